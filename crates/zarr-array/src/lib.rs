@@ -1,0 +1,3 @@
+//! Zarr v3 arrays and groups in a store.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,5 @@
+//! The `zarr-kit` command.
+
+#![forbid(unsafe_code)]
+
+fn main() {}

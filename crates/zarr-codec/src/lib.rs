@@ -1,0 +1,3 @@
+//! Zarr v3 codec chains, compiled to views.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! The JSON documents of Zarr v3, typed and lossless.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Packing of values of any number of bits.
+
+#![no_std]

@@ -1,0 +1,5 @@
+//! Repository tasks, called as `cargo xtask COMMAND`.
+
+#![forbid(unsafe_code)]
+
+fn main() {}
