@@ -1,5 +1,58 @@
 //! Repository tasks, called as `cargo xtask COMMAND`.
+//!
+//! Continuous integration calls these only, so that what it checks can be checked by hand.
 
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod check;
+mod run;
+mod tidy;
+
+use std::process::ExitCode;
+
+use crate::run::Outcome;
+
+/// A command: its name, what follows it, what it does, and the function that does it.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "check",
+        about: "format, lints, tests, docs, each crate alone, every feature alone, tidy",
+        run: check::check,
+    },
+    Command {
+        name: "tidy",
+        about: "the repository's own rules: lengths, unsafe places, headers, paths",
+        run: tidy::tidy,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        return usage();
+    };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        return usage();
+    };
+    match (command.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {name}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: cargo xtask COMMAND");
+    for command in COMMANDS {
+        eprintln!("  {:<12} {}", command.name, command.about);
+    }
+    ExitCode::FAILURE
+}

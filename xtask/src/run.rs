@@ -1,0 +1,45 @@
+//! Running other programs from the root of the repository.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// What a task comes to: done, or a message for the person who called it.
+pub(crate) type Outcome = Result<(), String>;
+
+/// The root of the repository: the folder that holds `xtask`.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+/// Runs `cargo` with `arguments` and the given environment variables, says so, and reports failure.
+pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    step(Command::new(program).args(arguments).envs(environment.iter().copied()))
+}
+
+/// Runs one command from the root, with its command line before it and its seconds after it.
+pub(crate) fn step(command: &mut Command) -> Outcome {
+    let line = command_line(command);
+    eprintln!("── {line}");
+    let start = Instant::now();
+    let status = command
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("could not start `{line}`: {error}"))?;
+    if !status.success() {
+        return Err(format!("`{line}` failed ({status})"));
+    }
+    eprintln!("   {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn command_line(command: &Command) -> String {
+    let name = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or(command.get_program())
+        .to_string_lossy()
+        .into_owned();
+    command.get_args().fold(name, |line, argument| line + " " + &argument.to_string_lossy())
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask tidy`: the repository's own rules, each a place where good habits slip.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::run::{Outcome, root};
+
+/// A source file longer than this has outgrown its purpose.
+const LONGEST: usize = 500;
+
+/// The places that may open `unsafe`, as in the design: packing kernels, copy kernels and the
+/// disjoint output, huge-page advice, the blosc binding.
+const UNSAFE: &[&str] = &[
+    "crates/zarr-codec/src/compressor/blosc/",
+    "crates/zarr-packbits/src/arch/",
+    "crates/zarr-view/src/alloc.rs",
+    "crates/zarr-view/src/copy/",
+    "crates/zarr-view/src/output/",
+    "xtask/no-std/",
+];
+
+/// Reports every broken rule, one a line.
+pub(crate) fn tidy(_: &[String]) -> Outcome {
+    let mut faults = Vec::new();
+    for path in tracked()? {
+        let Ok(text) = fs::read_to_string(root().join(&path)) else {
+            continue; // deleted, or not text
+        };
+        if path.ends_with(".rs") {
+            rust(&path, &text, &mut faults);
+        }
+        if !path.starts_with("fixtures/") {
+            words(&path, &text, &mut faults);
+        }
+    }
+    changelog(&mut faults)?;
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+}
+
+/// The files that git tracks, relative to the root.
+fn tracked() -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files"])
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("could not start git: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
+fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
+    let lines = text.lines().count();
+    if lines > LONGEST {
+        faults.push(format!("{path}: {lines} lines, more than {LONGEST}"));
+    }
+    let opens_unsafe = text.contains("expect(unsafe_code") || text.contains("allow(unsafe_code");
+    if opens_unsafe && !UNSAFE.iter().any(|place| path.starts_with(place)) {
+        faults.push(format!("{path}: unsafe code outside the listed places"));
+    }
+    if is_library_root(path) {
+        if !text.to_lowercase().contains("non-goals") {
+            faults.push(format!("{path}: the header ends without its non-goals"));
+        }
+        let bare = path.contains("zarr-view") || path.contains("zarr-packbits");
+        if !bare && !text.contains("#![forbid(unsafe_code)]") && !path.contains("zarr-codec") {
+            faults.push(format!("{path}: does not forbid unsafe code"));
+        }
+    }
+    for (number, line) in text.lines().enumerate() {
+        // Native-endian calls give other bytes on big-endian machines, which no test here runs on.
+        for call in ["from_ne_", "to_ne_"] {
+            if line.contains(&format!("{call}bytes")) {
+                faults.push(format!("{path}:{}: native-endian call", number + 1));
+            }
+        }
+    }
+}
+
+fn is_library_root(path: &str) -> bool {
+    path.starts_with("crates/") && path.ends_with("/src/lib.rs")
+}
+
+/// Paths of one machine and registry hosts never belong in a repository.
+fn words(path: &str, text: &str, faults: &mut Vec<String>) {
+    let spelled = [
+        ["/ro", "ot/"],
+        ["/wo", "rk/"],
+        ["/ho", "me/"],
+        ["py", "pi.org"],
+        ["registry.npm", "js.org"],
+    ];
+    for (number, line) in text.lines().enumerate() {
+        for parts in spelled {
+            if line.contains(&parts.concat()) {
+                faults.push(format!("{path}:{}: names {}", number + 1, parts.concat()));
+            }
+        }
+    }
+}
+
+/// The current version has a heading in the changelog.
+fn changelog(faults: &mut Vec<String>) -> Outcome {
+    let read = |path: &str| {
+        fs::read_to_string(root().join(Path::new(path))).map_err(|error| format!("{path}: {error}"))
+    };
+    let manifest = read("Cargo.toml")?;
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("version = "))
+        .map(|version| version.trim_matches('"').to_owned())
+        .ok_or("Cargo.toml: no workspace version")?;
+    if !read("CHANGELOG.md")?.lines().any(|line| line.starts_with(&format!("## {version}"))) {
+        faults.push(format!("CHANGELOG.md: no heading for version {version}"));
+    }
+    Ok(())
+}
