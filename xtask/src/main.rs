@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod fixtures;
 mod run;
 mod tidy;
 
@@ -29,6 +30,11 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "the repository's own rules: lengths, unsafe places, headers, paths",
         run: tidy::tidy,
+    },
+    Command {
+        name: "fixtures",
+        about: "verify: compare the test data with its manifest; regen: make it again",
+        run: fixtures::fixtures,
     },
 ];
 

@@ -1,0 +1,217 @@
+//! `cargo xtask fixtures verify|regen`: the test data and its manifest.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::run::{Outcome, root, step};
+
+/// Programs that write fixtures, in the order in which they run; the manifest comes last.
+const GENERATORS: &[&str] = &["seattle.py", "manifest.py"];
+
+/// Python releases that the pinned packages are built for.
+const PYTHONS: &[&str] = &["python3.12", "python3.13"];
+
+const MANIFEST: &str = "MANIFEST.json";
+
+/// Compares the fixtures with their manifest, or makes them again.
+pub(crate) fn fixtures(arguments: &[String]) -> Outcome {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["verify"] => verify(&root().join("fixtures")),
+        ["regen"] => {
+            regenerate()?;
+            verify(&root().join("fixtures"))
+        }
+        _ => Err("usage: cargo xtask fixtures verify|regen".to_owned()),
+    }
+}
+
+/// Every entry of the manifest has the digest that it names, and every file has an entry.
+fn verify(folder: &Path) -> Outcome {
+    let text = String::from_utf8(read(&folder.join(MANIFEST))?)
+        .map_err(|error| format!("{MANIFEST}: {error}"))?;
+    let manifest: Value =
+        serde_json::from_str(&text).map_err(|error| format!("{MANIFEST}: {error}"))?;
+    let entries = manifest["fixtures"].as_array().ok_or(format!("{MANIFEST}: no `fixtures`"))?;
+
+    let mut files: BTreeSet<String> = BTreeSet::new();
+    list(folder, "", &mut files)?;
+    files.remove(MANIFEST);
+
+    let mut faults = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let field = |name: &str| {
+            let value = entry[name].as_str().filter(|value| !value.is_empty());
+            value.ok_or(format!("{MANIFEST}: entry {number} has no `{name}`"))
+        };
+        for name in ["origin", "licence", "generator"] {
+            field(name)?;
+        }
+        let (path, expected) = (field("path")?, field("sha256")?);
+        let found = match path.strip_suffix('/') {
+            None => {
+                files.remove(path).then(|| read(&folder.join(path))).transpose()?.map(|b| hex(&b))
+            }
+            Some(_) => tree(folder, path, &mut files)?,
+        };
+        match found {
+            None => faults.push(format!("{path}: listed in {MANIFEST} and missing")),
+            Some(found) if found != expected => {
+                faults.push(format!("{path}: sha256 is {found}, {MANIFEST} says {expected}"));
+            }
+            Some(_) => {}
+        }
+    }
+    faults.extend(files.iter().map(|path| format!("{path}: not listed in {MANIFEST}")));
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+}
+
+/// The digest of a folder, that of what `sha256sum` prints for its files in order of their paths;
+/// takes them out of `files`.
+fn tree(
+    folder: &Path,
+    prefix: &str,
+    files: &mut BTreeSet<String>,
+) -> Result<Option<String>, String> {
+    let members: Vec<String> =
+        files.iter().filter(|path| path.starts_with(prefix)).cloned().collect();
+    let mut lines = String::new();
+    for path in &members {
+        files.remove(path);
+        let digest = hex(&read(&folder.join(path))?);
+        let name = path.strip_prefix(prefix).unwrap_or(path);
+        lines.push_str(&format!("{digest}  {name}\n"));
+    }
+    Ok((!members.is_empty()).then(|| hex(lines.as_bytes())))
+}
+
+/// Adds the files under `folder`, as paths with `/` relative to where the search began.
+fn list(folder: &Path, prefix: &str, files: &mut BTreeSet<String>) -> Outcome {
+    let at = |error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(at)? {
+        let entry = entry.map_err(at)?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().map_err(at)?.is_dir() {
+            list(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.insert(name);
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes every fixture again, in an environment of its own under `target`.
+fn regenerate() -> Outcome {
+    let python = environment()?;
+    let scripts = root().join("xtask/fixtures");
+    for script in GENERATORS {
+        step(
+            Command::new(&python)
+                .arg(scripts.join(script))
+                .arg(root().join("fixtures"))
+                .env("PYTHONDONTWRITEBYTECODE", "1"),
+        )?;
+    }
+    Ok(())
+}
+
+/// The Python of a virtual environment that holds exactly what `requirements.txt` names. It is
+/// named after that file's digest, so that a changed requirement makes a new one.
+fn environment() -> Result<PathBuf, String> {
+    let requirements = root().join("xtask/fixtures/requirements.txt");
+    let digest: String = hex(&read(&requirements)?).chars().take(12).collect();
+    let folder = root().join("target").join(format!("fixtures-python-{digest}"));
+    let python = folder.join("bin/python");
+    let ready = folder.join("ready");
+    if !ready.is_file() {
+        step(Command::new(base_python()?).args(["-m", "venv", "--clear"]).arg(&folder))?;
+        step(
+            Command::new(&python)
+                .args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"])
+                .arg(&requirements),
+        )?;
+        fs::write(&ready, "").map_err(|error| format!("{}: {error}", ready.display()))?;
+    }
+    Ok(python)
+}
+
+/// A Python release that the requirements are pinned for, on the path or among pyenv's.
+fn base_python() -> Result<PathBuf, String> {
+    let runs = |program: &Path| {
+        let output = Command::new(program).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let mut candidates: Vec<PathBuf> = PYTHONS.iter().map(PathBuf::from).collect();
+    if let Ok(output) = Command::new("pyenv").arg("root").output() {
+        let versions = Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("versions");
+        for name in PYTHONS {
+            let release = name.trim_start_matches("python");
+            let mut installed: Vec<PathBuf> = fs::read_dir(&versions)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter(|entry| entry.file_name().to_string_lossy().starts_with(release))
+                .map(|entry| entry.path().join("bin/python3"))
+                .collect();
+            installed.sort();
+            candidates.extend(installed);
+        }
+    }
+    candidates
+        .into_iter()
+        .find(|candidate| runs(candidate))
+        .ok_or_else(|| format!("none of {} was found", PYTHONS.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{hex, verify};
+    use crate::run::root;
+
+    #[test]
+    fn committed_fixtures_match_their_manifest() {
+        assert_eq!(verify(&root().join("fixtures")), Ok(()));
+    }
+
+    #[test]
+    fn every_difference_is_reported() {
+        let folder = std::env::temp_dir().join(format!("fixtures-verify-{}", std::process::id()));
+        fs::create_dir_all(folder.join("tree/deep")).unwrap();
+        for (path, text) in [("same", "1"), ("changed", "3"), ("tree/deep/b", "b"), ("new", "n")] {
+            fs::write(folder.join(path), text).unwrap();
+        }
+        let entry = |path: &str, sha256: &str| {
+            serde_json::json!({
+                "path": path, "sha256": sha256, "origin": "o", "licence": "l", "generator": "g",
+            })
+        };
+        let tree = hex(format!("{}  deep/b\n", hex(b"b")).as_bytes());
+        let manifest = serde_json::json!({"fixtures": [
+            entry("same", &hex(b"1")), entry("changed", &hex(b"2")), entry("tree/", &tree),
+            entry("gone", &hex(b"4")), entry("also-gone/", &hex(b"5")),
+        ]});
+        fs::write(folder.join("MANIFEST.json"), manifest.to_string()).unwrap();
+        let faults = verify(&folder).unwrap_err();
+        fs::remove_dir_all(&folder).unwrap();
+        let mut lines = faults.lines().map(str::trim);
+        assert!(lines.next().unwrap().starts_with("changed: sha256 is "));
+        assert_eq!(lines.next(), Some("gone: listed in MANIFEST.json and missing"));
+        assert_eq!(lines.next(), Some("also-gone/: listed in MANIFEST.json and missing"));
+        assert_eq!(lines.next(), Some("new: not listed in MANIFEST.json"));
+        assert_eq!(lines.next(), None);
+    }
+}
