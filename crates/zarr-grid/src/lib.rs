@@ -1,6 +1,62 @@
-//! Regular and rectilinear chunk grids.
+//! Regular and rectilinear chunk grids: which chunk holds an index, where a chunk lies, which
+//! chunks a region touches.
+//!
+//! A Zarr array is cut into chunks by a grid. In a *regular* one all chunks have the same shape; in
+//! a *rectilinear* one each axis has a list of edge lengths of its own. An [`Axis`] is either of
+//! them, a [`Grid`] one axis a dimension.
+//!
+//! ```
+//! use zarr_grid::{Axis, Grid};
+//!
+//! // A year of days in months, on a regular map.
+//! let months = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+//! let grid = Grid::new([Axis::from_edges(365, months)?, Axis::regular(180, 100)?]);
+//! assert_eq!(grid.axes()[0].chunk_of(59), Some((2, 0))); // 1 March
+//!
+//! // February and March, all of the map: 2 x 2 chunks.
+//! let mut chunks = grid.chunks(&[31..90, 0..180])?;
+//! assert_eq!(chunks.len(), 4);
+//! while let Some(part) = chunks.next_part() {
+//!     assert!(part.is_whole());
+//! }
+//! # Ok::<(), zarr_grid::GridError>(())
+//! ```
+//!
+//! # What it costs
+//! Edges are kept as runs of equal ones and never expanded, so that memory follows what the
+//! metadata spells out and not the number of chunks. A look-up is a division on a regular axis,
+//! and near constant time on any other; see `docs/grid.md`. Nothing allocates but making axes and
+//! grids, and iterating over regions of more than four dimensions.
+//!
+//! # Hostile input
+//! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are
+//! checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.
+//!
+//! # What it does not do
+//! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no
+//! threads: [`Chunks`] can be split, and is `Send`. Steps are positive; a caller flips its view
+//! for a negative one.
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(clippy::as_conversions)]
 
 extern crate alloc;
+
+mod axis;
+mod build;
+mod chunks;
+mod cuts;
+mod error;
+mod grid;
+mod num;
+mod runs;
+mod steps;
+
+pub use axis::{Axis, AxisKind};
+pub use build::{AxisBuilder, Run};
+pub use chunks::{ChunkPart, Chunks};
+pub use cuts::{Cut, Cuts};
+pub use error::GridError;
+pub use grid::Grid;
+pub use runs::AxisRuns;

@@ -1,0 +1,347 @@
+//! One axis: how its elements are cut into chunks.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::build::{AxisBuilder, Run};
+use crate::cuts::{Cuts, Walk};
+use crate::error::GridError;
+use crate::num::{gcd, to_u64, to_usize};
+use crate::runs::{AxisRuns, Runs};
+use crate::steps::Steps;
+
+/// The chunks along one axis of an array.
+///
+/// An axis has an *extent*, the number of elements of the array along it, and chunks, whose
+/// *edges* are their lengths. The edges sum to at least the extent and may overflow it, by several
+/// chunks if they were listed. All of them are *declared*; the ones that start inside of the extent
+/// are *occupied*, and only these exist in a store.
+///
+/// ```text
+/// edges [4, 4, 4], extent 6      0   1   2   3   4   5
+///                              |  chunk 0      | chunk 1 .  .  |  chunk 2      |
+///                              |<----- occupied: 2 ----------->|               |
+///                              |<----- declared: 3 --------------------------->|
+/// ```
+///
+/// An axis is either *regular*, declared by a single edge as by an integer in the metadata, or
+/// *rectilinear*, declared by a list. Two axes are equal if they are declared the same way, up to
+/// how a list is written in runs.
+///
+/// Memory follows the number of runs of equal edges, never the number of chunks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    extent: u64,
+    occupied: u64,
+    declared: u64,
+    /// Sum of all declared edges.
+    end: u64,
+    layout: Layout,
+    /// Declared by a single edge rather than by a list.
+    regular: bool,
+}
+
+/// How the boundaries are kept. It follows from the declared edges alone, so that equal edges make
+/// equal layouts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// All edges are equal (regular axes without a chunk keep their edge here too).
+    Uniform { edge: u64 },
+    /// Runs too short to be worth a division: every boundary.
+    Explicit(Steps),
+    /// Runs, of several chunks on average.
+    Runs(Runs),
+}
+
+/// How an axis is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AxisKind {
+    /// By one edge length, repeated until the extent is covered.
+    Regular {
+        /// The edge length.
+        edge: u64,
+    },
+    /// By a list of edges.
+    Rectilinear,
+}
+
+impl Axis {
+    /// The regular axis of `ceil(extent / edge)` chunks, none where `extent` is 0 (SD-04).
+    ///
+    /// # Errors
+    /// [`GridError::ZeroEdge`], and [`GridError::EdgeOverflow`] if the last chunk, which is stored
+    /// at its full length, ends beyond `u64`.
+    ///
+    /// # Examples
+    /// ```
+    /// let axis = zarr_grid::Axis::regular(10, 3)?;
+    /// assert_eq!(axis.declared(), 4);
+    /// assert_eq!(axis.chunk_of(9), Some((3, 0)));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn regular(extent: u64, edge: u64) -> Result<Axis, GridError> {
+        if edge == 0 {
+            return Err(GridError::ZeroEdge { position: 0 });
+        }
+        let declared = extent.div_ceil(edge);
+        let end = declared.checked_mul(edge).ok_or(GridError::EdgeOverflow)?;
+        Ok(Axis::from_parts(extent, declared, end, Layout::Uniform { edge }, true))
+    }
+
+    /// The rectilinear axis with these runs of edges.
+    ///
+    /// Runs are kept as they are, or merged where neighbours have equal edges: memory and time
+    /// follow their number, not their counts (SD-07). No run at all is right for extent 0 (SD-06).
+    ///
+    /// # Errors
+    /// [`GridError::ZeroEdge`], [`GridError::ZeroCount`], [`GridError::EdgeOverflow`] if the edges
+    /// sum to more than `u64`, [`GridError::EdgesTooShort`] if they sum to less than `extent`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Run};
+    ///
+    /// let axis = Axis::from_runs(7, [Run { edge: 1, count: 1_000_000_000_000_000 }])?;
+    /// assert_eq!((axis.declared(), axis.occupied()), (1_000_000_000_000_000, 7));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn from_runs(extent: u64, runs: impl IntoIterator<Item = Run>) -> Result<Axis, GridError> {
+        let mut builder = AxisBuilder::new();
+        runs.into_iter().try_for_each(|run| builder.push(run))?;
+        builder.finish(extent)
+    }
+
+    /// The rectilinear axis with these edges.
+    ///
+    /// # Errors
+    /// Those of [`Axis::from_runs`].
+    ///
+    /// # Examples
+    /// ```
+    /// // SD-01: the boundary itself belongs to the chunk after it.
+    /// let axis = zarr_grid::Axis::from_edges(5, [2, 3])?;
+    /// assert_eq!(axis.chunk_of(2), Some((1, 0)));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn from_edges(
+        extent: u64,
+        edges: impl IntoIterator<Item = u64>,
+    ) -> Result<Axis, GridError> {
+        Axis::from_runs(extent, edges.into_iter().map(|edge| Run { edge, count: 1 }))
+    }
+
+    /// `end` is the checked sum of the edges, at least `extent`.
+    pub(crate) fn from_parts(
+        extent: u64,
+        declared: u64,
+        end: u64,
+        layout: Layout,
+        regular: bool,
+    ) -> Axis {
+        let mut axis = Axis { extent, occupied: 0, declared, end, layout, regular };
+        axis.occupied = extent.checked_sub(1).map_or(0, |last| axis.find(last).0 + 1);
+        axis
+    }
+
+    /// Number of elements of the array along the axis.
+    #[must_use]
+    pub fn extent(&self) -> u64 {
+        self.extent
+    }
+
+    /// Number of chunks that the metadata declares (SD-05).
+    #[must_use]
+    pub fn declared(&self) -> u64 {
+        self.declared
+    }
+
+    /// Number of chunks that hold elements of the array: those that start inside of the extent
+    /// (SD-05). They come first.
+    #[must_use]
+    pub fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    /// Sum of all declared edges, at least the extent.
+    #[must_use]
+    pub fn declared_end(&self) -> u64 {
+        self.end
+    }
+
+    /// How the axis is declared: an integer stays one, and a list a list (SD-04).
+    #[must_use]
+    pub fn kind(&self) -> AxisKind {
+        match self.layout {
+            Layout::Uniform { edge } if self.regular => AxisKind::Regular { edge },
+            _ => AxisKind::Rectilinear,
+        }
+    }
+
+    /// The edge of the regular axis with the same declared chunks, if there is one: all edges are
+    /// equal and there are `ceil(extent / edge)` of them (SD-09). Takes constant time.
+    ///
+    /// A list without edges declares the same chunks as any regular axis of extent 0, and has no
+    /// edge to name: `None`.
+    #[must_use]
+    pub fn regular_edge(&self) -> Option<u64> {
+        match self.layout {
+            Layout::Uniform { edge } => {
+                (self.declared == self.extent.div_ceil(edge)).then_some(edge)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a regular axis declares the same chunks (SD-09). Takes constant time.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        self.regular_edge().is_some()
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Chunk and local index of `index`, which is less than `end`.
+    #[inline]
+    pub(crate) fn find(&self, index: u64) -> (u64, u64) {
+        match &self.layout {
+            Layout::Uniform { edge } => (index / edge, index % edge),
+            Layout::Explicit(steps) => {
+                let chunk = steps.find(index);
+                (to_u64(chunk), index - steps.bound(chunk))
+            }
+            Layout::Runs(runs) => runs.chunk_of(index),
+        }
+    }
+
+    /// First index and edge of `chunk`, which is declared.
+    #[inline]
+    pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
+        match &self.layout {
+            Layout::Uniform { edge } => (chunk * edge, *edge),
+            Layout::Explicit(steps) => {
+                let chunk = to_usize(chunk);
+                let start = steps.bound(chunk);
+                (start, steps.bound(chunk + 1) - start)
+            }
+            Layout::Runs(runs) => runs.span(chunk),
+        }
+    }
+
+    /// The chunk that holds `index`, and the index inside of it; `None` past the extent.
+    ///
+    /// Constant time on a regular axis and for a single run, the logarithm of the number of runs
+    /// at worst and near constant time for edges that are alike.
+    ///
+    /// # Spec
+    /// zarr-extensions `chunk-grids/rectilinear`, "Indexing", as corrected by SD-01 and SD-02.
+    #[inline]
+    #[must_use]
+    pub fn chunk_of(&self, index: u64) -> Option<(u64, u64)> {
+        (index < self.extent).then(|| self.find(index))
+    }
+
+    /// First index of a declared chunk.
+    #[inline]
+    #[must_use]
+    pub fn start(&self, chunk: u64) -> Option<u64> {
+        (chunk < self.declared).then(|| self.span(chunk).0)
+    }
+
+    /// Edge length of a declared chunk, at which it is stored: never clipped to the extent (SD-05).
+    #[inline]
+    #[must_use]
+    pub fn edge(&self, chunk: u64) -> Option<u64> {
+        (chunk < self.declared).then(|| self.span(chunk).1)
+    }
+
+    /// The indices of the array that an occupied chunk holds.
+    #[inline]
+    #[must_use]
+    pub fn clipped(&self, chunk: u64) -> Option<Range<u64>> {
+        (chunk < self.occupied).then(|| {
+            let (start, edge) = self.span(chunk);
+            start..self.extent.min(start + edge)
+        })
+    }
+
+    /// The chunks that hold an index of `range`; none for an empty one.
+    ///
+    /// # Errors
+    /// [`GridError::RangeOutOfBounds`] unless `start <= end <= extent`.
+    pub fn chunks_in(&self, range: Range<u64>) -> Result<Range<u64>, GridError> {
+        let Range { start, end } = range;
+        if start > end || end > self.extent {
+            return Err(GridError::RangeOutOfBounds { start, end, extent: self.extent });
+        }
+        if start == end {
+            return Ok(0..0);
+        }
+        Ok(self.find(start).0..self.find(end - 1).0 + 1)
+    }
+
+    /// `range` cut at the chunk boundaries: the part of each chunk that it touches, in order.
+    ///
+    /// # Errors
+    /// [`GridError::RangeOutOfBounds`] unless `start <= end <= extent`.
+    ///
+    /// # Examples
+    /// ```
+    /// let axis = zarr_grid::Axis::from_edges(9, [2, 3, 4])?;
+    /// let lengths: Vec<u64> = axis.cuts(1..7)?.map(|cut| cut.len).collect();
+    /// assert_eq!(lengths, [1, 3, 2]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn cuts(&self, range: Range<u64>) -> Result<Cuts<'_>, GridError> {
+        let chunks = self.chunks_in(range.clone())?;
+        Ok(Cuts::new(self, range, chunks))
+    }
+
+    /// The declared edges as merged runs: the canonical run-length form, in O(1) per run.
+    #[must_use]
+    pub fn runs(&self) -> AxisRuns<'_> {
+        AxisRuns { layout: &self.layout, at: 0, declared: self.declared }
+    }
+
+    /// The runs of the occupied chunks.
+    pub(crate) fn occupied_runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let mut left = self.occupied;
+        self.runs().map_while(move |run| {
+            let count = run.count.min(left);
+            left -= count;
+            (count > 0).then_some(Run { edge: run.edge, count })
+        })
+    }
+
+    /// The different edges of the occupied chunks, in increasing order (SD-24).
+    #[must_use]
+    pub fn distinct_edges(&self) -> Vec<u64> {
+        if let Layout::Uniform { edge } = self.layout {
+            return if self.occupied > 0 { vec![edge] } else { Vec::new() };
+        }
+        let mut edges: Vec<u64> = self.occupied_runs().map(|run| run.edge).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// Greatest common divisor of the edges of the occupied chunks, 0 if there is none (SD-24,
+    /// SD-34).
+    #[must_use]
+    pub fn edge_gcd(&self) -> u64 {
+        self.occupied_runs().fold(0, |divisor, run| gcd(run.edge, divisor))
+    }
+
+    /// The longest edge of the occupied chunks, 0 if there is none.
+    #[must_use]
+    pub fn max_edge(&self) -> u64 {
+        self.occupied_runs().map(|run| run.edge).max().unwrap_or(0)
+    }
+
+    /// Steps through the chunks from `chunk` on, which is declared.
+    pub(crate) fn walk(&self, chunk: u64) -> Walk<'_> {
+        Walk::new(self, chunk)
+    }
+}

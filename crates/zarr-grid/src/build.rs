@@ -1,0 +1,179 @@
+//! From edges or runs of edges to an axis, in one pass and never expanded.
+#![warn(clippy::arithmetic_side_effects)]
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::axis::{Axis, Layout};
+use crate::error::GridError;
+use crate::num::to_u64;
+use crate::runs::Runs;
+use crate::steps::Steps;
+
+/// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// Edge length of each chunk, at least 1.
+    pub edge: u64,
+    /// Number of chunks, at least 1.
+    pub count: u64,
+}
+
+/// Longest run that is kept as single boundaries at first, and the chunks a run must hold on
+/// average for runs to be kept in the end. Bounds the memory per run given.
+const EXPAND: u64 = 4;
+
+/// Collects the edges of a rectilinear axis, one at a time, while a document is being parsed.
+///
+/// Memory follows the number of edges and runs pushed, not the counts of the runs.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{AxisBuilder, Run};
+///
+/// // [[1, 3], 3] on extent 6
+/// let mut builder = AxisBuilder::new();
+/// builder.push(Run { edge: 1, count: 3 })?;
+/// builder.push_edge(3)?;
+/// let axis = builder.finish(6)?;
+/// assert_eq!(axis.chunk_of(5), Some((3, 2)));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
+///
+/// # Spec
+/// zarr-extensions `chunk-grids/rectilinear`, "Chunk edge lengths" and "Run-length encoding".
+#[derive(Debug, Clone)]
+pub struct AxisBuilder {
+    /// Boundaries so far, while runs are short; just the first one otherwise.
+    bounds: Vec<u64>,
+    /// Runs so far, neighbours of equal edge merged, once there was a long one.
+    runs: Vec<Run>,
+    /// Number of runs if neighbours of equal edge are merged.
+    merged: u64,
+    /// The edge pushed last, 0 before the first.
+    last: u64,
+    /// Sum of the edges.
+    end: u64,
+    chunks: u64,
+    pushed: u64,
+}
+
+impl Default for AxisBuilder {
+    fn default() -> AxisBuilder {
+        AxisBuilder::new()
+    }
+}
+
+impl AxisBuilder {
+    /// A builder with no edges yet.
+    #[must_use]
+    pub fn new() -> AxisBuilder {
+        AxisBuilder {
+            bounds: vec![0],
+            runs: Vec::new(),
+            merged: 0,
+            last: 0,
+            end: 0,
+            chunks: 0,
+            pushed: 0,
+        }
+    }
+
+    /// Appends one edge.
+    ///
+    /// # Errors
+    /// [`GridError::ZeroEdge`], and [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
+    #[inline]
+    pub fn push_edge(&mut self, edge: u64) -> Result<(), GridError> {
+        self.push(Run { edge, count: 1 })
+    }
+
+    /// Appends a run of equal edges.
+    ///
+    /// # Errors
+    /// [`GridError::ZeroEdge`] and [`GridError::ZeroCount`], which name the position among what
+    /// was pushed; [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
+    #[inline]
+    pub fn push(&mut self, run: Run) -> Result<(), GridError> {
+        let Run { edge, count } = run;
+        let position = self.pushed;
+        if edge == 0 {
+            return Err(GridError::ZeroEdge { position });
+        }
+        if count == 0 {
+            return Err(GridError::ZeroCount { position, edge });
+        }
+        let end = edge.checked_mul(count).and_then(|length| self.end.checked_add(length));
+        let end = end.ok_or(GridError::EdgeOverflow)?;
+        if self.runs.is_empty() && count <= EXPAND {
+            let mut bound = self.end;
+            for _ in 0..count {
+                bound = bound.saturating_add(edge);
+                self.bounds.push(bound);
+            }
+        } else {
+            self.push_to_runs(run);
+        }
+        if edge != self.last {
+            self.merged = self.merged.saturating_add(1);
+        }
+        self.last = edge;
+        self.end = end;
+        // Each chunk is at least one long, so that these cannot exceed what `end` did not.
+        self.chunks = self.chunks.saturating_add(count);
+        self.pushed = self.pushed.saturating_add(1);
+        Ok(())
+    }
+
+    fn push_to_runs(&mut self, run: Run) {
+        if self.runs.is_empty() {
+            let bounds = core::mem::replace(&mut self.bounds, vec![0]);
+            for pair in bounds.windows(2) {
+                self.merge(Run { edge: pair[1].saturating_sub(pair[0]), count: 1 });
+            }
+        }
+        self.merge(run);
+    }
+
+    fn merge(&mut self, run: Run) {
+        match self.runs.last_mut() {
+            Some(last) if last.edge == run.edge => {
+                last.count = last.count.saturating_add(run.count);
+            }
+            _ => self.runs.push(run),
+        }
+    }
+
+    /// The axis of `extent` elements that the edges cover.
+    ///
+    /// # Errors
+    /// [`GridError::EdgesTooShort`] unless the edges sum to at least `extent`.
+    pub fn finish(mut self, extent: u64) -> Result<Axis, GridError> {
+        if self.end < extent {
+            return Err(GridError::EdgesTooShort { sum: self.end, extent });
+        }
+        let layout = if self.merged == 1 {
+            Layout::Uniform { edge: self.last }
+        } else if self.chunks <= self.merged.saturating_mul(EXPAND) {
+            for run in &self.runs {
+                let mut bound = self.bounds.last().copied().unwrap_or(0);
+                for _ in 0..run.count {
+                    bound = bound.saturating_add(run.edge);
+                    self.bounds.push(bound);
+                }
+            }
+            debug_assert_eq!(to_u64(self.bounds.len()), self.chunks.saturating_add(1));
+            Layout::Explicit(Steps::new(self.bounds))
+        } else {
+            if self.runs.is_empty() {
+                self.runs.reserve_exact(crate::num::to_usize(self.merged));
+                let bounds = core::mem::take(&mut self.bounds);
+                for pair in bounds.windows(2) {
+                    self.merge(Run { edge: pair[1].saturating_sub(pair[0]), count: 1 });
+                }
+            }
+            Layout::Runs(Runs::new(&self.runs))
+        };
+        Ok(Axis::from_parts(extent, self.chunks, self.end, layout, false))
+    }
+}

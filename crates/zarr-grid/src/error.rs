@@ -1,0 +1,89 @@
+//! What can be wrong with a grid, and with what is asked of one.
+
+use alloc::boxed::Box;
+
+/// Why a grid could not be made, or a question about one not be answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// The error concerns one axis of a grid.
+    #[error("axis {axis}: {source}")]
+    OnAxis {
+        /// Position of the axis in the grid.
+        axis: usize,
+        /// What is wrong with it.
+        source: Box<GridError>,
+    },
+    /// An edge length is zero.
+    #[error("edge {position} is 0, allowed are lengths of at least 1")]
+    ZeroEdge {
+        /// Position of the edge, or of the run it is in, among those given.
+        position: u64,
+    },
+    /// A run repeats its edge zero times.
+    #[error("run {position} repeats edge {edge} 0 times, allowed are counts of at least 1")]
+    ZeroCount {
+        /// Position of the run among those given.
+        position: u64,
+        /// Edge length of the run.
+        edge: u64,
+    },
+    /// The edges sum to more than `u64` holds.
+    #[error("the sum of the edges exceeds the largest index, {}", u64::MAX)]
+    EdgeOverflow,
+    /// The edges do not reach the end of the axis.
+    #[error("edges sum to {sum}, less than extent {extent}")]
+    EdgesTooShort {
+        /// Sum of all edges.
+        sum: u64,
+        /// Extent that they have to cover.
+        extent: u64,
+    },
+    /// A slice does not have one entry for each axis.
+    #[error("got {found} {what}, the grid has rank {rank}")]
+    Rank {
+        /// What the slice holds, in the plural.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// Number of axes of the grid.
+        rank: usize,
+    },
+    /// An index lies outside of the axis.
+    #[error("index {index} is out of bounds for extent {extent}")]
+    IndexOutOfBounds {
+        /// The index asked for.
+        index: u64,
+        /// Extent of the axis.
+        extent: u64,
+    },
+    /// A chunk number lies outside of the axis.
+    #[error("chunk {chunk} is out of bounds for {declared} declared chunks")]
+    ChunkOutOfBounds {
+        /// The chunk number asked for.
+        chunk: u64,
+        /// Number of declared chunks on the axis.
+        declared: u64,
+    },
+    /// A range runs backwards or past the end of the axis.
+    #[error("range {start}..{end} is not within extent {extent}")]
+    RangeOutOfBounds {
+        /// First index of the range.
+        start: u64,
+        /// Index after its last.
+        end: u64,
+        /// Extent of the axis.
+        extent: u64,
+    },
+    /// A region touches more chunks than `u64` counts.
+    #[error("the region touches more than {} chunks", u64::MAX)]
+    TooManyChunks,
+}
+
+impl GridError {
+    /// The same error, said of axis number `axis`.
+    #[must_use]
+    pub fn on_axis(self, axis: usize) -> GridError {
+        GridError::OnAxis { axis, source: Box::new(self) }
+    }
+}

@@ -1,0 +1,286 @@
+//! The product of the axes.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::axis::Axis;
+use crate::chunks::Chunks;
+use crate::error::GridError;
+
+/// How an array is cut into chunks: one [`Axis`] a dimension.
+///
+/// A chunk is named by its number on each axis; all of a chunk's neighbours along an axis share
+/// its edges on the others. A grid of rank 0 has one chunk, of one element.
+///
+/// # Examples
+/// The specification's own example, with both axes named (SD-03): axis 0 has edges 24 and 14,
+/// axis 1 has edges 16 and 10.
+/// ```
+/// use zarr_grid::{Axis, Grid};
+///
+/// let grid = Grid::new([Axis::from_edges(38, [24, 14])?, Axis::from_edges(26, [16, 10])?]);
+/// let (mut chunk, mut local) = ([0; 2], [0; 2]);
+/// grid.locate(&[36, 15], &mut chunk, &mut local)?;
+/// assert_eq!((chunk, local), ([1, 0], [12, 15]));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
+///
+/// # Spec
+/// zarr-extensions `chunk-grids/rectilinear`; Zarr core 3.1, "Regular grids".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    axes: Vec<Axis>,
+    shape: Vec<u64>,
+    occupied: Vec<u64>,
+    declared: Vec<u64>,
+}
+
+impl Grid {
+    /// The grid of these axes.
+    #[must_use]
+    pub fn new(axes: impl Into<Vec<Axis>>) -> Grid {
+        let axes = axes.into();
+        let each = |of: fn(&Axis) -> u64| axes.iter().map(of).collect();
+        let (shape, occupied) = (each(Axis::extent), each(Axis::occupied));
+        let declared = each(Axis::declared);
+        Grid { axes, shape, occupied, declared }
+    }
+
+    /// The grid of equal chunks of shape `chunk_shape`.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`] unless the two are as long; those of [`Axis::regular`], on their axis.
+    pub fn regular(shape: &[u64], chunk_shape: &[u64]) -> Result<Grid, GridError> {
+        if shape.len() != chunk_shape.len() {
+            let (found, rank) = (chunk_shape.len(), shape.len());
+            return Err(GridError::Rank { what: "edges", found, rank });
+        }
+        let axes: Result<Vec<Axis>, GridError> = shape
+            .iter()
+            .zip(chunk_shape)
+            .enumerate()
+            .map(|(d, (&extent, &edge))| Axis::regular(extent, edge).map_err(|e| e.on_axis(d)))
+            .collect();
+        axes.map(Grid::new)
+    }
+
+    /// Number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The axes, in the order of the dimensions.
+    #[must_use]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The axes, taken out.
+    #[must_use]
+    pub fn into_axes(self) -> Vec<Axis> {
+        self.axes
+    }
+
+    /// Shape of the array: the extent of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Number of occupied chunks on each axis: those that exist in a store (SD-05).
+    #[must_use]
+    pub fn occupied(&self) -> &[u64] {
+        &self.occupied
+    }
+
+    /// Number of declared chunks on each axis (SD-05).
+    #[must_use]
+    pub fn declared(&self) -> &[u64] {
+        &self.declared
+    }
+
+    /// Number of occupied chunks in all, `None` past `u64`.
+    #[must_use]
+    pub fn occupied_chunks(&self) -> Option<u64> {
+        product(&self.occupied)
+    }
+
+    /// Number of declared chunks in all, `None` past `u64`.
+    #[must_use]
+    pub fn declared_chunks(&self) -> Option<u64> {
+        product(&self.declared)
+    }
+
+    /// The shape of the chunks of the regular grid that declares the same ones, if there is one
+    /// (SD-09).
+    #[must_use]
+    pub fn regular_chunk_shape(&self) -> Option<Vec<u64>> {
+        self.axes.iter().map(Axis::regular_edge).collect()
+    }
+
+    /// Whether a regular grid declares the same chunks (SD-09). Constant time for each axis.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        self.axes.iter().all(Axis::is_regular)
+    }
+
+    /// Writes which chunk holds the element at `index`, and where in the chunk it is.
+    ///
+    /// # Shapes and units
+    /// All three slices have one entry for each axis; `chunk` in chunks, `local` in elements from
+    /// the chunk's start.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::IndexOutOfBounds`] on its axis.
+    #[inline]
+    pub fn locate(
+        &self,
+        index: &[u64],
+        chunk: &mut [u64],
+        local: &mut [u64],
+    ) -> Result<(), GridError> {
+        self.check_rank("indices", index.len())?;
+        self.check_rank("chunk numbers", chunk.len())?;
+        self.check_rank("local indices", local.len())?;
+        let out = chunk.iter_mut().zip(local);
+        for (d, ((axis, &index), (chunk, local))) in
+            self.axes.iter().zip(index).zip(out).enumerate()
+        {
+            match axis.chunk_of(index) {
+                Some(found) => (*chunk, *local) = found,
+                None => return Err(index_out_of_bounds(d, index, axis.extent())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the index in the array of the element at `local` in `chunk`: the way back from
+    /// [`Grid::locate`].
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] and [`GridError::IndexOutOfBounds`]
+    /// on their axis. An element of the chunk that lies past the array's end has no index.
+    pub fn index_of(
+        &self,
+        chunk: &[u64],
+        local: &[u64],
+        index: &mut [u64],
+    ) -> Result<(), GridError> {
+        self.check_rank("local indices", local.len())?;
+        self.chunk_origin(chunk, index)?;
+        for (d, ((axis, index), (&local, &chunk))) in
+            self.axes.iter().zip(index).zip(local.iter().zip(chunk)).enumerate()
+        {
+            let part = axis.clipped(chunk).map_or(0, |range| range.end - range.start);
+            if local >= part {
+                return Err(index_out_of_bounds(d, local, part));
+            }
+            *index += local;
+        }
+        Ok(())
+    }
+
+    /// Writes the shape at which a declared chunk is stored: its edges, never clipped (SD-05).
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    pub fn chunk_shape(&self, chunk: &[u64], shape: &mut [u64]) -> Result<(), GridError> {
+        self.for_chunk(chunk, shape, "edges", |axis, chunk| axis.span(chunk).1)
+    }
+
+    /// Writes the index in the array of a declared chunk's first element.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    pub fn chunk_origin(&self, chunk: &[u64], origin: &mut [u64]) -> Result<(), GridError> {
+        self.for_chunk(chunk, origin, "indices", |axis, chunk| axis.span(chunk).0)
+    }
+
+    /// Writes the shape of the part of a declared chunk that lies within the array: all zeros on
+    /// axes where it is not occupied.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    pub fn clipped_shape(&self, chunk: &[u64], shape: &mut [u64]) -> Result<(), GridError> {
+        self.for_chunk(chunk, shape, "extents", |axis, chunk| {
+            axis.clipped(chunk).map_or(0, |range| range.end - range.start)
+        })
+    }
+
+    fn for_chunk(
+        &self,
+        chunk: &[u64],
+        out: &mut [u64],
+        what: &'static str,
+        of: impl Fn(&Axis, u64) -> u64,
+    ) -> Result<(), GridError> {
+        self.check_rank("chunk numbers", chunk.len())?;
+        self.check_rank(what, out.len())?;
+        for (d, ((axis, &chunk), out)) in self.axes.iter().zip(chunk).zip(out).enumerate() {
+            let declared = axis.declared();
+            if chunk >= declared {
+                return Err(GridError::ChunkOutOfBounds { chunk, declared }.on_axis(d));
+            }
+            *out = of(axis, chunk);
+        }
+        Ok(())
+    }
+
+    /// The chunks that a region touches, in C order, each with its part of the region.
+    ///
+    /// Nothing is computed ahead: memory follows the rank.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::RangeOutOfBounds`] on its axis;
+    /// [`GridError::TooManyChunks`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid};
+    ///
+    /// let grid = Grid::new([Axis::from_edges(5, [2, 3])?, Axis::regular(8, 4)?]);
+    /// let mut chunks = grid.chunks(&[1..4, 4..8])?;
+    /// let part = chunks.next_part().unwrap();
+    /// assert_eq!((part.chunk, part.in_chunk, part.shape), (&[0, 1][..], &[1, 0][..], &[1, 4][..]));
+    /// let part = chunks.next_part().unwrap();
+    /// assert_eq!((part.chunk, part.in_region, part.shape), (&[1, 1][..], &[1, 0][..], &[2, 4][..]));
+    /// assert!(chunks.next_part().is_none());
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn chunks(&self, region: &[Range<u64>]) -> Result<Chunks<'_>, GridError> {
+        self.check_rank("ranges", region.len())?;
+        let cuts = self.axes.iter().zip(region).enumerate();
+        Chunks::new(
+            cuts.map(|(d, (axis, range))| {
+                axis.cuts(range.clone()).map_err(|error| error.on_axis(d))
+            }),
+        )
+    }
+
+    /// All occupied chunks, in C order.
+    ///
+    /// # Errors
+    /// [`GridError::TooManyChunks`].
+    pub fn all_chunks(&self) -> Result<Chunks<'_>, GridError> {
+        Chunks::new(self.axes.iter().map(|axis| axis.cuts(0..axis.extent())))
+    }
+
+    pub(crate) fn check_rank(&self, what: &'static str, found: usize) -> Result<(), GridError> {
+        let rank = self.rank();
+        if found == rank { Ok(()) } else { Err(GridError::Rank { what, found, rank }) }
+    }
+}
+
+#[cold]
+fn index_out_of_bounds(axis: usize, index: u64, extent: u64) -> GridError {
+    GridError::IndexOutOfBounds { index, extent }.on_axis(axis)
+}
+
+/// The product, which is 0 if any factor is, whatever the others overflow to.
+pub(crate) fn product(factors: &[u64]) -> Option<u64> {
+    if factors.contains(&0) {
+        return Some(0);
+    }
+    factors.iter().try_fold(1_u64, |product, &factor| product.checked_mul(factor))
+}

@@ -1,0 +1,145 @@
+//! Runs of equal edges with the sums before each.
+
+use alloc::vec::Vec;
+
+use crate::build::Run;
+use crate::num::to_u64;
+use crate::steps::Steps;
+
+/// Two or more runs, neighbours of different edge, none expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Runs {
+    edges: Vec<u64>,
+    /// Index of the first element of each run.
+    starts: Steps,
+    /// Number of the first chunk of each run.
+    chunks: Steps,
+}
+
+impl Runs {
+    /// The sums were checked by the builder.
+    pub(crate) fn new(runs: &[Run]) -> Runs {
+        let sums = |length: fn(&Run) -> u64| {
+            let mut sum = 0;
+            let mut bounds = Vec::with_capacity(runs.len() + 1);
+            bounds.push(0);
+            bounds.extend(runs.iter().map(|run| {
+                sum += length(run);
+                sum
+            }));
+            Steps::new(bounds)
+        };
+        Runs {
+            edges: runs.iter().map(|run| run.edge).collect(),
+            starts: sums(|run| run.edge * run.count),
+            chunks: sums(|run| run.count),
+        }
+    }
+
+    /// Number of runs.
+    pub(crate) fn len(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Run number `at`.
+    pub(crate) fn run(&self, at: usize) -> Run {
+        Run { edge: self.edges[at], count: self.chunks.bound(at + 1) - self.chunks.bound(at) }
+    }
+
+    /// Edge length of run number `at`, first chunk of it and first index.
+    #[inline]
+    pub(crate) fn head(&self, at: usize) -> (u64, u64, u64) {
+        (self.edges[at], self.chunks.bound(at), self.starts.bound(at))
+    }
+
+    /// Number of the chunk after the last of run number `at`.
+    #[inline]
+    pub(crate) fn chunk_end(&self, at: usize) -> u64 {
+        self.chunks.bound(at + 1)
+    }
+
+    /// Chunk and index inside it of `index`, which is less than the sum of all edges.
+    #[inline]
+    pub(crate) fn chunk_of(&self, index: u64) -> (u64, u64) {
+        let (edge, chunk, start) = self.head(self.starts.find(index));
+        let offset = index - start;
+        (chunk + offset / edge, offset % edge)
+    }
+
+    /// The run that declared chunk number `chunk` is in.
+    #[inline]
+    pub(crate) fn run_of_chunk(&self, chunk: u64) -> usize {
+        self.chunks.find(chunk)
+    }
+
+    /// First index and edge of declared chunk number `chunk`.
+    #[inline]
+    pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
+        let (edge, first, start) = self.head(self.run_of_chunk(chunk));
+        (start + (chunk - first) * edge, edge)
+    }
+}
+
+/// The merged runs of an axis, in order.
+///
+/// Neighbours of equal edge are one run, whatever way the metadata wrote them.
+#[derive(Debug, Clone)]
+pub struct AxisRuns<'a> {
+    pub(crate) layout: &'a crate::axis::Layout,
+    /// Next position: of a chunk in explicit boundaries, of a run otherwise.
+    pub(crate) at: usize,
+    /// Number of declared chunks.
+    pub(crate) declared: u64,
+}
+
+impl Iterator for AxisRuns<'_> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        use crate::axis::Layout;
+        match self.layout {
+            Layout::Uniform { edge } => {
+                let count = if self.at == 0 { self.declared } else { 0 };
+                self.at = 1;
+                (count > 0).then_some(Run { edge: *edge, count })
+            }
+            Layout::Explicit(steps) => {
+                let rest = steps.bounds().get(self.at..)?;
+                let &[start, end, ..] = rest else { return None };
+                let edge = end - start;
+                let same = rest.windows(2).take_while(|pair| pair[1] - pair[0] == edge).count();
+                self.at += same;
+                Some(Run { edge, count: to_u64(same) })
+            }
+            Layout::Runs(runs) => {
+                let run = (self.at < runs.len()).then(|| runs.run(self.at))?;
+                self.at += 1;
+                Some(run)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_chunks_agree_with_a_walk() {
+        let written = [(3, 4), (1, 9), (7, 1), (2, 30)].map(|(edge, count)| Run { edge, count });
+        let runs = Runs::new(&written);
+        let (mut chunk, mut start) = (0, 0);
+        for (at, run) in written.into_iter().enumerate() {
+            assert_eq!(runs.run(at), run);
+            for _ in 0..run.count {
+                assert_eq!(runs.span(chunk), (start, run.edge));
+                for local in 0..run.edge {
+                    assert_eq!(runs.chunk_of(start + local), (chunk, local));
+                }
+                start += run.edge;
+                chunk += 1;
+            }
+        }
+        assert_eq!((runs.starts.end(), runs.chunks.end()), (start, chunk));
+    }
+}

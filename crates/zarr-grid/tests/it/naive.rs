@@ -1,0 +1,149 @@
+//! The oracle: an axis as a plain list of edges, walked. And what the tests run on.
+
+use zarr_grid::{Axis, Cut, Run};
+
+/// An axis with nothing precomputed.
+#[derive(Debug, Clone)]
+pub struct Naive {
+    pub extent: u64,
+    pub edges: Vec<u64>,
+}
+
+impl Naive {
+    pub fn new(extent: u64, edges: impl Into<Vec<u64>>) -> Naive {
+        Naive { extent, edges: edges.into() }
+    }
+
+    /// The same as the library's axis.
+    pub fn axis(&self) -> Axis {
+        Axis::from_edges(self.extent, self.edges.iter().copied()).unwrap()
+    }
+
+    /// First index and edge of every declared chunk.
+    pub fn spans(&self) -> Vec<(u64, u64)> {
+        let mut start = 0;
+        let mut spans = Vec::new();
+        for &edge in &self.edges {
+            spans.push((start, edge));
+            start += edge;
+        }
+        spans
+    }
+
+    /// Chunk and local index, by walking from the start.
+    pub fn chunk_of(&self, index: u64) -> Option<(u64, u64)> {
+        if index >= self.extent {
+            return None;
+        }
+        let mut left = index;
+        for (chunk, &edge) in self.edges.iter().enumerate() {
+            if left < edge {
+                return Some((chunk as u64, left));
+            }
+            left -= edge;
+        }
+        unreachable!("the edges cover the extent")
+    }
+
+    pub fn occupied(&self) -> u64 {
+        self.spans().iter().filter(|(start, _)| *start < self.extent).count() as u64
+    }
+
+    /// The boundaries strictly inside of the extent.
+    pub fn inner_bounds(&self) -> Vec<u64> {
+        let starts = self.spans().into_iter().map(|(start, _)| start);
+        starts.filter(|&start| start > 0 && start < self.extent).collect()
+    }
+
+    /// The parts of `start..end`, element by element.
+    pub fn cuts(&self, start: u64, end: u64) -> Vec<Cut> {
+        let spans = self.spans();
+        let mut cuts: Vec<Cut> = Vec::new();
+        for index in start..end {
+            let (chunk, local) = self.chunk_of(index).unwrap();
+            match cuts.last_mut() {
+                Some(cut) if cut.chunk == chunk => cut.len += 1,
+                _ => cuts.push(Cut {
+                    chunk,
+                    edge: spans[chunk as usize].1,
+                    in_chunk: local,
+                    in_region: index - start,
+                    len: 1,
+                    is_whole: false,
+                }),
+            }
+        }
+        for cut in &mut cuts {
+            let members = (0..self.extent).filter(|&i| self.chunk_of(i).unwrap().0 == cut.chunk);
+            cut.is_whole = members.count() as u64 == cut.len;
+        }
+        cuts
+    }
+}
+
+/// Every ordered way to write `sum` as edges of at least 1; one way, without edges, for 0.
+pub fn compositions(sum: u64) -> Vec<Vec<u64>> {
+    if sum == 0 {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for first in 1..=sum {
+        for mut rest in compositions(sum - first) {
+            rest.insert(0, first);
+            all.push(rest);
+        }
+    }
+    all
+}
+
+/// Every partition of every extent up to `extent` into edges, those that overflow it by up to
+/// `overflow` included.
+pub fn partitions(extent: u64, overflow: u64) -> impl Iterator<Item = Naive> {
+    (0..=extent).flat_map(move |extent| {
+        (extent..=extent + overflow)
+            .flat_map(compositions)
+            .map(move |edges| Naive::new(extent, edges))
+    })
+}
+
+/// A small generator with a seed (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Less than `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// Edges of one of the kinds that are kept in different ways: short runs, long runs, wildly
+    /// different lengths, all equal.
+    pub fn axis(&mut self) -> Naive {
+        let kind = self.below(4);
+        let mut edges = Vec::new();
+        for _ in 0..1 + self.below(40) {
+            let (edge, count) = match kind {
+                0 => (1 + self.below(9), 1),
+                1 => (1 + self.below(9), 1 + self.below(30)),
+                2 => (1 + (self.below(300) >> self.below(9)), 1),
+                _ => (7, 1 + self.below(3)),
+            };
+            edges.extend((0..count).map(|_| edge));
+        }
+        let sum: u64 = edges.iter().sum();
+        let extent = if self.below(3) == 0 { sum } else { self.below(sum + 1) };
+        Naive::new(extent, edges)
+    }
+}
+
+/// One long run after the other, for what must not follow the count.
+pub fn runs(runs: &[(u64, u64)]) -> Vec<Run> {
+    runs.iter().map(|&(edge, count)| Run { edge, count }).collect()
+}
