@@ -1,3 +1,5 @@
 //! Zarr v3 arrays and groups in a store.
 
 #![forbid(unsafe_code)]
+
+pub mod store;

@@ -1,0 +1,269 @@
+//! The store trait and what its methods take and give.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{ByteRange, Key, Operation, Prefix, StoreError};
+
+/// Keys and their bytes: the whole of what an array needs from its storage.
+///
+/// Blocking and object-safe; every method may be called from any number of threads at once.
+/// A put is atomic: readers see the old bytes or the new, never a mixture or a part.
+/// Buffers are the caller's, so that a reader of many chunks allocates once; their contents after
+/// an error are unspecified.
+///
+/// # Spec
+/// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
+pub trait Store: fmt::Debug + Send + Sync {
+    /// Reads the whole object into `out`, in place of what it held, and says which version was
+    /// read. `None` and an empty `out` if there is no such object.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from knowing; never for a missing object.
+    fn get_versioned(&self, key: &Key, out: &mut Vec<u8>)
+    -> Result<Option<ObjectMeta>, StoreError>;
+
+    /// Reads parts of one object into `out`, in place of what it held: the ranges' bytes one after
+    /// another, in the order given. `None` and an empty `out` if there is no such object.
+    ///
+    /// All ranges are of one version of the object, and the answer says which, so that a caller
+    /// can tell whether two calls saw the same object.
+    ///
+    /// # Errors
+    /// [`StoreError::Range`] with the object's size if a range leads beyond its end.
+    fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError>;
+
+    /// Size and version of an object, `None` if there is none.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from knowing; never for a missing object.
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError>;
+
+    /// Writes the whole object, in place of any before it.
+    ///
+    /// Takes no lock: see [`replace`](super::replace) for objects that others may be updating.
+    ///
+    /// # Errors
+    /// The object is then what it was before; a remote store may also have written it if the
+    /// answer was lost.
+    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Whether [`put_if`](Store::put_if) works and is atomic between processes.
+    fn conditional_put(&self) -> bool {
+        false
+    }
+
+    /// Writes the whole object only if its version is still `expected`; `None` expects that there
+    /// is no object.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] unless [`conditional_put`](Store::conditional_put); otherwise as
+    /// for [`put`](Store::put).
+    fn put_if(
+        &self,
+        key: &Key,
+        bytes: &[u8],
+        expected: Option<&Version>,
+    ) -> Result<PutOutcome, StoreError> {
+        let _ = (bytes, expected);
+        Err(StoreError::Unsupported {
+            operation: Operation::Put,
+            key: key.to_string(),
+            missing: "conditional writes",
+        })
+    }
+
+    /// Removes the object; a missing one is no error.
+    ///
+    /// # Errors
+    /// The object may then still be there.
+    fn delete(&self, key: &Key) -> Result<(), StoreError>;
+
+    /// Removes every object below `prefix`, in unspecified order, and empty folders with them.
+    ///
+    /// # Errors
+    /// Some of the objects may then be gone; calling again goes on.
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let mut result = Ok(());
+        self.list(prefix, &mut |key| match self.delete(&key) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                result = Err(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        result
+    }
+
+    /// Calls `visit` with every key below `prefix`, in unspecified order, until it breaks off.
+    ///
+    /// Memory does not grow with the number of keys. `visit` may use the store; whether it meets
+    /// keys made or removed meanwhile is unspecified.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from listing; never for a prefix without keys.
+    fn list(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with what lies directly below `prefix`: objects, and prefixes of further
+    /// keys. As [`list`](Store::list) otherwise.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn list_dir(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Waits for the advisory lock of `key` and takes it, until the guard is dropped.
+    ///
+    /// It keeps out other holders of the same lock and nobody else: reads and plain puts go on.
+    /// How far it reaches is [`LockGuard::scope`]. Whoever holds a lock must not take another, or
+    /// may wait for ever.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from locking.
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
+
+    /// Reads the whole object, `None` if there is none.
+    ///
+    /// # Errors
+    /// As for [`get_versioned`](Store::get_versioned).
+    fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut out = Vec::new();
+        Ok(self.get_versioned(key, &mut out)?.map(|_| out))
+    }
+
+    /// Reads the whole object into `out`, in place of what it held. False and an empty `out` if
+    /// there is no such object.
+    ///
+    /// # Errors
+    /// As for [`get_versioned`](Store::get_versioned).
+    fn get_into(&self, key: &Key, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+        Ok(self.get_versioned(key, out)?.is_some())
+    }
+
+    /// Size of the object in bytes, `None` if there is none.
+    ///
+    /// # Errors
+    /// As for [`head`](Store::head).
+    fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
+        Ok(self.head(key)?.map(|meta| meta.size))
+    }
+}
+
+/// What a store knows of an object besides its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// Size in bytes.
+    pub size: u64,
+    /// Which version of the object this is; `None` if the store does not tell versions apart.
+    pub version: Option<Version>,
+}
+
+/// One state of one object, as its store tells it from others: an ETag, a counter, or inode and
+/// time of a file. Only equality means anything.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Version(Text);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Text {
+    Numbers([u64; 4]),
+    Tag(Arc<str>),
+}
+
+impl Version {
+    /// A version told by numbers, such as a counter or what identifies a file.
+    #[must_use]
+    pub fn from_numbers(numbers: [u64; 4]) -> Self {
+        Self(Text::Numbers(numbers))
+    }
+
+    /// A version told by a text, such as an ETag.
+    #[must_use]
+    pub fn from_tag(tag: &str) -> Self {
+        Self(Text::Tag(Arc::from(tag)))
+    }
+
+    /// The text it was made of, if it was.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        match &self.0 {
+            Text::Numbers(_) => None,
+            Text::Tag(tag) => Some(tag),
+        }
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Text::Numbers(numbers) => write!(f, "Version({numbers:?})"),
+            Text::Tag(tag) => write!(f, "Version({tag:?})"),
+        }
+    }
+}
+
+/// How a conditional put ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum PutOutcome {
+    /// The object was as expected and now holds the new bytes.
+    Written,
+    /// The object was not as expected and is as it was.
+    Changed,
+}
+
+/// One entry directly below a prefix.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DirEntry {
+    /// An object.
+    Object(Key),
+    /// A prefix with keys below it (a local store: a folder, perhaps an empty one).
+    Prefix(Prefix),
+}
+
+/// Whom a lock keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockScope {
+    /// Other threads of this process.
+    Process,
+    /// Every other holder, in whatever process.
+    AllProcesses,
+}
+
+/// A lock that is held until this is dropped.
+#[must_use = "the lock is given back when the guard is dropped"]
+pub struct LockGuard {
+    scope: LockScope,
+    _held: Box<dyn Send>,
+}
+
+impl LockGuard {
+    /// A guard that gives the lock back by dropping `held`.
+    pub fn new(scope: LockScope, held: impl Send + 'static) -> Self {
+        Self { scope, _held: Box::new(held) }
+    }
+
+    /// Whom it keeps out.
+    #[must_use]
+    pub fn scope(&self) -> LockScope {
+        self.scope
+    }
+}
+
+impl fmt::Debug for LockGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockGuard").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}

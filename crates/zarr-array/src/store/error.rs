@@ -1,0 +1,142 @@
+//! What can go wrong in a store.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::{ByteRange, KeyError};
+
+/// What a store was asked to do when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Open the store itself.
+    Open,
+    /// Read an object, whole or in ranges.
+    Get,
+    /// Ask for size and version of an object.
+    Head,
+    /// Write an object.
+    Put,
+    /// Remove an object.
+    Delete,
+    /// List keys.
+    List,
+    /// Take the advisory lock of a key.
+    Lock,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Get => "read",
+            Self::Head => "look up",
+            Self::Put => "write",
+            Self::Delete => "delete",
+            Self::List => "list",
+            Self::Lock => "lock",
+        })
+    }
+}
+
+/// The error of every store operation.
+///
+/// A missing object is no error where it can be told otherwise: reads answer `None`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The text given for a key is no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The operating system failed the operation: full disk, no permission, and the like.
+    #[error("cannot {operation} {key:?}: {source}")]
+    Io {
+        /// What was asked for.
+        operation: Operation,
+        /// Key, prefix or path that it concerned.
+        key: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A remote store failed the operation, after its retries.
+    #[error("cannot {operation} {key:?}: {source}")]
+    Remote {
+        /// What was asked for.
+        operation: Operation,
+        /// Key, prefix or URL that it concerned.
+        key: String,
+        /// What the client library said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// A byte range leads beyond the object: it is truncated, or the range is wrong.
+    #[error("cannot read {range} of {key:?}: the object has {size} bytes")]
+    Range {
+        /// The object.
+        key: String,
+        /// The range asked for.
+        range: ByteRange,
+        /// Size of the object in bytes.
+        size: u64,
+    },
+    /// The object is larger than this process can hold.
+    #[error("cannot read {key:?}: {size} bytes do not fit into memory")]
+    TooLarge {
+        /// The object.
+        key: String,
+        /// Bytes asked for.
+        size: u64,
+    },
+    /// A symbolic link leads out of a local store.
+    #[error("cannot use {key:?}: the symbolic link {link} leads outside the store")]
+    OutsideRoot {
+        /// The key.
+        key: String,
+        /// The link.
+        link: PathBuf,
+    },
+    /// The key has a name that a local store keeps for its own temporary and lock files, or that
+    /// this platform cannot have as a file name.
+    #[error("cannot use {key:?}: the name {segment:?} is reserved")]
+    Reserved {
+        /// The key.
+        key: String,
+        /// The segment in question.
+        segment: String,
+    },
+    /// The store cannot do this at all.
+    #[error("cannot {operation} {key:?}: this store has no {missing}")]
+    Unsupported {
+        /// What was asked for.
+        operation: Operation,
+        /// Key that it concerned.
+        key: String,
+        /// What the store lacks.
+        missing: &'static str,
+    },
+    /// An update was refused because nothing keeps other processes from losing it.
+    #[error(
+        "cannot update {key:?}: this store has neither locks between processes nor conditional \
+         writes, so that another writer's change could be lost; allow it only for a single process"
+    )]
+    NoExclusion {
+        /// The key.
+        key: String,
+    },
+    /// Other writers changed the object again and again between reading and writing it.
+    #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
+    Contention {
+        /// The key.
+        key: String,
+        /// How many times it was tried.
+        attempts: u32,
+    },
+}
+
+impl StoreError {
+    /// An [`StoreError::Io`] with its context.
+    pub fn io(operation: Operation, key: impl fmt::Display, source: io::Error) -> Self {
+        Self::Io { operation, key: key.to_string(), source }
+    }
+}

@@ -1,0 +1,96 @@
+//! References and shared pointers to stores are stores.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::{
+    ByteRange, DirEntry, Key, LockGuard, ObjectMeta, Prefix, PutOutcome, Store, StoreError, Version,
+};
+
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<S: Store + ?Sized> Store for $pointer {
+            fn get_versioned(
+                &self,
+                key: &Key,
+                out: &mut Vec<u8>,
+            ) -> Result<Option<ObjectMeta>, StoreError> {
+                (**self).get_versioned(key, out)
+            }
+
+            fn get_ranges(
+                &self,
+                key: &Key,
+                ranges: &[ByteRange],
+                out: &mut Vec<u8>,
+            ) -> Result<Option<ObjectMeta>, StoreError> {
+                (**self).get_ranges(key, ranges, out)
+            }
+
+            fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+                (**self).head(key)
+            }
+
+            fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+                (**self).put(key, bytes)
+            }
+
+            fn conditional_put(&self) -> bool {
+                (**self).conditional_put()
+            }
+
+            fn put_if(
+                &self,
+                key: &Key,
+                bytes: &[u8],
+                expected: Option<&Version>,
+            ) -> Result<PutOutcome, StoreError> {
+                (**self).put_if(key, bytes, expected)
+            }
+
+            fn delete(&self, key: &Key) -> Result<(), StoreError> {
+                (**self).delete(key)
+            }
+
+            fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+                (**self).delete_prefix(prefix)
+            }
+
+            fn list(
+                &self,
+                prefix: &Prefix,
+                visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+            ) -> Result<(), StoreError> {
+                (**self).list(prefix, visit)
+            }
+
+            fn list_dir(
+                &self,
+                prefix: &Prefix,
+                visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
+            ) -> Result<(), StoreError> {
+                (**self).list_dir(prefix, visit)
+            }
+
+            fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+                (**self).lock(key)
+            }
+
+            fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+                (**self).get(key)
+            }
+
+            fn get_into(&self, key: &Key, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+                (**self).get_into(key, out)
+            }
+
+            fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
+                (**self).size(key)
+            }
+        }
+    };
+}
+
+forward!(&S);
+forward!(Arc<S>);
+forward!(Box<S>);

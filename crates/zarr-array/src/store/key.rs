@@ -1,0 +1,250 @@
+//! Names of objects and of the folders that they seem to lie in.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest key, in bytes: what S3 and GCS accept.
+pub const MAX_KEY_LEN: usize = 1024;
+
+/// The name of one object in a store, such as `group/array/c/0/1`.
+///
+/// Relative, with `/` between segments. No segment is empty, `.` or `..`, and no character is NUL
+/// or a backslash, so that a key means the same object on every file system and never leads
+/// outside a store. At most [`MAX_KEY_LEN`] bytes. A clone is cheap.
+///
+/// # Examples
+/// ```
+/// use zarr_array::store::{Key, Prefix};
+///
+/// let array = Prefix::new("group/array")?;
+/// assert_eq!(array.key("zarr.json")?.as_str(), "group/array/zarr.json");
+/// assert!(Key::new("group/../secret").is_err());
+/// # Ok::<(), zarr_array::store::KeyError>(())
+/// ```
+///
+/// # Spec
+/// Zarr v3 core, "Abstract store interface".
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Arc<str>);
+
+impl Key {
+    /// Checks `text` and makes it a key.
+    ///
+    /// # Errors
+    /// [`KeyError`] names the rule that `text` breaks.
+    pub fn new(text: impl AsRef<str>) -> Result<Self, KeyError> {
+        let text = text.as_ref();
+        check(text)?;
+        Ok(Self(Arc::from(text)))
+    }
+
+    /// The whole key.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment.
+    ///
+    /// ```
+    /// # use zarr_array::store::Key;
+    /// assert_eq!(Key::new("a/c/0")?.name(), "0");
+    /// # Ok::<(), zarr_array::store::KeyError>(())
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+    }
+
+    /// All segments but the last.
+    #[must_use]
+    pub fn parent(&self) -> Prefix {
+        self.0.rsplit_once('/').map_or_else(Prefix::root, |(parent, _)| Prefix(Arc::from(parent)))
+    }
+}
+
+impl AsRef<str> for Key {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({:?})", self.as_str())
+    }
+}
+
+/// A place in the hierarchy of a store: the root, or the segments that a node's keys begin with.
+///
+/// The same rules as for a [`Key`] apply, and the root is the empty text. There is no final `/`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Prefix(Arc<str>);
+
+impl Prefix {
+    /// The root of the store: every key lies below it.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(Arc::from(""))
+    }
+
+    /// Checks `text` and makes it a prefix; the empty text is the root.
+    ///
+    /// # Errors
+    /// [`KeyError`] names the rule that `text` breaks.
+    pub fn new(text: impl AsRef<str>) -> Result<Self, KeyError> {
+        let text = text.as_ref();
+        if text.is_empty() {
+            return Ok(Self::root());
+        }
+        Key::new(text).map(Self::from)
+    }
+
+    /// Whether this is the root.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The whole prefix, without a final `/`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key `relative` below this prefix.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the two together are no key.
+    pub fn key(&self, relative: &str) -> Result<Key, KeyError> {
+        check(relative)?;
+        if self.is_root() {
+            return Key::new(relative);
+        }
+        let mut text = String::with_capacity(self.0.len() + 1 + relative.len());
+        text.push_str(&self.0);
+        text.push('/');
+        text.push_str(relative);
+        Key::new(text)
+    }
+
+    /// The prefix `relative` below this one.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the two together are no prefix.
+    pub fn join(&self, relative: &str) -> Result<Self, KeyError> {
+        if relative.is_empty() {
+            return Ok(self.clone());
+        }
+        self.key(relative).map(Self::from)
+    }
+
+    /// The prefix one segment up, `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() { None } else { Some(Key(Arc::clone(&self.0)).parent()) }
+    }
+
+    /// What is left of `key` below this prefix, `None` if it lies elsewhere.
+    ///
+    /// ```
+    /// # use zarr_array::store::{Key, Prefix};
+    /// let array = Prefix::new("a")?;
+    /// assert_eq!(array.strip(&Key::new("a/c/0")?), Some("c/0"));
+    /// assert_eq!(array.strip(&Key::new("ab/c/0")?), None);
+    /// # Ok::<(), zarr_array::store::KeyError>(())
+    /// ```
+    #[must_use]
+    pub fn strip<'a>(&self, key: &'a Key) -> Option<&'a str> {
+        if self.is_root() {
+            return Some(key.as_str());
+        }
+        key.as_str().strip_prefix(self.as_str())?.strip_prefix('/')
+    }
+}
+
+impl From<Key> for Prefix {
+    fn from(key: Key) -> Self {
+        Self(key.0)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prefix({:?})", self.as_str())
+    }
+}
+
+fn check(text: &str) -> Result<(), KeyError> {
+    // An over-long key is shown in part: the message stays readable and small.
+    if text.len() > MAX_KEY_LEN {
+        let shown: String = text.chars().take(40).collect();
+        return Err(KeyError::TooLong { start: shown, len: text.len() });
+    }
+    if let Some(at) = text.find(['\0', '\\']) {
+        return Err(KeyError::Character { key: text.to_owned(), byte: at });
+    }
+    for segment in text.split('/') {
+        match segment {
+            "" => return Err(KeyError::EmptySegment { key: text.to_owned() }),
+            "." | ".." => {
+                return Err(KeyError::DotSegment {
+                    key: text.to_owned(),
+                    segment: segment.to_owned(),
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Why a text is no [`Key`] or [`Prefix`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The text is empty, begins or ends with `/`, or has `//`.
+    #[error(
+        "store key {key:?} has an empty segment; allowed are non-empty segments with `/` between them"
+    )]
+    EmptySegment {
+        /// The text.
+        key: String,
+    },
+    /// A segment is `.` or `..`.
+    #[error("store key {key:?} has the segment {segment:?}, which would lead elsewhere")]
+    DotSegment {
+        /// The text.
+        key: String,
+        /// The segment.
+        segment: String,
+    },
+    /// The text holds NUL or a backslash.
+    #[error("store key {key:?} has a NUL or a backslash at byte {byte}; neither is allowed")]
+    Character {
+        /// The text.
+        key: String,
+        /// Offset in bytes of the first such character.
+        byte: usize,
+    },
+    /// The text is longer than [`MAX_KEY_LEN`] bytes.
+    #[error("store key {start:?}... has {len} bytes, allowed are {MAX_KEY_LEN}")]
+    TooLong {
+        /// The first characters of the text.
+        start: String,
+        /// Length of the text in bytes.
+        len: usize,
+    },
+}

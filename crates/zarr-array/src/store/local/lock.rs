@@ -1,0 +1,113 @@
+//! The advisory lock of a key.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use super::{LocalStore, names, write};
+use crate::store::lock_table::LockTable;
+use crate::store::{Key, LockGuard, LockScope, Operation, StoreError};
+
+/// The paths of the lock files that this process holds or waits for.
+///
+/// One for the whole process: two stores may share a folder, or one lie inside the other.
+static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
+
+/// First among the threads of this process, then among processes: so that at most one thread of
+/// each process waits in the system, and threads are told apart even where file locks are not.
+pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
+    let object = store.path_of(Operation::Lock, key, false)?;
+    let fail = |error| StoreError::io(Operation::Lock, key, error);
+    let folder = object.parent().unwrap_or(&store.root);
+    // The lock belongs to the file, by whatever links it is reached.
+    let folder = match fs::canonicalize(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            write::make_folder(store, folder).map_err(fail)?;
+            fs::canonicalize(folder)
+        }
+        result => result,
+    }
+    .map_err(fail)?;
+    let path = folder.join(names::lock(key.name()));
+    let held = HELD.lock(path.clone());
+    match lock_file(store, &path) {
+        // Fields are dropped in order: the file's lock is given back first.
+        Ok(file) => {
+            Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            let _ = fs::remove_file(&path);
+            Ok(LockGuard::new(LockScope::Process, held))
+        }
+        Err(error) => Err(fail(error)),
+    }
+}
+
+/// Opens and locks the file at `path`, making sure that it is still the one there: the holder
+/// before may have removed it while this waited, and a third may have made it anew.
+fn lock_file(store: &LocalStore, path: &Path) -> io::Result<File> {
+    loop {
+        let file = match open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                write::make_folder(store, path.parent().unwrap_or(path))?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        match file.lock() {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        if is_at(&file, path)? {
+            return Ok(file);
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+        // Left by another user's process, perhaps: to lock a file, reading it is enough.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            File::open(path).map_err(|_| error)
+        }
+        result => result,
+    }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let here = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((here.dev(), here.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lock files are never removed here, so that the one at the path is the one that was opened.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// A lock file that is held; removed and given back when dropped.
+#[derive(Debug)]
+struct LockFile {
+    file: Option<File>,
+    path: PathBuf,
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        // Removed while still locked: whoever waits for it then sees that it is gone. Elsewhere
+        // than on Unix an open file keeps its name, and so lock files stay.
+        if cfg!(unix) {
+            let _ = fs::remove_file(&self.path);
+        }
+        drop(self.file.take());
+    }
+}

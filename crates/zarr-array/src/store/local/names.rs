@@ -1,0 +1,79 @@
+//! The names of files that are no objects.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What every name of our own begins with; no key may have such a segment.
+pub(super) const RESERVED: &str = ".zarr-kit-";
+const TEMPORARY: &str = ".zarr-kit-tmp.";
+const LOCK: &str = ".zarr-kit-lock.";
+
+/// The longest part of an object's name that is repeated in a name of ours, in characters of up
+/// to 4 bytes: file systems allow names of 255 bytes.
+const MAX_REPEATED: usize = 40;
+
+pub(super) fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY)
+}
+
+pub(super) fn is_lock(name: &str) -> bool {
+    name.starts_with(LOCK)
+}
+
+/// A fresh name for the temporary file of an object: process, time and a counter make it unique
+/// enough that a collision is a retry.
+pub(super) fn temporary(name: &str) -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let process = std::process::id();
+    // A clock before 1970 only makes names less varied.
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+    let repeated: String = name.chars().take(MAX_REPEATED).collect();
+    format!("{TEMPORARY}{process:x}.{nanos:x}.{count:x}.{repeated}")
+}
+
+/// The one name of an object's lock file.
+///
+/// Long names are told apart by a hash; two objects that then share a lock only wait in vain.
+pub(super) fn lock(name: &str) -> String {
+    if name.chars().count() <= MAX_REPEATED {
+        format!("{LOCK}{name}")
+    } else {
+        format!("{LOCK}#{:016x}", fnv1a(name.as_bytes()))
+    }
+}
+
+/// FNV-1a, because the hash must be the same in every process and version.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Whether `segment` is one plain file name on this platform: on Windows `C:` is not.
+pub(super) fn is_file_name(segment: &str) -> bool {
+    Path::new(segment).file_name().is_some_and(|name| name == segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fnv1a_has_its_published_values() {
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn long_names_stay_within_what_file_systems_allow() {
+        let long = "𝄞".repeat(63);
+        assert!(temporary(&long).len() <= 255);
+        assert!(lock(&long).len() <= 255);
+        assert!(is_temporary(&temporary(&long)));
+        assert!(is_lock(&lock(&long)));
+        assert_ne!(lock(&long), lock(&"𝄢".repeat(63)));
+    }
+}

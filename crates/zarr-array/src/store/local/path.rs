@@ -1,0 +1,90 @@
+//! From keys to paths that stay below the root.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{LocalStore, names};
+use crate::store::{Key, Operation, Prefix, StoreError};
+
+impl LocalStore {
+    /// The path of an object's file, all of whose folders lie below the root, and the file too if
+    /// `follow_last`: reading follows a link in the last place, renaming and removing do not.
+    pub(super) fn path_of(
+        &self,
+        operation: Operation,
+        key: &Key,
+        follow_last: bool,
+    ) -> Result<PathBuf, StoreError> {
+        let path = self.unchecked_path(key.as_str())?;
+        let checked = if follow_last { Some(path.as_path()) } else { path.parent() };
+        self.check_links(operation, key.as_str(), checked.unwrap_or(&self.root))?;
+        Ok(path)
+    }
+
+    /// The path of a folder below the root.
+    pub(super) fn folder_of(
+        &self,
+        operation: Operation,
+        prefix: &Prefix,
+    ) -> Result<PathBuf, StoreError> {
+        if prefix.is_root() {
+            return Ok(self.root.clone());
+        }
+        let path = self.unchecked_path(prefix.as_str())?;
+        self.check_links(operation, prefix.as_str(), &path)?;
+        Ok(path)
+    }
+
+    fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
+        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + 1 + text.len());
+        path.push(&self.root);
+        for segment in text.split('/') {
+            if segment.starts_with(names::RESERVED) || !names::is_file_name(segment) {
+                return Err(StoreError::Reserved {
+                    key: text.to_owned(),
+                    segment: segment.to_owned(),
+                });
+            }
+            path.push(segment);
+        }
+        Ok(path)
+    }
+
+    /// Refuses `path` if a link on the way from the root to it leads outside.
+    fn check_links(&self, operation: Operation, key: &str, path: &Path) -> Result<(), StoreError> {
+        if self.outside_links {
+            return Ok(());
+        }
+        let Ok(below) = path.strip_prefix(&self.root) else { return Ok(()) };
+        let mut here = self.root.clone();
+        for segment in below {
+            here.push(segment);
+            match fs::symlink_metadata(&here) {
+                Ok(meta) if !meta.is_symlink() => {}
+                Ok(_) => match self.leads_outside(&here) {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        return Err(StoreError::OutsideRoot { key: key.to_owned(), link: here });
+                    }
+                    Err(error) => return Err(StoreError::io(operation, key, error)),
+                },
+                // What is missing, or lies below a file, cannot be a link; the operation itself
+                // says what that means.
+                Err(error) if is_absent(&error) => return Ok(()),
+                Err(error) => return Err(StoreError::io(operation, key, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what `link` stands for, all links followed, lies outside the root.
+    pub(super) fn leads_outside(&self, link: &Path) -> io::Result<bool> {
+        Ok(!fs::canonicalize(link)?.starts_with(&self.root))
+    }
+}
+
+/// Whether the error says that there is no such file.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

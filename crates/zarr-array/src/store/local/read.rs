@@ -1,0 +1,148 @@
+//! Reading files at positions.
+
+use std::fs::{File, Metadata};
+use std::io;
+
+use super::LocalStore;
+use super::path::is_absent;
+use crate::store::{ByteRange, Key, ObjectMeta, Operation, StoreError, Version, reserve};
+
+pub(super) fn whole(
+    store: &LocalStore,
+    key: &Key,
+    out: &mut Vec<u8>,
+) -> Result<Option<ObjectMeta>, StoreError> {
+    let Some((file, meta)) = open(store, Operation::Get, key)? else {
+        out.clear();
+        return Ok(None);
+    };
+    // No clear before: a buffer that is long enough already is not zeroed again.
+    resize(key, out, meta.size)?;
+    read_exact_at(&file, out, 0).map_err(|error| StoreError::io(Operation::Get, key, error))?;
+    Ok(Some(meta))
+}
+
+pub(super) fn ranges(
+    store: &LocalStore,
+    key: &Key,
+    ranges: &[ByteRange],
+    out: &mut Vec<u8>,
+) -> Result<Option<ObjectMeta>, StoreError> {
+    let Some((file, meta)) = open(store, Operation::Get, key)? else {
+        out.clear();
+        return Ok(None);
+    };
+    let mut total = 0_u64;
+    for range in ranges {
+        if range.within(meta.size).is_none() {
+            return Err(StoreError::Range { key: key.to_string(), range: *range, size: meta.size });
+        }
+        total = total.saturating_add(range.len());
+    }
+    resize(key, out, total)?;
+    let mut rest = out.as_mut_slice();
+    for range in ranges {
+        let Some(at) = range.within(meta.size) else { continue };
+        // The lengths sum to the buffer's, so that the split always succeeds.
+        let Some((part, after)) = rest.split_at_mut_checked(range.len() as usize) else { break };
+        read_exact_at(&file, part, at.start)
+            .map_err(|error| StoreError::io(Operation::Get, key, error))?;
+        rest = after;
+    }
+    Ok(Some(meta))
+}
+
+pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+    let path = match store.path_of(Operation::Head, key, true) {
+        Ok(path) => path,
+        Err(error) => return absent(error),
+    };
+    match std::fs::metadata(path) {
+        Ok(meta) => Ok(meta.is_file().then(|| describe(&meta))),
+        Err(error) => absent(StoreError::io(Operation::Head, key, error)),
+    }
+}
+
+/// The object's file, `None` if there is none; a folder is no object.
+fn open(
+    store: &LocalStore,
+    operation: Operation,
+    key: &Key,
+) -> Result<Option<(File, ObjectMeta)>, StoreError> {
+    let path = match store.path_of(operation, key, true) {
+        Ok(path) => path,
+        Err(error) => return absent(error),
+    };
+    let result = File::open(path).and_then(|file| file.metadata().map(|meta| (file, meta)));
+    match result {
+        Ok((file, meta)) => Ok(meta.is_file().then(|| (file, describe(&meta)))),
+        Err(error) => absent(StoreError::io(operation, key, error)),
+    }
+}
+
+fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
+    match error {
+        StoreError::Io { source, .. } if is_absent(&source) => Ok(None),
+        error => Err(error),
+    }
+}
+
+/// A rename gives a key another file, so that inode, size and times tell its versions apart.
+#[cfg(unix)]
+fn describe(meta: &Metadata) -> ObjectMeta {
+    use std::os::unix::fs::MetadataExt;
+    let nanos = meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec());
+    let version = Version::from_numbers([
+        meta.dev(),
+        meta.ino(),
+        meta.len(),
+        u64::from_le_bytes(nanos.to_le_bytes()),
+    ]);
+    ObjectMeta { size: meta.len(), version: Some(version) }
+}
+
+#[cfg(not(unix))]
+fn describe(meta: &Metadata) -> ObjectMeta {
+    let nanos = meta
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+        .map_or(0, |time| time.as_nanos());
+    let version = Version::from_numbers([0, 0, meta.len(), nanos as u64]);
+    ObjectMeta { size: meta.len(), version: Some(version) }
+}
+
+fn resize(key: &Key, out: &mut Vec<u8>, len: u64) -> Result<(), StoreError> {
+    let missing = len.saturating_sub(out.len() as u64);
+    reserve(key, out, missing)?;
+    out.resize(len as usize, 0);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                out = out.get_mut(read..).unwrap_or_default();
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(mut file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(out)
+}

@@ -1,0 +1,177 @@
+//! Writing by temporary file and rename.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::list::{self, Found};
+use super::path::is_absent;
+use super::{Durability, LocalStore, names};
+use crate::store::{Key, Operation, Prefix, StoreError};
+
+/// How often a write starts anew because its folder or its temporary file vanished under it.
+const ATTEMPTS: usize = 4;
+
+/// 1. Write the bytes to a new temporary file in the object's folder, which is made if missing.
+/// 2. If asked for, flush the file to the device.
+/// 3. Rename it to the object's name: from here on readers see the new bytes.
+/// 4. If asked for, flush the folder.
+///
+/// Ended before 3, the object is as it was, and a temporary file may be left over.
+pub(super) fn put(store: &LocalStore, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+    let path = store.path_of(Operation::Put, key, false)?;
+    let folder = path.parent().unwrap_or(&store.root);
+    let fail = |error| StoreError::io(Operation::Put, key, error);
+    let mut attempt = 1;
+    loop {
+        match try_put(store, folder, &path, key.name(), bytes) {
+            // Another process may remove an empty folder, or a repair a temporary file that it
+            // takes for a leftover.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
+                make_folder(store, folder).map_err(fail)?;
+                attempt += 1;
+            }
+            result => return result.map_err(fail),
+        }
+    }
+}
+
+fn try_put(
+    store: &LocalStore,
+    folder: &Path,
+    path: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<()> {
+    let mut temporary = Temporary::new(folder, name)?;
+    temporary.file.write_all(bytes)?;
+    if store.durability == Durability::PowerFailure {
+        temporary.file.sync_all()?;
+    }
+    temporary.rename(path)?;
+    if store.durability == Durability::PowerFailure {
+        sync_folder(folder)?;
+    }
+    Ok(())
+}
+
+/// A temporary file that removes itself unless it is renamed.
+///
+/// It is locked while it lives, so that [`LocalStore::leftovers`] can tell it from one whose
+/// writer is dead: the system gives back the locks of a killed process.
+struct Temporary {
+    file: File,
+    path: Option<PathBuf>,
+}
+
+impl Temporary {
+    fn new(folder: &Path, name: &str) -> io::Result<Self> {
+        loop {
+            let path = folder.join(names::temporary(name));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    // Without locks on this file system, leftovers are told by age alone.
+                    let _ = file.try_lock();
+                    return Ok(Self { file, path: Some(path) });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn rename(mut self, to: &Path) -> io::Result<()> {
+        if let Some(path) = &self.path {
+            fs::rename(path, to)?;
+        }
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // Nothing is left to do about a file that cannot be removed; `leftovers` names it.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Makes a folder and those above it, and flushes the new entries if asked for.
+pub(super) fn make_folder(store: &LocalStore, folder: &Path) -> io::Result<()> {
+    if store.durability == Durability::ProcessEnd {
+        return fs::create_dir_all(folder);
+    }
+    let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
+    fs::create_dir_all(folder)?;
+    for made in missing {
+        if let Some(parent) = made.parent() {
+            sync_folder(parent)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere a folder cannot be opened as a file, and renames are in the file system's journal.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
+    let path = store.path_of(Operation::Delete, key, false)?;
+    let removed = match fs::remove_file(&path) {
+        Ok(()) => Ok(()),
+        Err(error) if is_absent(&error) => return Ok(()),
+        Err(error) => {
+            // A folder is no object, and so not there.
+            match fs::symlink_metadata(&path) {
+                Ok(meta) if meta.is_dir() => return Ok(()),
+                _ => Err(error),
+            }
+        }
+    };
+    removed
+        .and_then(|()| match (store.durability, path.parent()) {
+            (Durability::PowerFailure, Some(folder)) => sync_folder(folder),
+            _ => Ok(()),
+        })
+        .map_err(|error| StoreError::io(Operation::Delete, key, error))
+}
+
+/// Removes the objects, and each folder when all in it is gone.
+///
+/// Links are removed, what they lead to is not. Files that are no objects stay, and their folders
+/// with them: what killed writers left is named by [`LocalStore::leftovers`].
+pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
+    loop {
+        // Some file systems pass over entries of a folder that shrinks while it is read.
+        let mut removed = false;
+        list::walk(store, prefix, false, &mut |found| {
+            match found {
+                Found::Object(key) => {
+                    delete(store, &key)?;
+                    removed = true;
+                }
+                // Not empty is no error: something else is in it.
+                Found::FolderEnd(path) => drop(fs::remove_dir(path)),
+                Found::Other(_) => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if !removed {
+            break;
+        }
+    }
+    if !prefix.is_root() {
+        let _ = fs::remove_dir(store.folder_of(Operation::Delete, prefix)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! A store in memory.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::lock_table::LockTable;
+use super::{
+    ByteRange, DirEntry, Key, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome, Store,
+    StoreError, Version, reserve,
+};
+
+/// Keys that a listing copies at a time, so that no lock is held while a visitor runs.
+const LIST_BATCH: usize = 1024;
+
+/// A store in the memory of this process, for tests and for arrays that need not last.
+///
+/// A clone is another handle of the same store. Conditional puts and locks reach every user there
+/// can be, since no other process sees the store.
+///
+/// # Examples
+/// ```
+/// use zarr_array::store::{Key, MemoryStore, Store};
+///
+/// let store = MemoryStore::new();
+/// let key = Key::new("c/0")?;
+/// store.put(&key, b"chunk")?;
+/// assert_eq!(store.get(&key)?.as_deref(), Some(&b"chunk"[..]));
+/// # Ok::<(), zarr_array::store::StoreError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    objects: Arc<RwLock<Objects>>,
+    locks: Arc<LockTable<Key>>,
+}
+
+#[derive(Debug, Default)]
+struct Objects {
+    /// `str` order of the keys, so that what lies below a prefix is one range.
+    by_key: BTreeMap<String, Object>,
+    /// Counts writes: no two states of any object have the same number.
+    writes: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Object {
+    bytes: Arc<[u8]>,
+    version: u64,
+}
+
+impl Object {
+    fn meta(&self) -> ObjectMeta {
+        ObjectMeta {
+            size: self.bytes.len() as u64,
+            version: Some(Version::from_numbers([self.version, 0, 0, 0])),
+        }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { objects: Arc::default(), locks: Arc::new(LockTable::new()) }
+    }
+
+    // No user code runs while the map is locked, so that poison carries no information.
+    fn read(&self) -> RwLockReadGuard<'_, Objects> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Objects> {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn object(&self, key: &Key) -> Option<Object> {
+        self.read().by_key.get(key.as_str()).cloned()
+    }
+}
+
+impl Objects {
+    fn insert(&mut self, key: &Key, bytes: Arc<[u8]>) {
+        self.writes += 1;
+        let object = Object { bytes, version: self.writes };
+        self.by_key.insert(key.as_str().to_owned(), object);
+    }
+}
+
+/// The text that every key below `prefix` begins with.
+fn start_of(prefix: &Prefix) -> String {
+    if prefix.is_root() { String::new() } else { format!("{prefix}/") }
+}
+
+impl Store for MemoryStore {
+    fn get_versioned(
+        &self,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        out.clear();
+        let Some(object) = self.object(key) else { return Ok(None) };
+        reserve(key, out, object.bytes.len() as u64)?;
+        out.extend_from_slice(&object.bytes);
+        Ok(Some(object.meta()))
+    }
+
+    fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        out.clear();
+        let Some(object) = self.object(key) else { return Ok(None) };
+        let size = object.bytes.len() as u64;
+        for range in ranges {
+            let bytes = range
+                .within(size)
+                .and_then(|at| object.bytes.get(at.start as usize..at.end as usize))
+                .ok_or_else(|| StoreError::Range { key: key.to_string(), range: *range, size })?;
+            reserve(key, out, bytes.len() as u64)?;
+            out.extend_from_slice(bytes);
+        }
+        Ok(Some(object.meta()))
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        Ok(self.object(key).map(|object| object.meta()))
+    }
+
+    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+        // Copied before the map is locked: readers wait for a pointer, not for the copy.
+        let bytes = Arc::from(bytes);
+        self.write().insert(key, bytes);
+        Ok(())
+    }
+
+    fn conditional_put(&self) -> bool {
+        true
+    }
+
+    fn put_if(
+        &self,
+        key: &Key,
+        bytes: &[u8],
+        expected: Option<&Version>,
+    ) -> Result<PutOutcome, StoreError> {
+        let bytes = Arc::from(bytes);
+        let mut objects = self.write();
+        let current = objects.by_key.get(key.as_str()).and_then(|object| object.meta().version);
+        if current.as_ref() != expected {
+            return Ok(PutOutcome::Changed);
+        }
+        objects.insert(key, bytes);
+        Ok(PutOutcome::Written)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.write().by_key.remove(key.as_str());
+        Ok(())
+    }
+
+    fn list(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let start = start_of(prefix);
+        let mut after = Bound::Included(start.clone());
+        loop {
+            let batch: Vec<String> = self
+                .read()
+                .by_key
+                .range((after, Bound::Unbounded))
+                .map(|(key, _)| key)
+                .take_while(|key| key.starts_with(&start))
+                .take(LIST_BATCH)
+                .cloned()
+                .collect();
+            let Some(last) = batch.last().cloned() else { return Ok(()) };
+            for key in &batch {
+                if visit(Key::new(key)?).is_break() {
+                    return Ok(());
+                }
+            }
+            after = Bound::Excluded(last);
+        }
+    }
+
+    fn list_dir(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let start = start_of(prefix);
+        let mut after = Bound::Included(start.clone());
+        loop {
+            let objects = self.read();
+            let next = objects.by_key.range((after, Bound::Unbounded)).next();
+            let Some((rest, key)) =
+                next.and_then(|(key, _)| Some((key.strip_prefix(&start)?, key.clone())))
+            else {
+                return Ok(());
+            };
+            let child = rest.split_once('/').map(|(child, _)| child.to_owned());
+            drop(objects);
+            let entry = if let Some(child) = child {
+                // '0' is the character after '/': the search goes on past all of the child's keys.
+                after = Bound::Included(format!("{start}{child}0"));
+                DirEntry::Prefix(prefix.join(&child)?)
+            } else {
+                after = Bound::Excluded(key.clone());
+                DirEntry::Object(Key::new(key)?)
+            };
+            if visit(entry).is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Ok(LockGuard::new(LockScope::AllProcesses, self.locks.lock(key.clone())))
+    }
+}
