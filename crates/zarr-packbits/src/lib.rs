@@ -1,3 +1,59 @@
-//! Packing of values of any number of bits.
+//! Packing of values of any number of bits, as the Zarr v3 `packbits` codec lays them out.
+//!
+//! A [`Packing`] knows how the elements of one data type are packed; it [packs](Packing::pack) and
+//! [unpacks](Packing::unpack) whole chunks, [ranges](Packing::unpack_range) from any element on,
+//! and ranges [by tiles](Packing::unpack_tiles) where the other side is not contiguous. Buffers are
+//! always the caller's.
+//!
+//! ```
+//! use zarr_packbits::{Packing, PaddingEncoding};
+//!
+//! // uint16 samples of 10 bits, with {"last_bit": 9, "padding_encoding": "last_byte"}
+//! let packing = Packing::builder(16).last_bit(9).build()?;
+//! let src: Vec<u8> = [1_u16, 2, 1023].iter().flat_map(|v| v.to_le_bytes()).collect();
+//!
+//! let len = packing.encoded_len(3, PaddingEncoding::LastByte).unwrap();
+//! let mut encoded = vec![0; len];
+//! packing.encode(&src, PaddingEncoding::LastByte, &mut encoded)?;
+//! assert_eq!(encoded, [0x01, 0x08, 0xf0, 0x3f, 2]);
+//!
+//! let mut back = vec![0; src.len()];
+//! packing.decode(&encoded, PaddingEncoding::LastByte, &mut back)?;
+//! assert_eq!(back, src);
+//! # Ok::<(), zarr_packbits::Error>(())
+//! ```
+//!
+//! # Promises
+//! - Every [`Kernel`] gives the bytes of the reference, which moves one bit at a time.
+//! - Lengths are checked before a byte is moved; wrong ones are an [`Error`], never a panic.
+//! - No operation allocates, and nothing outside the target is written.
+//!
+//! # Features
+//! `std` (default): finds out at run time what the processor can do. Without it the crate is
+//! `no_std`, and uses the instructions that it is compiled for.
+//!
+//! # Non-goals
+//! Data type names, JSON, fill values, big-endian memory, parallelism: whoever calls has those.
+//! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are other crates'.
 
 #![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+mod dispatch;
+mod driver;
+mod error;
+mod field;
+mod operations;
+mod padding;
+mod scalar;
+mod spec;
+mod survive;
+mod tiles;
+
+pub use dispatch::Kernel;
+pub use error::Error;
+pub use padding::PaddingEncoding;
+pub use spec::{BitOrder, PackedRange, Packing, PackingBuilder};
+pub use tiles::Tiles;

@@ -1,0 +1,38 @@
+//! The one place where a kernel is chosen.
+
+/// A way of moving bits, by the instructions it needs. All give the same result.
+///
+/// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
+/// benchmarks force another by [`Packing::with_kernel`](crate::Packing::with_kernel).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// One bit at a time: slow, and so plain that it can be checked against the document.
+    Reference,
+    /// Words of 64 bits in safe code, on any machine.
+    Portable,
+}
+
+impl Kernel {
+    /// Every kernel of this build, slowest first, available here or not.
+    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable];
+
+    /// Whether this processor can run it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Reference | Self::Portable => true,
+        }
+    }
+
+    /// The kernels that this processor can run, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|kernel| kernel.is_available())
+    }
+
+    /// The fastest kernel of this machine, found out once.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::Portable
+    }
+}

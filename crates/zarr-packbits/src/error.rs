@@ -1,0 +1,156 @@
+//! What can be wrong with a packing or with the buffers it is given.
+
+use crate::Kernel;
+
+/// Everything that the operations of this crate refuse.
+///
+/// Lengths are in bytes, positions in bits; each message says what was found and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No component of this many bits has an in-memory form.
+    #[error("component of {found} bits: 1 to 64 are allowed")]
+    ComponentBits {
+        /// Bits of one component.
+        found: u32,
+    },
+    /// An element has one component, or two if it is complex.
+    #[error("{found} components an element: 1 or 2 are allowed")]
+    Components {
+        /// Components of one element.
+        found: u32,
+    },
+    /// `last_bit` is not a bit of the component.
+    #[error("last_bit is {last_bit}: a component of {component_bits} bits allows 0 to {}", component_bits - 1)]
+    LastBit {
+        /// The configured last bit.
+        last_bit: u64,
+        /// Bits of one component.
+        component_bits: u32,
+    },
+    /// `first_bit` comes after `last_bit`.
+    #[error("first_bit is {first_bit}: last_bit {last_bit} allows 0 to {last_bit}")]
+    FirstBit {
+        /// The configured first bit.
+        first_bit: u64,
+        /// The last bit, configured or by default.
+        last_bit: u64,
+    },
+    /// An unpacked buffer does not hold whole elements.
+    #[error(
+        "unpacked buffer of {found} bytes: a multiple of the element size {element_size} is required"
+    )]
+    UnpackedLength {
+        /// Bytes of the unpacked buffer.
+        found: usize,
+        /// Bytes of one element in memory.
+        element_size: usize,
+    },
+    /// A packed buffer has another length than the elements take.
+    #[error(
+        "packed buffer of {found} bytes: {elements} elements of {bits} bits take exactly {expected}"
+    )]
+    PackedLength {
+        /// Bytes of the packed buffer.
+        found: usize,
+        /// Bytes that the elements take.
+        expected: usize,
+        /// Number of elements.
+        elements: usize,
+        /// Bits of one packed element.
+        bits: u32,
+    },
+    /// A packed buffer ends before the last of the elements asked for.
+    #[error(
+        "packed buffer of {found} bytes: {elements} elements of {bits} bits from byte {byte}, bit {bit} on do not fit"
+    )]
+    PackedTooShort {
+        /// Bytes of the packed buffer.
+        found: usize,
+        /// The byte in which the first element starts.
+        byte: usize,
+        /// The bit of that byte.
+        bit: usize,
+        /// Number of elements.
+        elements: usize,
+        /// Bits of one packed element.
+        bits: u32,
+    },
+    /// So many elements have no position in an address space of this machine.
+    #[error("elements up to {end} of {bits} bits each exceed the address space")]
+    TooManyElements {
+        /// One past the last element.
+        end: usize,
+        /// Bits of one packed element.
+        bits: u32,
+    },
+    /// A range of elements ends before it starts.
+    #[error("element range {start}..{end} ends before it starts")]
+    ElementRange {
+        /// First element.
+        start: usize,
+        /// One past the last element.
+        end: usize,
+    },
+    /// Tiles need room for at least one element.
+    #[error("tile of {found} bytes: at least the element size {element_size} is required")]
+    TileLength {
+        /// Bytes of a tile.
+        found: usize,
+        /// Bytes of one element in memory.
+        element_size: usize,
+    },
+    /// An encoded chunk has another length than its elements and its padding byte take.
+    #[error(
+        "encoded chunk of {found} bytes: {elements} elements of {bits} bits with {padding} take exactly {expected}"
+    )]
+    EncodedLength {
+        /// Bytes of the encoded chunk.
+        found: usize,
+        /// Bytes that the elements and the padding byte take.
+        expected: usize,
+        /// Number of elements.
+        elements: usize,
+        /// Bits of one packed element.
+        bits: u32,
+        /// Where the padding byte is.
+        padding: crate::PaddingEncoding,
+    },
+    /// The padding byte is missing from a chunk of a type that is packed at its full width.
+    ///
+    /// zarrs up to 0.23 writes such chunks, and reads no others.
+    #[error(
+        "encoded chunk of {found} bytes lacks its padding byte: {expected} are required with {padding}; \
+         zarrs omits that byte for types packed at their full width"
+    )]
+    MissingPaddingByte {
+        /// Bytes of the encoded chunk.
+        found: usize,
+        /// Bytes that the elements and the padding byte take.
+        expected: usize,
+        /// Where the padding byte should be.
+        padding: crate::PaddingEncoding,
+    },
+    /// The padding byte does not state the number of padding bits.
+    #[error(
+        "padding byte at {position} is {found}: {elements} elements of {bits} bits leave {expected} padding bits"
+    )]
+    PaddingByte {
+        /// Index of the padding byte in the encoded chunk.
+        position: usize,
+        /// Its value.
+        found: u8,
+        /// The number of padding bits.
+        expected: u8,
+        /// Number of elements.
+        elements: usize,
+        /// Bits of one packed element.
+        bits: u32,
+    },
+    /// The processor lacks the instructions of a kernel.
+    #[error("kernel {kernel:?} is not available on this processor")]
+    KernelUnavailable {
+        /// The kernel asked for.
+        kernel: Kernel,
+    },
+}

@@ -1,0 +1,29 @@
+//! The encoded part of one component, which is all that the kernels know of an element.
+
+use crate::BitOrder;
+
+/// `bits` bits from `first_bit` on, of a component that takes `size` bytes in memory.
+///
+/// Invariants, established by the builder and relied on by every kernel:
+/// 1. `size` is 1, 2, 4 or 8;
+/// 2. `bits` is at least 1 and `first_bit + bits` at most `8 * size`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Field {
+    pub(crate) bits: u32,
+    pub(crate) first_bit: u32,
+    pub(crate) size: usize,
+    pub(crate) signed: bool,
+    pub(crate) order: BitOrder,
+}
+
+impl Field {
+    /// The most significant bit of the component that is encoded.
+    pub(crate) fn last_bit(&self) -> u32 {
+        self.first_bit + self.bits - 1
+    }
+
+    /// The encoded bits, where they are in a component.
+    pub(crate) fn mask(&self) -> u64 {
+        (u64::MAX >> (64 - self.bits)) << self.first_bit
+    }
+}

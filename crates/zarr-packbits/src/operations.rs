@@ -1,0 +1,162 @@
+//! Packing and unpacking: the lengths are checked here, once, and the bits moved by the driver.
+
+use crate::{Error, Packing, driver};
+
+impl Packing {
+    /// Packs all elements of `src` into `dst`, and zeroes the padding bits.
+    ///
+    /// # Shapes and units
+    /// `src`: n elements; `dst`: [`packed_len`](Packing::packed_len) of n bytes, all overwritten.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`] or [`Error::PackedLength`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// // int4: the first element is in the lower half of the first byte
+    /// let packing = Packing::builder(4).signed(true).build()?;
+    /// let mut packed = [0; 2];
+    /// packing.pack(&[0xff, 0x07, 0xf8], &mut packed)?;
+    /// assert_eq!(packed, [0x7f, 0x08]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    ///
+    /// # Spec
+    /// zarr-extensions `codecs/packbits`, "Encoding and decoding multiple".
+    pub fn pack(&self, src: &[u8], dst: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(src.len())?;
+        self.check_packed_len(dst.len(), elements)?;
+        if self.padding_bits(elements) > 0
+            && let Some(last) = dst.last_mut()
+        {
+            *last = 0;
+        }
+        driver::pack(self.kernel, &self.field, src, dst, 0);
+        Ok(())
+    }
+
+    /// Unpacks all elements of `packed` into `dst`. Padding bits are not looked at.
+    ///
+    /// # Shapes and units
+    /// `packed`: [`packed_len`](Packing::packed_len) of n bytes; `dst`: n elements, all
+    /// overwritten.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`] or [`Error::PackedLength`].
+    ///
+    /// # Spec
+    /// zarr-extensions `codecs/packbits`, "Encoding/decoding of individual array elements".
+    pub fn unpack(&self, packed: &[u8], dst: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(dst.len())?;
+        self.check_packed_len(packed.len(), elements)?;
+        driver::unpack(self.kernel, &self.field, packed, 0, dst);
+        Ok(())
+    }
+
+    /// Packs `src` as the elements from `first` on of the packed chunk `packed`, and changes no
+    /// bit of any other element.
+    ///
+    /// Ranges that start and end at multiples of eight elements share no byte, so that a chunk may
+    /// be split at those for several threads.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`].
+    pub fn pack_range(&self, src: &[u8], first: usize, packed: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(src.len())?;
+        let at = self.checked_position(first)?;
+        self.check_fits(packed.len(), at, elements)?;
+        driver::pack(self.kernel, &self.field, src, &mut packed[at.0..], at.1);
+        Ok(())
+    }
+
+    /// Unpacks the elements from `first` on of the packed chunk `packed`, as many as `dst` holds.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// let packing = Packing::builder(4).build()?;
+    /// let mut out = [0; 3];
+    /// packing.unpack_range(&[0x21, 0x43, 0x65], 1, &mut out)?;
+    /// assert_eq!(out, [2, 3, 4]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`].
+    pub fn unpack_range(&self, packed: &[u8], first: usize, dst: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(dst.len())?;
+        let at = self.checked_position(first)?;
+        self.check_fits(packed.len(), at, elements)?;
+        driver::unpack(self.kernel, &self.field, &packed[at.0..], at.1, dst);
+        Ok(())
+    }
+
+    /// Packs `src` from bit `bit` of `packed` on, and changes no other bit.
+    ///
+    /// `packed` may be any part of a chunk, such as the bytes that
+    /// [`byte_range`](Packing::byte_range) names.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`].
+    pub fn pack_at(&self, src: &[u8], bit: usize, packed: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(src.len())?;
+        self.check_fits(packed.len(), (bit / 8, bit % 8), elements)?;
+        driver::pack(self.kernel, &self.field, src, &mut packed[bit / 8..], bit % 8);
+        Ok(())
+    }
+
+    /// Unpacks elements from bit `bit` of `packed` on, as many as `dst` holds.
+    ///
+    /// `packed` may be any part of a chunk, such as the bytes that
+    /// [`byte_range`](Packing::byte_range) names; it may be longer than the elements.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`].
+    pub fn unpack_at(&self, packed: &[u8], bit: usize, dst: &mut [u8]) -> Result<(), Error> {
+        let elements = self.elements_in(dst.len())?;
+        self.check_fits(packed.len(), (bit / 8, bit % 8), elements)?;
+        driver::unpack(self.kernel, &self.field, &packed[bit / 8..], bit % 8, dst);
+        Ok(())
+    }
+
+    pub(crate) fn elements_in(&self, found: usize) -> Result<usize, Error> {
+        let element_size = self.element_size();
+        if !found.is_multiple_of(element_size) {
+            return Err(Error::UnpackedLength { found, element_size });
+        }
+        Ok(found / element_size)
+    }
+
+    pub(crate) fn check_packed_len(&self, found: usize, elements: usize) -> Result<(), Error> {
+        let bits = self.bits();
+        let expected =
+            self.packed_len(elements).ok_or(Error::TooManyElements { end: elements, bits })?;
+        if found != expected {
+            return Err(Error::PackedLength { found, expected, elements, bits });
+        }
+        Ok(())
+    }
+
+    fn checked_position(&self, element: usize) -> Result<(usize, usize), Error> {
+        self.position(element).ok_or(Error::TooManyElements { end: element, bits: self.bits() })
+    }
+
+    /// Whether `elements` elements from a byte and a bit of it on end within `found` bytes.
+    fn check_fits(
+        &self,
+        found: usize,
+        (byte, bit): (usize, usize),
+        elements: usize,
+    ) -> Result<(), Error> {
+        let end = self.position(elements).and_then(|(whole, rest)| {
+            byte.checked_add(whole)?.checked_add((bit + rest).div_ceil(8))
+        });
+        match end {
+            Some(end) if end <= found => Ok(()),
+            _ => Err(Error::PackedTooShort { found, byte, bit, elements, bits: self.bits() }),
+        }
+    }
+}

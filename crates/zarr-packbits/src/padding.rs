@@ -1,0 +1,175 @@
+//! Whole encoded chunks: the packed bits and the byte that counts the padding bits.
+
+use core::fmt;
+
+use crate::{BitOrder, Error, Packing};
+
+/// Where an encoded chunk says how many padding bits it has: the codec's `padding_encoding`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PaddingEncoding {
+    /// `"none"`: nowhere.
+    #[default]
+    None,
+    /// `"first_byte"`: in a byte before the packed bits.
+    FirstByte,
+    /// `"last_byte"`: in a byte after the packed bits.
+    LastByte,
+}
+
+impl PaddingEncoding {
+    /// Bytes in front of the packed bits: 1 for `FirstByte`, otherwise 0.
+    #[must_use]
+    pub fn prefix_len(self) -> usize {
+        usize::from(self == Self::FirstByte)
+    }
+
+    /// Bytes apart from the packed bits: 0 for `None`, otherwise 1.
+    #[must_use]
+    pub fn extra_len(self) -> usize {
+        usize::from(self != Self::None)
+    }
+}
+
+impl fmt::Display for PaddingEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no padding byte",
+            Self::FirstByte => "a padding byte in front",
+            Self::LastByte => "a padding byte at the end",
+        })
+    }
+}
+
+impl Packing {
+    /// Bytes of an encoded chunk of `elements` elements, padding byte included.
+    /// `None` if that exceeds `usize`.
+    #[must_use]
+    pub fn encoded_len(&self, elements: usize, padding: PaddingEncoding) -> Option<usize> {
+        self.packed_len(elements)?.checked_add(padding.extra_len())
+    }
+
+    /// Encodes a whole chunk: packs all elements of `src`, pads, and writes the padding byte.
+    ///
+    /// # Shapes and units
+    /// `src`: n elements; `dst`: [`encoded_len`](Packing::encoded_len) of n bytes, all overwritten.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`] or [`Error::EncodedLength`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::{Packing, PaddingEncoding};
+    ///
+    /// // bool: seven padding bits
+    /// let packing = Packing::builder(1).build()?;
+    /// let mut encoded = [0; 3];
+    /// packing.encode(&[1, 0, 0, 0, 0, 0, 0, 0, 1], PaddingEncoding::FirstByte, &mut encoded)?;
+    /// assert_eq!(encoded, [7, 0x01, 0x01]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    ///
+    /// # Spec
+    /// zarr-extensions `codecs/packbits`, "Encoding and decoding multiple".
+    pub fn encode(
+        &self,
+        src: &[u8],
+        padding: PaddingEncoding,
+        dst: &mut [u8],
+    ) -> Result<(), Error> {
+        let elements = self.elements_in(src.len())?;
+        self.check_encoded_len(dst.len(), elements, padding)?;
+        let count = self.padding_bits(elements);
+        let packed = match (padding, dst) {
+            (PaddingEncoding::FirstByte, [first, rest @ ..]) => {
+                *first = count;
+                rest
+            }
+            (PaddingEncoding::LastByte, [rest @ .., last]) => {
+                *last = count;
+                rest
+            }
+            (_, dst) => dst,
+        };
+        self.pack(src, packed)
+    }
+
+    /// Decodes a whole chunk: checks its length and its padding byte, and unpacks all elements.
+    ///
+    /// Padding bits that are not zero are accepted (SD-16); see
+    /// [`padding_is_zero`](Packing::padding_is_zero).
+    ///
+    /// # Shapes and units
+    /// `encoded`: [`encoded_len`](Packing::encoded_len) of n bytes; `dst`: n elements.
+    ///
+    /// # Errors
+    /// [`Error::UnpackedLength`], or as [`packed_bits`](Packing::packed_bits).
+    pub fn decode(
+        &self,
+        encoded: &[u8],
+        padding: PaddingEncoding,
+        dst: &mut [u8],
+    ) -> Result<(), Error> {
+        let elements = self.elements_in(dst.len())?;
+        self.unpack(self.packed_bits(encoded, elements, padding)?, dst)
+    }
+
+    /// The packed bits of an encoded chunk of `elements` elements, after a check of its length and
+    /// of its padding byte.
+    ///
+    /// # Errors
+    /// [`Error::EncodedLength`], [`Error::MissingPaddingByte`], [`Error::PaddingByte`] or
+    /// [`Error::TooManyElements`].
+    pub fn packed_bits<'a>(
+        &self,
+        encoded: &'a [u8],
+        elements: usize,
+        padding: PaddingEncoding,
+    ) -> Result<&'a [u8], Error> {
+        self.check_encoded_len(encoded.len(), elements, padding)?;
+        let (position, found, packed) = match (padding, encoded) {
+            (PaddingEncoding::FirstByte, [first, rest @ ..]) => (0, *first, rest),
+            (PaddingEncoding::LastByte, [rest @ .., last]) => (rest.len(), *last, rest),
+            (_, packed) => return Ok(packed),
+        };
+        let expected = self.padding_bits(elements);
+        if found != expected {
+            let bits = self.bits();
+            return Err(Error::PaddingByte { position, found, expected, elements, bits });
+        }
+        Ok(packed)
+    }
+
+    /// Whether the padding bits of `packed`, which ends with the last of `elements` elements, are
+    /// zero, as the document has writers write them. True where there are none.
+    ///
+    /// # Errors
+    /// [`Error::PackedLength`] or [`Error::TooManyElements`].
+    pub fn padding_is_zero(&self, packed: &[u8], elements: usize) -> Result<bool, Error> {
+        self.check_packed_len(packed.len(), elements)?;
+        let count = u32::from(self.padding_bits(elements));
+        let last = packed.last().copied().unwrap_or(0);
+        Ok(match self.bit_order() {
+            BitOrder::LsbFirst => last.leading_zeros() >= count,
+            BitOrder::MsbFirst => last.trailing_zeros() >= count,
+        })
+    }
+
+    fn check_encoded_len(
+        &self,
+        found: usize,
+        elements: usize,
+        padding: PaddingEncoding,
+    ) -> Result<(), Error> {
+        let bits = self.bits();
+        let expected = self
+            .encoded_len(elements, padding)
+            .ok_or(Error::TooManyElements { end: elements, bits })?;
+        if found == expected {
+            Ok(())
+        } else if self.is_full_width() && found + 1 == expected && padding.extra_len() == 1 {
+            Err(Error::MissingPaddingByte { found, expected, padding })
+        } else {
+            Err(Error::EncodedLength { found, expected, elements, bits, padding })
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What a packing is: the numbers of the codec's configuration and of its data type, and the
+//! lengths and positions that follow from them.
+
+use core::ops::Range;
+
+use crate::{Error, Kernel, field::Field};
+
+/// Which end of a byte the bit sequence starts at.
+///
+/// ```text
+/// bits of the sequence:  0 1 2 3 4 5 6 7 | 8 9 ...
+/// LsbFirst, byte 0:      0x01 is bit 0 ... 0x80 is bit 7
+/// MsbFirst, byte 0:      0x80 is bit 0 ... 0x01 is bit 7
+/// ```
+///
+/// The order also says which end of a value comes first, so that a value is contiguous in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BitOrder {
+    /// Least significant bit first: the Zarr v3 `packbits` codec (SD-10).
+    #[default]
+    LsbFirst,
+    /// Most significant bit first: numcodecs' `packbits`, numpy's `packbits` (SD-11).
+    MsbFirst,
+}
+
+/// How the elements of one data type are packed: the layout, its lengths and its operations.
+///
+/// In memory an element is `components` little-endian values of
+/// [`component_size`](Packing::component_size) bytes each, in C order, without gaps. Types of less
+/// than 8 bits take a byte a component (SD-18): sign-extended if signed, zero-extended otherwise.
+/// A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
+/// [`survives`](Packing::survives) tells whether there is one.
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::Packing;
+///
+/// // int16 with the configuration {"first_bit": 0, "last_bit": 6}
+/// let packing = Packing::builder(16).signed(true).last_bit(6).build()?;
+/// let values: [i16; 5] = [-1, -2, -64, 63, 0];
+/// let src: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+///
+/// let mut packed = [0; 5];
+/// packing.pack(&src, &mut packed)?;
+/// assert_eq!(packed, [0x7f, 0x3f, 0xf0, 0x07, 0x00]);
+///
+/// let mut back = [0; 10];
+/// packing.unpack(&packed, &mut back)?;
+/// assert_eq!(back, src[..]);
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
+///
+/// # Spec
+/// zarr-extensions `codecs/packbits`, "Encoding/decoding of individual array elements".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Packing {
+    pub(crate) field: Field,
+    pub(crate) components: u32,
+    pub(crate) kernel: Kernel,
+}
+
+/// Collects what a [`Packing`] is made of; see [`Packing::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct PackingBuilder {
+    component_bits: u32,
+    first_bit: u64,
+    last_bit: Option<u64>,
+    components: u32,
+    signed: bool,
+    order: BitOrder,
+}
+
+impl PackingBuilder {
+    /// The index of the first encoded bit, from the least significant; 0 if not called.
+    pub fn first_bit(mut self, first_bit: u64) -> Self {
+        self.first_bit = first_bit;
+        self
+    }
+
+    /// The index of the last encoded bit, itself encoded; the component's last if not called.
+    pub fn last_bit(mut self, last_bit: u64) -> Self {
+        self.last_bit = Some(last_bit);
+        self
+    }
+
+    /// The number of components: 2 for complex types, 1 (the default) for all others.
+    pub fn components(mut self, components: u32) -> Self {
+        self.components = components;
+        self
+    }
+
+    /// Whether unpacking extends the sign: true for signed integers, false (the default) otherwise.
+    pub fn signed(mut self, signed: bool) -> Self {
+        self.signed = signed;
+        self
+    }
+
+    /// The order of bits within a byte; least significant first if not called.
+    pub fn bit_order(mut self, order: BitOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Checks the numbers against each other (SD-15).
+    ///
+    /// # Errors
+    /// [`Error::ComponentBits`], [`Error::Components`], [`Error::LastBit`] or [`Error::FirstBit`],
+    /// unless `first_bit <= last_bit < component_bits`.
+    pub fn build(self) -> Result<Packing, Error> {
+        let Self { component_bits, first_bit, last_bit, components, signed, order } = self;
+        let size = match component_bits {
+            1..=8 => 1,
+            9..=16 => 2,
+            17..=32 => 4,
+            33..=64 => 8,
+            found => return Err(Error::ComponentBits { found }),
+        };
+        if !(1..=2).contains(&components) {
+            return Err(Error::Components { found: components });
+        }
+        let last_bit = last_bit.unwrap_or(u64::from(component_bits) - 1);
+        if last_bit >= u64::from(component_bits) {
+            return Err(Error::LastBit { last_bit, component_bits });
+        }
+        if first_bit > last_bit {
+            return Err(Error::FirstBit { first_bit, last_bit });
+        }
+        let bits = (last_bit - first_bit + 1) as u32;
+        let field = Field { bits, first_bit: first_bit as u32, size, signed, order };
+        Ok(Packing { field, components, kernel: Kernel::best() })
+    }
+}
+
+/// The bytes of a packed chunk that hold some of its elements.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PackedRange {
+    /// The bytes, counted from the first packed byte (after a padding byte in front).
+    pub bytes: Range<usize>,
+    /// The position of the first element within the first byte, 0 to 7 bits.
+    pub bit: usize,
+}
+
+impl Packing {
+    /// Starts a packing of components of `component_bits` bits: the `N` of the document, such as
+    /// 1 for bool, 6 for `float6_e2m3fn`, 16 for int16, 32 for `complex_float32`.
+    ///
+    /// In memory a component takes the smallest of 1, 2, 4 and 8 bytes that holds it.
+    pub fn builder(component_bits: u32) -> PackingBuilder {
+        PackingBuilder {
+            component_bits,
+            first_bit: 0,
+            last_bit: None,
+            components: 1,
+            signed: false,
+            order: BitOrder::LsbFirst,
+        }
+    }
+
+    /// The same packing on another kernel than the best one.
+    ///
+    /// # Errors
+    /// [`Error::KernelUnavailable`] if this processor cannot run it.
+    pub fn with_kernel(mut self, kernel: Kernel) -> Result<Self, Error> {
+        if !kernel.is_available() {
+            return Err(Error::KernelUnavailable { kernel });
+        }
+        self.kernel = kernel;
+        Ok(self)
+    }
+
+    /// The kernel that moves the bits.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Bits of one packed element: the `k` of the document.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.components * self.field.bits
+    }
+
+    /// The index of the first encoded bit of a component.
+    #[must_use]
+    pub fn first_bit(&self) -> u32 {
+        self.field.first_bit
+    }
+
+    /// The index of the last encoded bit of a component.
+    #[must_use]
+    pub fn last_bit(&self) -> u32 {
+        self.field.last_bit()
+    }
+
+    /// Components of one element: 1, or 2 for complex types.
+    #[must_use]
+    pub fn components(&self) -> u32 {
+        self.components
+    }
+
+    /// Whether unpacking extends the sign.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.field.signed
+    }
+
+    /// The order of bits within a byte.
+    #[must_use]
+    pub fn bit_order(&self) -> BitOrder {
+        self.field.order
+    }
+
+    /// Bytes of one component in memory: 1, 2, 4 or 8.
+    #[must_use]
+    pub fn component_size(&self) -> usize {
+        self.field.size
+    }
+
+    /// Bytes of one element in memory.
+    #[must_use]
+    pub fn element_size(&self) -> usize {
+        self.components as usize * self.field.size
+    }
+
+    /// Whether the packed bits are all the bits in memory, so that packing saves nothing.
+    #[must_use]
+    pub fn is_full_width(&self) -> bool {
+        self.field.bits as usize == 8 * self.field.size
+    }
+
+    /// Bytes that `elements` elements take when packed, without a padding byte: `ceil(n * k / 8)`.
+    /// `None` if that exceeds `usize`.
+    #[must_use]
+    pub fn packed_len(&self, elements: usize) -> Option<usize> {
+        let (byte, bit) = self.position(elements)?;
+        byte.checked_add(usize::from(bit > 0))
+    }
+
+    /// Zero bits, 0 to 7, that fill up the last byte of `elements` packed elements.
+    #[must_use]
+    pub fn padding_bits(&self, elements: usize) -> u8 {
+        let bits = (elements % 8) as u32 * self.bits();
+        (bits.wrapping_neg() % 8) as u8
+    }
+
+    /// Where elements `[first, first + count)` are in a packed chunk, so that only those bytes are
+    /// read. [`unpack_at`](Packing::unpack_at) takes them, with the bit. `None` if a position
+    /// exceeds `usize`.
+    ///
+    /// A chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) has them one
+    /// byte further on.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// let packing = Packing::builder(6).build()?;
+    /// let range = packing.byte_range(5, 2).unwrap();
+    /// // bits 30 to 41
+    /// assert_eq!((range.bytes, range.bit), (3..6, 6));
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    #[must_use]
+    pub fn byte_range(&self, first: usize, count: usize) -> Option<PackedRange> {
+        let (start, bit) = self.position(first)?;
+        let end = self.packed_len(first.checked_add(count)?)?;
+        if count == 0 {
+            return Some(PackedRange { bytes: start..start, bit: 0 });
+        }
+        Some(PackedRange { bytes: start..end, bit })
+    }
+
+    /// The byte and the bit within it at which an element starts. Eight elements take whole bytes,
+    /// so that no product of bits is ever formed, which could exceed `usize` where bytes do not.
+    pub(crate) fn position(&self, element: usize) -> Option<(usize, usize)> {
+        let bits = self.bits() as usize;
+        let rest = element % 8 * bits;
+        let byte = (element / 8).checked_mul(bits)?.checked_add(rest / 8)?;
+        Some((byte, rest % 8))
+    }
+}

@@ -1,0 +1,9 @@
+//! Public behaviour, in one binary.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+mod errors;
+mod golden;
+mod layout;
+mod product;

@@ -1,0 +1,157 @@
+//! Every kernel against `bitvec`, on the product of everything that a layout depends on.
+//!
+//! CI runs a thinned product. The full one takes the environment variable `ZARR_KIT_EXHAUSTIVE`:
+//! `ZARR_KIT_EXHAUSTIVE=1 cargo test -p zarr-packbits --profile test-release product`.
+
+use zarr_packbits::{Kernel, Packing};
+
+use crate::common::{self, all_packings, random_bytes};
+
+/// Elements of the longest run.
+const LONGEST: usize = 130;
+/// Bytes around every target, which must stay as they are.
+const CANARY: usize = 80;
+
+fn exhaustive() -> bool {
+    std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some()
+}
+
+/// Lengths to try: all, or those around the steps of kernels.
+fn lengths(thinned: bool, seed: usize) -> impl Iterator<Item = usize> {
+    (0..=LONGEST).filter(move |n| !thinned || n % 13 == seed % 13 || n % 64 == 1)
+}
+
+/// Runs one packing on all kernels: every start within a group, every length, unaligned buffers.
+fn check(packing: Packing, thinned: bool, seed: usize) {
+    let size = packing.element_size();
+    let bits = packing.bits() as usize;
+    let most = (LONGEST + 8) * bits / 8 + 1 + 2 * CANARY + 64;
+    let packed = random_bytes(most, seed as u64);
+    let src = random_bytes(LONGEST * size + 64, !(seed as u64));
+    let mut expected_unpacked = vec![0; LONGEST * size];
+    let noise = random_bytes(LONGEST * size + 2 * CANARY + 64, 7);
+    for start in 0..8 {
+        if thinned && start % 4 != seed % 4 {
+            continue;
+        }
+        let align = (seed + 5 * start) % 64;
+        let range = packing.byte_range(start, LONGEST).unwrap();
+        let first_byte = CANARY + align + range.bytes.start;
+        common::unpack(&packing, &packed[first_byte..], range.bit, &mut expected_unpacked);
+        for n in lengths(thinned, seed + start) {
+            let mut expected_packed = packed.clone();
+            common::pack(
+                &packing,
+                &src[align..align + n * size],
+                &mut expected_packed[first_byte..],
+                range.bit,
+            );
+            let end = (start + n) * bits;
+            for kernel in Kernel::available() {
+                let packing = packing.with_kernel(kernel).unwrap();
+                let what = || format!("{packing:?}, elements {start}..{}", start + n);
+
+                let mut got = noise.clone();
+                let target = CANARY + align..CANARY + align + n * size;
+                // The packed buffer ends where the last element does: reading on is a fault.
+                let exact = packed[CANARY + align..][..end.div_ceil(8)].to_vec();
+                packing.unpack_range(&exact, start, &mut got[target.clone()]).unwrap();
+                assert_eq!(
+                    got[target.clone()],
+                    expected_unpacked[..n * size],
+                    "unpack, {}",
+                    what()
+                );
+                assert_eq!(got[..target.start], noise[..target.start], "before, {}", what());
+                assert_eq!(got[target.end..], noise[target.end..], "after, {}", what());
+
+                let mut got = packed.clone();
+                let exact = src[align..align + n * size].to_vec();
+                packing
+                    .pack_range(&exact, start, &mut got[CANARY + align..][..end.div_ceil(8)])
+                    .unwrap();
+                assert_eq!(got, expected_packed, "pack, {}", what());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_equals_bitvec() {
+    let thinned = !exhaustive();
+    for (seed, packing) in all_packings().enumerate() {
+        if thinned && packing.component_size() == 8 && seed % 7 != 0 {
+            continue;
+        }
+        check(packing, thinned, seed);
+    }
+}
+
+#[test]
+fn every_sub_byte_type_and_complex_type_equals_bitvec() {
+    for component_bits in [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64] {
+        for components in 1..=2 {
+            for signed in [false, true] {
+                for order in [zarr_packbits::BitOrder::LsbFirst, zarr_packbits::BitOrder::MsbFirst]
+                {
+                    let packing = Packing::builder(component_bits)
+                        .components(components)
+                        .signed(signed)
+                        .bit_order(order)
+                        .build()
+                        .unwrap();
+                    check(packing, !exhaustive(), component_bits as usize);
+                }
+            }
+        }
+    }
+}
+
+/// Starts that no element of a chunk has, but a bit offset may.
+#[test]
+fn every_bit_offset_equals_bitvec() {
+    for (seed, packing) in
+        all_packings().enumerate().filter(|(seed, _)| exhaustive() || seed % 29 == 0)
+    {
+        let bits = packing.bits() as usize;
+        let size = packing.element_size();
+        let packed = random_bytes(LONGEST * bits / 8 + 4, seed as u64);
+        let src = random_bytes(LONGEST * size, 3);
+        for bit in 0..16 {
+            for n in [0, 1, 7, 8, 9, 63, 100, LONGEST] {
+                let mut expected = vec![0; n * size];
+                common::unpack(&packing, &packed, bit, &mut expected);
+                let mut expected_packed = packed.clone();
+                common::pack(&packing, &src[..n * size], &mut expected_packed, bit);
+                for kernel in Kernel::available() {
+                    let packing = packing.with_kernel(kernel).unwrap();
+                    let mut got = vec![0; n * size];
+                    packing.unpack_at(&packed, bit, &mut got).unwrap();
+                    assert_eq!(got, expected, "{packing:?}, {n} from bit {bit}");
+                    let mut got = packed.clone();
+                    packing.pack_at(&src[..n * size], bit, &mut got).unwrap();
+                    assert_eq!(got, expected_packed, "{packing:?}, {n} from bit {bit}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pack_zeroes_the_padding_bits() {
+    for (seed, packing) in all_packings().enumerate().filter(|(seed, _)| seed % 5 == 0) {
+        for n in [1, 3, 7, 65] {
+            let src = random_bytes(n * packing.element_size(), seed as u64);
+            let len = packing.packed_len(n).unwrap();
+            let mut expected = vec![0; len];
+            common::pack(&packing, &src, &mut expected, 0);
+            for kernel in Kernel::available() {
+                let packing = packing.with_kernel(kernel).unwrap();
+                let mut got = vec![0xff; len];
+                packing.pack(&src, &mut got).unwrap();
+                assert_eq!(got, expected, "{packing:?}");
+                assert!(packing.padding_is_zero(&got, n).unwrap());
+            }
+        }
+    }
+}
