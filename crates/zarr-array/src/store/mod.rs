@@ -11,6 +11,7 @@
 mod api;
 mod buffer;
 mod error;
+mod fault;
 mod forward;
 mod key;
 mod local;
@@ -21,6 +22,7 @@ mod update;
 
 pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
 pub use self::error::{Operation, StoreError};
+pub use self::fault::{Fault, FaultStore};
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::memory::MemoryStore;

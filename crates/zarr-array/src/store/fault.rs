@@ -1,0 +1,245 @@
+//! A store that goes wrong on purpose.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::{
+    ByteRange, DirEntry, Key, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome, Store,
+    StoreError, Version,
+};
+
+/// What goes wrong with an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails with an error of this kind, without reaching the store.
+    Fail(io::ErrorKind),
+    /// It succeeds, but takes this much longer.
+    Delay(Duration),
+    /// A read meets an object cut to at most this many bytes; a write stores no more than these and
+    /// reports success. Other operations are as ever.
+    Truncate(u64),
+    /// It fails without reaching the store, and so does every operation after it: as if the process
+    /// or the connection had ended before it.
+    DieBefore,
+    /// It takes effect but fails, and every operation after it fails without effect: as if the
+    /// process or the connection had ended after it, before the answer.
+    DieAfter,
+}
+
+/// A store for tests: another store, with faults at chosen operations or keys.
+///
+/// Calls of the [`Store`] methods that reach for storage (get, head, put, delete, list, lock, and
+/// each delete of a `delete_prefix`) are numbered from 0. To see that a piece of work survives the
+/// end of the process at every step, run it once to learn how many
+/// [`operations`](FaultStore::operations) it takes, then once for each of them with
+/// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and look at what the inner store then holds.
+///
+/// # Examples
+/// ```
+/// use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Store};
+///
+/// let inner = MemoryStore::new();
+/// let store = FaultStore::new(inner.clone()).at(1, Fault::DieBefore);
+/// let (a, b) = (Key::new("a")?, Key::new("b")?);
+/// store.put(&a, b"1")?;
+/// assert!(store.put(&b, b"2").is_err());
+/// assert!(store.get(&a).is_err());
+/// assert_eq!(inner.get(&a)?.as_deref(), Some(&b"1"[..]));
+/// assert_eq!(inner.get(&b)?, None);
+/// # Ok::<(), zarr_array::store::StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct FaultStore<S> {
+    inner: S,
+    by_number: Vec<(u64, Fault)>,
+    by_key: Vec<(Key, Fault)>,
+    operations: AtomicU64,
+    dead: AtomicBool,
+}
+
+impl<S: Store> FaultStore<S> {
+    /// `inner`, with nothing going wrong yet.
+    pub fn new(inner: S) -> Self {
+        Self {
+            inner,
+            by_number: Vec::new(),
+            by_key: Vec::new(),
+            operations: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+        }
+    }
+
+    /// The same store with `fault` at operation `number`, counted from 0.
+    #[must_use]
+    pub fn at(mut self, number: u64, fault: Fault) -> Self {
+        self.by_number.push((number, fault));
+        self
+    }
+
+    /// The same store with `fault` at every operation on `key`. It is the same whatever the order
+    /// in which threads come.
+    #[must_use]
+    pub fn on(mut self, key: Key, fault: Fault) -> Self {
+        self.by_key.push((key, fault));
+        self
+    }
+
+    /// How many operations there have been.
+    pub fn operations(&self) -> u64 {
+        self.operations.load(Ordering::SeqCst)
+    }
+
+    /// Whether a fault has ended the store.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::SeqCst)
+    }
+
+    /// The store within.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    /// Runs one operation with the faults that it meets; `run` is given how many bytes it may read
+    /// or write.
+    fn run<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        run: impl FnOnce(u64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let number = self.operations.fetch_add(1, Ordering::SeqCst);
+        let fail = |kind: io::ErrorKind, what: &str| {
+            let source = io::Error::new(kind, format!("{what} at operation {number} on purpose"));
+            StoreError::io(operation, name, source)
+        };
+        let died = || fail(io::ErrorKind::BrokenPipe, "died");
+        let by_number = self.by_number.iter().filter(|(at, _)| *at == number).map(|(_, f)| *f);
+        let by_key = self.by_key.iter().filter(|(at, _)| at.as_str() == name).map(|(_, f)| *f);
+        let mut most = u64::MAX;
+        let mut die_after = false;
+        for fault in by_number.chain(by_key) {
+            match fault {
+                Fault::Fail(kind) => return Err(fail(kind, "failed")),
+                Fault::Delay(time) => thread::sleep(time),
+                Fault::Truncate(len) => most = most.min(len),
+                Fault::DieBefore => self.dead.store(true, Ordering::SeqCst),
+                Fault::DieAfter => die_after = true,
+            }
+        }
+        // Only the operation that dies now may still take effect.
+        let was_dead = if die_after {
+            self.dead.swap(true, Ordering::SeqCst)
+        } else {
+            self.dead.load(Ordering::SeqCst)
+        };
+        if was_dead {
+            return Err(died());
+        }
+        let result = run(most);
+        if die_after { Err(died()) } else { result }
+    }
+}
+
+impl<S: Store> Store for FaultStore<S> {
+    fn get_versioned(
+        &self,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.run(Operation::Get, key.as_str(), |most| {
+            let meta = self.inner.get_versioned(key, out)?;
+            out.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            Ok(meta.map(|meta| cut(meta, most)))
+        })
+    }
+
+    fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.run(Operation::Get, key.as_str(), |most| {
+            if most == u64::MAX {
+                return self.inner.get_ranges(key, ranges, out);
+            }
+            // A shorter object has its last bytes elsewhere.
+            out.clear();
+            let mut whole = Vec::new();
+            let Some(meta) = self.inner.get_versioned(key, &mut whole)? else { return Ok(None) };
+            let meta = cut(meta, most);
+            for range in ranges {
+                let part = range
+                    .within(meta.size)
+                    .and_then(|at| whole.get(at.start as usize..at.end as usize))
+                    .ok_or_else(|| StoreError::Range {
+                        key: key.to_string(),
+                        range: *range,
+                        size: meta.size,
+                    })?;
+                out.extend_from_slice(part);
+            }
+            Ok(Some(meta))
+        })
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.run(Operation::Head, key.as_str(), |most| {
+            Ok(self.inner.head(key)?.map(|meta| cut(meta, most)))
+        })
+    }
+
+    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+        self.run(Operation::Put, key.as_str(), |most| self.inner.put(key, start(bytes, most)))
+    }
+
+    fn conditional_put(&self) -> bool {
+        self.inner.conditional_put()
+    }
+
+    fn put_if(
+        &self,
+        key: &Key,
+        bytes: &[u8],
+        expected: Option<&Version>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.run(Operation::Put, key.as_str(), |most| {
+            self.inner.put_if(key, start(bytes, most), expected)
+        })
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.run(Operation::Delete, key.as_str(), |_| self.inner.delete(key))
+    }
+
+    fn list(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.run(Operation::List, prefix.as_str(), |_| self.inner.list(prefix, visit))
+    }
+
+    fn list_dir(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.run(Operation::List, prefix.as_str(), |_| self.inner.list_dir(prefix, visit))
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.run(Operation::Lock, key.as_str(), |_| self.inner.lock(key))
+    }
+}
+
+fn cut(meta: ObjectMeta, most: u64) -> ObjectMeta {
+    ObjectMeta { size: meta.size.min(most), ..meta }
+}
+
+fn start(bytes: &[u8], most: u64) -> &[u8] {
+    usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
+}
