@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::run::{Outcome, root, step};
 
 /// Programs that write fixtures, in the order in which they run; the manifest comes last.
-const GENERATORS: &[&str] = &["seattle.py", "manifest.py"];
+const GENERATORS: &[&str] = &["seattle.py", "zarr_python.py", "tensor_store.py", "manifest.py"];
 
 /// Python releases that the pinned packages are built for.
 const PYTHONS: &[&str] = &["python3.12", "python3.13"];
