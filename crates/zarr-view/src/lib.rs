@@ -1,5 +1,52 @@
 //! Strided views and the copies between them.
+//!
+//! A [`View`] is a shape, strides, an offset and a mask over a buffer of elements. Operations on
+//! views (permute, reshape, flip, shrink, pad, expand, slice, compose, invert) move no data, and
+//! [`View::reshape`] is *complete*: it finds a view whenever one exists. The copy engine
+//! ([`copy`], [`CopyPlan`], [`Output`]) then moves every element once, from one view to another,
+//! at the speed of the memory.
+//!
+//! ```
+//! use zarr_view::{Element, View, copy};
+//!
+//! // Three rows of two big-endian 16-bit integers, wanted as two columns in little endian.
+//! let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
+//! let from = View::contiguous(&[3, 2])?.permute(&[1, 0])?;
+//! let to = View::contiguous(&[2, 3])?;
+//! let mut wanted = [0; 12];
+//! copy(&from, &stored, &to, &mut wanted, Element::swapped(2), &[])?;
+//! assert_eq!(wanted, [1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Definitions, laws and the completeness argument are in `docs/view.md` of the repository.
+//!
+//! # Features
+//!
+//! * `std` (default): [`zeroed`] asks the operating system for huge pages.
+//! * `count`: counts the bytes that copies write, for tests that show each is written once.
+//!
+//! # What this crate does not do
+//!
+//! It computes no values, knows no data types beyond an element's size, starts no threads, does no
+//! I/O, and has no symbolic sizes. It is no array type: it borrows plain bytes, of any alignment.
 
-#![no_std]
+#![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
+
+mod copy;
+mod error;
+mod stack;
+mod view;
+mod walk;
+
+#[cfg(feature = "count")]
+pub use copy::bytes_written;
+pub use copy::{
+    CopyPlan, Element, Output, OutputGrid, copy, copy_in_order, gather, scatter, zeroed,
+};
+pub use error::{CopyError, ViewError};
+pub use stack::ViewStack;
+pub use view::{Merge, View, common_shape};
+pub use walk::{Run, Runs};

@@ -1,0 +1,97 @@
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::Output;
+use crate::view::Dims;
+use crate::{CopyError, ViewError};
+
+/// The parts of an output between cuts along each axis, each to be taken once, by any thread.
+///
+/// It costs the cuts and a bit for each part.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{Output, View};
+///
+/// let view = View::contiguous(&[4, 6])?;
+/// let mut buffer = [0_u8; 24];
+/// let grid = Output::new(&mut buffer, &view, 1)?.grid(&[vec![1], vec![2, 4]])?;
+/// assert_eq!(grid.shape(), [2, 3]);
+/// let mut part = grid.take(&[1, 2]).expect("not taken yet");
+/// assert_eq!(part.view().shape(), [3, 2]);
+/// part.fill(b"x")?;
+/// assert!(grid.take(&[1, 2]).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct OutputGrid<'a> {
+    whole: Output<'a>,
+    /// For each axis the cuts, between 0 and the size.
+    edges: Dims<Vec<usize>>,
+    shape: Dims<usize>,
+    taken: Vec<AtomicU8>,
+}
+
+impl<'a> OutputGrid<'a> {
+    pub(super) fn new(whole: Output<'a>, cuts: &[impl AsRef<[usize]>]) -> Result<Self, CopyError> {
+        let sizes = whole.view().shape();
+        if cuts.len() != sizes.len() {
+            return Err(ViewError::Rank { expected: sizes.len(), found: cuts.len() }.into());
+        }
+        let mut edges = Dims::new();
+        let mut parts = 1_usize;
+        for (axis, (cuts, &size)) in cuts.iter().map(AsRef::as_ref).zip(sizes).enumerate() {
+            let memory =
+                || CopyError::Memory { bytes: cuts.len().saturating_mul(size_of::<usize>()) };
+            let mut list = Vec::new();
+            list.try_reserve_exact(cuts.len() + 2).map_err(|_| memory())?;
+            list.push(0);
+            for &cut in cuts {
+                if cut >= size || list.last().is_some_and(|&last| cut <= last) {
+                    return Err(CopyError::Cut { axis, cut, size });
+                }
+                list.push(cut);
+            }
+            list.push(size);
+            edges.push(list);
+            // No more parts than elements, except along axes of size 0 or 1.
+            parts = parts.saturating_mul(cuts.len() + 1);
+        }
+        let bytes = parts.div_ceil(8);
+        let mut taken = Vec::new();
+        taken.try_reserve_exact(bytes).map_err(|_| CopyError::Memory { bytes })?;
+        taken.resize_with(bytes, || AtomicU8::new(0));
+        let shape = edges.iter().map(|list| list.len() - 1).collect();
+        Ok(Self { whole, edges, shape, taken })
+    }
+
+    /// The number of parts along each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The indices of the whole output that a part covers; none if there is no such part.
+    #[must_use]
+    pub fn ranges(&self, part: &[usize]) -> Option<Vec<Range<usize>>> {
+        if part.len() != self.shape.len() {
+            return None;
+        }
+        let range = |(&i, edges): (&usize, &Vec<usize>)| Some(*edges.get(i)?..*edges.get(i + 1)?);
+        part.iter().zip(&self.edges).map(range).collect()
+    }
+
+    /// Takes a part. None if there is no such part, or it has been taken.
+    #[must_use]
+    pub fn take(&self, part: &[usize]) -> Option<Output<'a>> {
+        let ranges = self.ranges(part)?;
+        let view = self.whole.view().shrink(&ranges).ok()?;
+        let number = part.iter().zip(&self.shape).fold(0, |number, (&i, &size)| number * size + i);
+        let bit = 1 << (number % 8);
+        // Only the bit itself is at stake, so the order of other memory does not matter.
+        let before = self.taken.get(number / 8)?.fetch_or(bit, Ordering::Relaxed);
+        // Different parts share no index of the whole, and this one is handed out once.
+        (before & bit == 0).then(|| self.whole.part(view))
+    }
+}

@@ -1,0 +1,106 @@
+//! A copy as nested loops: which loops, in which order, around which kernel.
+
+use smallvec::SmallVec;
+
+use super::{Element, kernel};
+use crate::view::{Dims, signed};
+
+/// One loop: how often, and how far each step goes on both sides, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loop {
+    pub(super) count: usize,
+    pub(super) src: isize,
+    pub(super) dst: isize,
+}
+
+/// Nested loops over a box of elements that are valid on both sides.
+#[derive(Debug, Clone)]
+pub(super) struct Nest {
+    src: isize,
+    dst: isize,
+    /// Outermost first; the last ones belong to the kernel.
+    loops: Dims<Loop>,
+    kernel: kernel::Kernel,
+}
+
+impl Nest {
+    /// Orders and merges the loops over `sizes`, none of them 0, from the first element and the
+    /// strides of each side, in elements, and picks a kernel.
+    pub(super) fn new(
+        sizes: &[usize],
+        src: (usize, &[isize]),
+        dst: (usize, &[isize]),
+        element: Element,
+    ) -> Self {
+        // Products are exact for every view that fits a buffer, and run on no other.
+        let bytes = |elements: isize| elements.wrapping_mul(signed(element.size()));
+        let mut nest = Self {
+            src: bytes(signed(src.0)),
+            dst: bytes(signed(dst.0)),
+            loops: SmallVec::new(),
+            kernel: kernel::Kernel::element(element),
+        };
+        for ((&count, &src), &dst) in sizes.iter().zip(src.1).zip(dst.1) {
+            if count > 1 {
+                nest.add(Loop { count, src: bytes(src), dst: bytes(dst) });
+            }
+        }
+        nest.merge();
+        nest.kernel = kernel::Kernel::choose(&mut nest.loops, element);
+        nest
+    }
+
+    /// Adds a loop that walks the destination upwards, in the order of its strides.
+    fn add(&mut self, mut new: Loop) {
+        if new.dst <= 0 {
+            // Backwards on both sides is the same copy. A destination that stays put keeps only
+            // what comes last.
+            self.src = self.src.wrapping_add(new.src.wrapping_mul(signed(new.count - 1)));
+            self.dst = self.dst.wrapping_add(new.dst.wrapping_mul(signed(new.count - 1)));
+            if new.dst == 0 {
+                return;
+            }
+            new.src = new.src.wrapping_neg();
+            new.dst = new.dst.wrapping_neg();
+        }
+        let after =
+            |old: &Loop| (old.dst, old.src.unsigned_abs()) < (new.dst, new.src.unsigned_abs());
+        let place = self.loops.iter().position(after).unwrap_or(self.loops.len());
+        self.loops.insert(place, new);
+    }
+
+    /// Joins neighbours that continue each other on both sides.
+    fn merge(&mut self) {
+        let mut merged: Dims<Loop> = SmallVec::new();
+        for &inner in &self.loops {
+            let count = signed(inner.count);
+            match merged.last_mut() {
+                Some(outer)
+                    if outer.dst == inner.dst.wrapping_mul(count)
+                        && outer.src == inner.src.wrapping_mul(count) =>
+                {
+                    *outer = Loop { count: outer.count * inner.count, ..inner };
+                }
+                _ => merged.push(inner),
+            }
+        }
+        self.loops = merged;
+    }
+
+    /// Runs the loops on a source and a destination.
+    ///
+    /// # Safety
+    /// For every element that the nest was made from, its bytes are valid for reads from `src` and
+    /// for writes from `dst`, the two do not overlap, and nothing else accesses what is written
+    /// meanwhile.
+    #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
+    pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
+        // SAFETY: both offsets lead to the first element of the loops, within the buffers.
+        let (src, dst) = unsafe { (src.offset(self.src), dst.offset(self.dst)) };
+        #[cfg(feature = "count")]
+        super::count::add(self.kernel.bytes(&self.loops));
+        // SAFETY: the loops reach exactly the elements that the nest was made from: sorting,
+        // merging and reversing them changes their order only.
+        unsafe { self.kernel.run(&self.loops, src, dst) };
+    }
+}

@@ -1,0 +1,313 @@
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use super::grid::OutputGrid;
+use super::plan::{check_destination, check_fill};
+use super::range::{gather, scatter_with};
+use super::{CopyPlan, Element};
+use crate::view::View;
+use crate::{CopyError, ViewError, common_shape};
+
+/// A part of a buffer that one thread may write, as a view.
+///
+/// An output starts as a whole `&mut [u8]`. It is [divided](Output::split_at) or
+/// [cut into a grid](Output::grid) of parts that share no element, each of which can be sent to
+/// another thread; safe code cannot make two parts overlap. Bytes of the buffer that the view does
+/// not reach are never touched.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{Element, Output, View, copy};
+///
+/// let mut buffer = [0_u8; 6];
+/// let whole = Output::new(&mut buffer, &View::contiguous(&[2, 3])?, 1)?;
+/// let (mut left, mut right) = whole.split_at(1, 1)?;
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || left.fill(b"l"));
+///     scope.spawn(move || right.fill(b"r"));
+/// });
+/// assert_eq!(&buffer, b"lrrlrr");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Output<'a> {
+    /// Start of the buffer. Every element of `view`, of `size` bytes, lies within the buffer.
+    start: *mut u8,
+    view: View,
+    size: usize,
+    buffer: PhantomData<&'a mut [u8]>,
+}
+
+#[expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
+// SAFETY: an output is the only one to access the elements of its view, as a `&mut [u8]` would be,
+// and bytes may be written from any thread.
+unsafe impl Send for Output<'_> {}
+#[expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
+// SAFETY: a shared output only hands out its view and size.
+unsafe impl Sync for Output<'_> {}
+
+impl<'a> Output<'a> {
+    /// The elements, of `size` bytes, that `view` reaches in `buffer`.
+    ///
+    /// No two indices may share a position. That is decided by the strides: each must exceed the
+    /// reach of the smaller ones, as is so for every slice or permutation of an array. Rarer views
+    /// that interleave without overlap are refused.
+    ///
+    /// # Errors
+    /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
+    /// [`CopyError::Element`] for a size of 0.
+    pub fn new(buffer: &'a mut [u8], view: &View, size: usize) -> Result<Self, CopyError> {
+        let element = Element::new(size);
+        element.check()?;
+        check_destination(view, buffer.len(), element)?;
+        view.check_injective()?;
+        Ok(Self { start: buffer.as_mut_ptr(), view: view.clone(), size, buffer: PhantomData })
+    }
+
+    /// The view of the buffer.
+    #[must_use]
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Bytes an element.
+    #[must_use]
+    pub const fn element_size(&self) -> usize {
+        self.size
+    }
+
+    /// Divides the output in two along an axis: the indices below `at`, and the rest.
+    ///
+    /// # Errors
+    /// [`ViewError::Axis`], or [`ViewError::Range`] if `at` is past the size.
+    pub fn split_at(self, axis: usize, at: usize) -> Result<(Self, Self), CopyError> {
+        let Some(&size) = self.view.shape().get(axis) else {
+            return Err(ViewError::Axis { axis, rank: self.view.rank() }.into());
+        };
+        if at > size {
+            return Err(ViewError::Range { axis, start: at, end: at, size }.into());
+        }
+        let low = self.view.cut(axis, 0..at)?;
+        let high = self.view.cut(axis, at..size)?;
+        // The two views share no index, and so no position.
+        Ok((self.part(low), self.part(high)))
+    }
+
+    /// Cuts the output into a grid of parts, at the given indices of each axis.
+    ///
+    /// `cuts[d]` increases within `1..size`; n cuts make n + 1 parts along axis `d`.
+    /// [`View::split`] proposes cuts for a number of threads.
+    ///
+    /// # Errors
+    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] for more parts than fit
+    /// a bit each.
+    pub fn grid(self, cuts: &[impl AsRef<[usize]>]) -> Result<OutputGrid<'a>, CopyError> {
+        OutputGrid::new(self, cuts)
+    }
+
+    /// The box `ranges` of the output, to be written before the output itself is used again.
+    ///
+    /// # Errors
+    /// As [`View::shrink`].
+    pub fn shrink(&mut self, ranges: &[Range<usize>]) -> Result<Output<'_>, CopyError> {
+        Ok(self.part(self.view.shrink(ranges)?))
+    }
+
+    /// The output with its dimensions reordered.
+    ///
+    /// # Errors
+    /// As [`View::permute`].
+    pub fn permute(&mut self, order: &[usize]) -> Result<Output<'_>, CopyError> {
+        Ok(self.part(self.view.permute(order)?))
+    }
+
+    /// The output with one dimension reversed.
+    ///
+    /// # Errors
+    /// As [`View::flip`].
+    pub fn flip(&mut self, axis: usize) -> Result<Output<'_>, CopyError> {
+        Ok(self.part(self.view.flip(axis)?))
+    }
+
+    /// The output in another shape, if one view can hold it.
+    ///
+    /// # Errors
+    /// As [`View::reshape`].
+    pub fn reshape(&mut self, shape: &[usize]) -> Result<Option<Output<'_>>, CopyError> {
+        Ok(self.view.reshape(shape)?.map(|view| self.part(view)))
+    }
+
+    /// Writes the elements of a view of the same shape; see [`copy`](crate::copy).
+    ///
+    /// # Errors
+    /// As [`copy`](crate::copy), and [`CopyError::ElementSize`].
+    pub fn copy_from(
+        &mut self,
+        src_view: &View,
+        src: &[u8],
+        element: Element,
+        fill: &[u8],
+    ) -> Result<(), CopyError> {
+        self.check_element(element)?;
+        let plan = CopyPlan::new(src_view, &self.view, element)?;
+        plan.check(src, fill)?;
+        self.run_checked(&plan, src, fill);
+        Ok(())
+    }
+
+    /// Writes the elements of a view of any shape, in C order; see
+    /// [`copy_in_order`](crate::copy_in_order).
+    ///
+    /// # Errors
+    /// As [`copy_in_order`](crate::copy_in_order), and [`CopyError::ElementSize`].
+    pub fn copy_in_order_from(
+        &mut self,
+        src_view: &View,
+        src: &[u8],
+        element: Element,
+        fill: &[u8],
+    ) -> Result<(), CopyError> {
+        self.check_element(element)?;
+        if src_view.shape() == self.view.shape() {
+            return self.copy_from(src_view, src, element, fill);
+        }
+        if let Some((src_view, dst_view)) = common_shape(src_view, &self.view)? {
+            return self.part(dst_view).copy_from(&src_view, src, element, fill);
+        }
+        super::plan::check_source(src_view, src.len(), element)?;
+        check_fill(src_view, fill, element)?;
+        super::in_tiles(src_view.len(), element, |range, tile| {
+            gather(src_view, src, range.clone(), tile, element, fill)?;
+            self.scatter(tile, range, element.unswapped())
+        })
+    }
+
+    /// Runs a plan that was made for this output's view, or for one that differs in its offset
+    /// only: one plan serves all chunks of a shape.
+    ///
+    /// # Errors
+    /// [`CopyError::Plan`] if the plan was made for another view, [`CopyError::ElementSize`], and
+    /// as [`CopyPlan::run`].
+    pub fn run(&mut self, plan: &CopyPlan, src: &[u8], fill: &[u8]) -> Result<(), CopyError> {
+        self.check_element(plan.element())?;
+        let planned = plan.dst();
+        let same = planned.shape() == self.view.shape()
+            && planned.strides() == self.view.strides()
+            && planned.mask() == self.view.mask();
+        if !same {
+            return Err(CopyError::Plan);
+        }
+        plan.check(src, fill)?;
+        if planned.is_masked_out() {
+            return Ok(());
+        }
+        // Both offsets lead to the same index; only the first valid position is sure to exist.
+        let moved = self.view.offset().wrapping_sub(planned.offset());
+        let moved = moved.wrapping_mul(self.size.cast_signed());
+        let start = self.start.wrapping_offset(moved);
+        #[expect(unsafe_code, reason = "writes elements that this output owns")]
+        // SAFETY: the plan writes at its own view's positions from `start`, which are this
+        // output's positions from `self.start`. They lie within the buffer and belong to this
+        // output alone, which is borrowed exclusively. `check` has passed.
+        unsafe {
+            plan.run_unchecked(src, start, fill);
+        }
+        Ok(())
+    }
+
+    /// Writes contiguous bytes to the elements of `range`, counted in C order; see
+    /// [`scatter`](crate::scatter).
+    ///
+    /// # Errors
+    /// As [`scatter`](crate::scatter), and [`CopyError::ElementSize`].
+    pub fn scatter(
+        &mut self,
+        src: &[u8],
+        range: Range<usize>,
+        element: Element,
+    ) -> Result<(), CopyError> {
+        self.check_element(element)?;
+        scatter_with(src, range, &self.view, element, |plan, part| {
+            plan.check(part, &[])?;
+            // The plan's destination is a box of this output's view.
+            self.run_checked(plan, part, &[]);
+            Ok(())
+        })
+    }
+
+    /// Writes one value to every element.
+    ///
+    /// # Errors
+    /// [`CopyError::Fill`] if the value is not one element long.
+    pub fn fill(&mut self, value: &[u8]) -> Result<(), CopyError> {
+        if value.len() != self.size {
+            return Err(CopyError::Fill { expected: self.size, found: value.len() });
+        }
+        let none = alloc::vec![0; self.view.rank()];
+        let src_view = View::new(self.view.shape(), &none, 0)?;
+        self.copy_from(&src_view, value, Element::new(self.size), &[])
+    }
+
+    /// A part of this output whose positions are among its own.
+    pub(super) fn part<'b>(&self, view: View) -> Output<'b>
+    where
+        'a: 'b,
+    {
+        Output { start: self.start, view, size: self.size, buffer: PhantomData }
+    }
+
+    /// Runs a plan whose destination is this output's view or a box of it, after
+    /// [`CopyPlan::check`]. Only methods that borrow this output exclusively call it.
+    fn run_checked(&self, plan: &CopyPlan, src: &[u8], fill: &[u8]) {
+        #[expect(unsafe_code, reason = "writes elements that this output owns")]
+        // SAFETY: the plan's positions are among this output's, which lie within the buffer and
+        // belong to it alone; the calling method borrows it
+        // exclusively. The caller has checked the source.
+        unsafe {
+            plan.run_unchecked(src, self.start, fill);
+        }
+    }
+
+    const fn check_element(&self, element: Element) -> Result<(), CopyError> {
+        if element.size() == self.size {
+            Ok(())
+        } else {
+            Err(CopyError::ElementSize { expected: self.size, found: element.size() })
+        }
+    }
+}
+
+impl View {
+    /// One axis cut to a range within its size.
+    pub(super) fn cut(&self, axis: usize, range: Range<usize>) -> Result<Self, ViewError> {
+        let ranges: crate::view::Dims<Range<usize>> = self
+            .shape()
+            .iter()
+            .enumerate()
+            .map(|(other, &size)| if other == axis { range.clone() } else { 0..size })
+            .collect();
+        self.shrink(&ranges)
+    }
+
+    /// Refuses a view unless each stride exceeds the reach of the smaller ones.
+    fn check_injective(&self) -> Result<(), CopyError> {
+        if self.is_masked_out() {
+            return Ok(());
+        }
+        let mut steps: crate::view::Dims<(usize, usize)> = (0..self.rank())
+            .map(|axis| (self.strides()[axis].unsigned_abs(), self.valid(axis)))
+            .map(|(stride, (lo, hi))| (stride, hi - lo))
+            .filter(|&(_, extent)| extent > 1)
+            .collect();
+        steps.sort_unstable();
+        // The reach stays below the span of the view.
+        let mut reach = 0;
+        for (stride, extent) in steps {
+            if stride <= reach {
+                return Err(CopyError::Overlap { stride, span: reach + 1 });
+            }
+            reach += stride * (extent - 1);
+        }
+        Ok(())
+    }
+}

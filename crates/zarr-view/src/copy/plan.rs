@@ -1,0 +1,182 @@
+use alloc::vec::Vec;
+
+use smallvec::SmallVec;
+
+use super::Element;
+use super::nest::Nest;
+use crate::CopyError;
+use crate::view::{Dims, View};
+
+/// A copy between two views, worked out once and run on many buffers.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{CopyPlan, Element, View};
+///
+/// let from = View::contiguous(&[2, 3])?.permute(&[1, 0])?;
+/// let plan = CopyPlan::new(&from, &View::contiguous(&[3, 2])?, Element::new(1))?;
+/// let mut to = [0; 6];
+/// plan.run(b"abcdef", &mut to, &[])?;
+/// assert_eq!(&to, b"adbecf");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CopyPlan {
+    src: View,
+    dst: View,
+    element: Element,
+    /// What has a source.
+    body: Option<Nest>,
+    /// What reads the fill value, in disjoint boxes around the body.
+    margins: Vec<Nest>,
+}
+
+impl CopyPlan {
+    /// Works out a copy from `src` to `dst`; see [`copy`](crate::copy).
+    ///
+    /// # Errors
+    /// [`CopyError::Shape`] if the shapes differ, [`CopyError::Element`] if the size is 0.
+    pub fn new(src: &View, dst: &View, element: Element) -> Result<Self, CopyError> {
+        element.check()?;
+        if src.shape() != dst.shape() {
+            return Err(shape_error(src.shape(), dst.shape()));
+        }
+        let mut plan =
+            Self { src: src.clone(), dst: dst.clone(), element, body: None, margins: Vec::new() };
+        if dst.is_masked_out() {
+            return Ok(plan);
+        }
+        // First the indices that are written at all, then among them those that have a source.
+        let mut area: Dims<(usize, usize)> = (0..dst.rank()).map(|axis| dst.valid(axis)).collect();
+        for axis in 0..area.len() {
+            let (lo, hi) = src.valid(axis);
+            let (start, end) = area[axis];
+            let (lo, hi) = (lo.clamp(start, end), hi.clamp(start, end).max(lo.clamp(start, end)));
+            for margin in [(start, lo), (hi, end)] {
+                if margin.0 < margin.1 {
+                    area[axis] = margin;
+                    plan.margins.push(plan.nest(&area, true));
+                }
+            }
+            area[axis] = (lo, hi);
+            if lo == hi {
+                return Ok(plan);
+            }
+        }
+        plan.body = Some(plan.nest(&area, false));
+        Ok(plan)
+    }
+
+    /// The loops over `area`, a box of valid destination indices, and of valid source indices
+    /// unless it is filled.
+    fn nest(&self, area: &[(usize, usize)], filled: bool) -> Nest {
+        let lo: Dims<usize> = area.iter().map(|&(lo, _)| lo).collect();
+        let sizes: Dims<usize> = area.iter().map(|&(lo, hi)| hi - lo).collect();
+        let start = |view: &View| view.position(&lo).unwrap_or(0);
+        if filled {
+            let none: Dims<isize> = SmallVec::from_elem(0, sizes.len());
+            let element = self.element.unswapped();
+            Nest::new(&sizes, (0, &none), (start(&self.dst), self.dst.strides()), element)
+        } else {
+            let src = (start(&self.src), self.src.strides());
+            Nest::new(&sizes, src, (start(&self.dst), self.dst.strides()), self.element)
+        }
+    }
+
+    /// The source view.
+    #[must_use]
+    pub const fn src(&self) -> &View {
+        &self.src
+    }
+
+    /// The destination view.
+    #[must_use]
+    pub const fn dst(&self) -> &View {
+        &self.dst
+    }
+
+    /// The elements that are copied.
+    #[must_use]
+    pub const fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Copies from `src` to `dst`, and `fill` to where the source is masked.
+    ///
+    /// # Errors
+    /// If a buffer is too short for its view, or the fill value is missing. Nothing has been
+    /// written then.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], fill: &[u8]) -> Result<(), CopyError> {
+        self.check(src, fill)?;
+        check_destination(&self.dst, dst.len(), self.element)?;
+        #[expect(unsafe_code, reason = "the one place where a checked plan meets its buffers")]
+        // SAFETY: `check` and `check_destination` have proved both views to lie within their
+        // buffers, and `dst` is borrowed exclusively.
+        unsafe {
+            self.run_unchecked(src, dst.as_mut_ptr(), fill);
+        }
+        Ok(())
+    }
+
+    /// Checks everything but the destination.
+    pub(super) fn check(&self, src: &[u8], fill: &[u8]) -> Result<(), CopyError> {
+        check_source(&self.src, src.len(), self.element)?;
+        if self.margins.is_empty() { Ok(()) } else { check_fill_size(fill, self.element) }
+    }
+
+    /// Runs the loops.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) has passed, `dst` plus every byte of every element of the
+    /// destination view is valid for writes, and nothing else accesses those bytes meanwhile.
+    #[expect(unsafe_code, reason = "the caller proves the bounds of both buffers")]
+    pub(super) unsafe fn run_unchecked(&self, src: &[u8], dst: *mut u8, fill: &[u8]) {
+        if let Some(body) = &self.body {
+            // SAFETY: the nest walks valid indices of both views only.
+            unsafe { body.run(src.as_ptr(), dst) };
+        }
+        for margin in &self.margins {
+            // SAFETY: the source strides are 0 and `fill` has been checked to be one element; the
+            // destination as above.
+            unsafe { margin.run(fill.as_ptr(), dst) };
+        }
+    }
+}
+
+fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
+    let differ = |axis: &usize| src.get(*axis) != dst.get(*axis);
+    let axis = (0..src.len().max(dst.len())).find(differ).unwrap_or(0);
+    let size = |shape: &[usize]| shape.get(axis).copied().unwrap_or(0);
+    CopyError::Shape { axis, src: size(src), dst: size(dst) }
+}
+
+fn needed(view: &View, element: Element) -> usize {
+    view.span().end.saturating_mul(element.size())
+}
+
+pub(super) fn check_source(view: &View, found: usize, element: Element) -> Result<(), CopyError> {
+    let needed = needed(view, element);
+    if needed > found { Err(CopyError::Source { needed, found }) } else { Ok(()) }
+}
+
+pub(super) fn check_destination(
+    view: &View,
+    found: usize,
+    element: Element,
+) -> Result<(), CopyError> {
+    let needed = needed(view, element);
+    if needed > found { Err(CopyError::Destination { needed, found }) } else { Ok(()) }
+}
+
+/// A masked source needs a fill value.
+pub(super) fn check_fill(src: &View, fill: &[u8], element: Element) -> Result<(), CopyError> {
+    if src.mask().is_none() { Ok(()) } else { check_fill_size(fill, element) }
+}
+
+fn check_fill_size(fill: &[u8], element: Element) -> Result<(), CopyError> {
+    if fill.len() == element.size() {
+        Ok(())
+    } else {
+        Err(CopyError::Fill { expected: element.size(), found: fill.len() })
+    }
+}

@@ -1,0 +1,191 @@
+/// Why a view could not be made or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// A list has another length than the view has dimensions.
+    #[error("expected one entry for each of {expected} dimensions, found {found}")]
+    Rank {
+        /// The rank of the view.
+        expected: usize,
+        /// The length of the list.
+        found: usize,
+    },
+    /// An axis is not one of the view.
+    #[error("axis {axis} is out of range, the view has {rank} dimensions")]
+    Axis {
+        /// The axis asked for.
+        axis: usize,
+        /// The rank of the view.
+        rank: usize,
+    },
+    /// An axis occurs twice in a permutation.
+    #[error("axis {axis} occurs twice, a permutation names each axis once")]
+    RepeatedAxis {
+        /// The axis that occurs twice.
+        axis: usize,
+    },
+    /// The sizes multiply to more than `isize::MAX`; sizes of zero count as one here.
+    #[error("the sizes up to axis {axis} multiply to more than {}", isize::MAX)]
+    TooLarge {
+        /// The first axis, from the innermost outwards, at which the product is too large.
+        axis: usize,
+    },
+    /// A valid index would lie at a negative position, or past `isize::MAX`.
+    #[error("valid positions reach beyond 0 to {}", isize::MAX)]
+    Position,
+    /// A stride times an index, or the offset, cannot be represented.
+    #[error("the offset of the result does not fit an isize")]
+    Offset,
+    /// Views or shapes hold different numbers of elements.
+    #[error("expected a shape of {expected} elements, found {found}")]
+    Elements {
+        /// The number of elements that the view holds.
+        expected: usize,
+        /// The number of elements of the other shape.
+        found: usize,
+    },
+    /// A range ends before it starts, or past the size of its axis.
+    #[error("axis {axis}: range {start}..{end} is not within 0..{size}")]
+    Range {
+        /// The axis.
+        axis: usize,
+        /// First index of the range.
+        start: usize,
+        /// One past the last index of the range.
+        end: usize,
+        /// Size of the axis.
+        size: usize,
+    },
+    /// A slice touches an index outside its axis, or counts more than `isize::MAX` indices.
+    #[error("axis {axis}: {count} indices from {start} by {step} are not within 0..{size}")]
+    Slice {
+        /// The axis.
+        axis: usize,
+        /// First index.
+        start: usize,
+        /// Distance between indices.
+        step: isize,
+        /// Number of indices.
+        count: usize,
+        /// Size of the axis.
+        size: usize,
+    },
+    /// Only an axis of size 1 can be expanded.
+    #[error("axis {axis}: size {size} cannot be expanded to {wanted}, only size 1 can")]
+    Expand {
+        /// The axis.
+        axis: usize,
+        /// Its size.
+        size: usize,
+        /// The size asked for.
+        wanted: usize,
+    },
+    /// The outer view of a composition reads past the elements of the inner view.
+    #[error("the outer view reaches position {position}, the inner view has {elements} elements")]
+    Outer {
+        /// The highest position of the outer view.
+        position: usize,
+        /// The number of elements of the inner view.
+        elements: usize,
+    },
+}
+
+/// Why a copy was refused. Nothing has been written then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CopyError {
+    /// The two sides of a copy have different shapes.
+    #[error("axis {axis}: the source has size {src}, the destination {dst}")]
+    Shape {
+        /// The first axis that differs.
+        axis: usize,
+        /// Size in the source, 0 if it has no such axis.
+        src: usize,
+        /// Size in the destination, 0 if it has no such axis.
+        dst: usize,
+    },
+    /// The source buffer ends before the last position of its view.
+    #[error("the source view needs {needed} bytes, its buffer has {found}")]
+    Source {
+        /// Bytes needed; `usize::MAX` if more than can be addressed.
+        needed: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// The destination buffer ends before the last position of its view.
+    #[error("the destination view needs {needed} bytes, its buffer has {found}")]
+    Destination {
+        /// Bytes needed; `usize::MAX` if more than can be addressed.
+        needed: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// A masked source needs a fill value of one element.
+    #[error("the source is masked: expected a fill value of {expected} bytes, found {found}")]
+    Fill {
+        /// The size of an element in bytes.
+        expected: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// An element size of zero, or a swap unit that does not divide it.
+    #[error("an element of {size} bytes cannot be swapped in units of {unit} bytes")]
+    Element {
+        /// The size of an element in bytes.
+        size: usize,
+        /// The unit of the byte swap in bytes.
+        unit: usize,
+    },
+    /// The element of a copy has another size than that of the output.
+    #[error("expected elements of {expected} bytes, found {found}")]
+    ElementSize {
+        /// The element size of the output.
+        expected: usize,
+        /// The element size of the copy.
+        found: usize,
+    },
+    /// Two indices of an output view may share a position.
+    #[error(
+        "the output view is not seen to be free of overlap: stride {stride} is below the {span} positions inside it"
+    )]
+    Overlap {
+        /// The stride that is too small.
+        stride: usize,
+        /// The number of positions spanned by the dimensions of smaller stride.
+        span: usize,
+    },
+    /// Cuts of an output grid must increase and lie strictly within the axis.
+    #[error("axis {axis}: cut {cut} does not increase within 0..{size}")]
+    Cut {
+        /// The axis.
+        axis: usize,
+        /// The offending cut.
+        cut: usize,
+        /// Size of the axis.
+        size: usize,
+    },
+    /// A range of elements is not within the view, or its buffer has another length.
+    #[error("elements {start}..{end} of {elements} in a buffer of {bytes} bytes")]
+    Run {
+        /// First element.
+        start: usize,
+        /// One past the last element.
+        end: usize,
+        /// Elements of the view.
+        elements: usize,
+        /// Length of the contiguous buffer.
+        bytes: usize,
+    },
+    /// A plan was run on an output whose view it was not made for.
+    #[error("the plan was made for a destination of another shape, strides or mask")]
+    Plan,
+    /// A box or a reshape is wrong.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// Memory could not be had.
+    #[error("out of memory for {bytes} bytes")]
+    Memory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+}

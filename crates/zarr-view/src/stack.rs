@@ -1,0 +1,187 @@
+//! Views on views, for what no single view expresses.
+
+use core::ops::Range;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::ViewError;
+use crate::view::{View, unravel};
+
+/// A chain of views in which each reads the C-order elements of the one below; the lowest reads
+/// the buffer.
+///
+/// Every operation works on the uppermost view. [`reshape`](ViewStack::reshape) always succeeds:
+/// where no single view will do, a contiguous view of the new shape is put on top. After each
+/// operation the two uppermost views become one whenever a single view can hold both.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{View, ViewStack};
+///
+/// let mut stack = ViewStack::new(View::contiguous(&[2, 3])?.permute(&[1, 0])?);
+/// stack.reshape(&[6])?; // 0 3 1 4 2 5
+/// assert_eq!(stack.views().len(), 2);
+/// assert_eq!(stack.position(&[1]), Some(3));
+/// stack.shrink(&[2..4])?; // 1 4: a single view again
+/// assert_eq!(stack.views(), [View::new(&[2], &[3], 1)?]);
+/// # Ok::<(), zarr_view::ViewError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewStack {
+    /// Lowest first; never empty.
+    views: SmallVec<[View; 1]>,
+}
+
+impl ViewStack {
+    /// A stack of one view.
+    #[must_use]
+    pub fn new(view: View) -> Self {
+        Self { views: smallvec![view] }
+    }
+
+    /// The views, the lowest first.
+    #[must_use]
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// The only view, if the stack is one.
+    #[must_use]
+    pub fn as_view(&self) -> Option<&View> {
+        match self.views.as_slice() {
+            [view] => Some(view),
+            _ => None,
+        }
+    }
+
+    /// The uppermost view, whose shape is that of the stack.
+    #[must_use]
+    pub fn top(&self) -> &View {
+        &self.views[self.views.len() - 1]
+    }
+
+    /// The shape that the stack presents.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.top().shape()
+    }
+
+    /// The position in the buffer of the element at `index`; none if it is masked by any view.
+    #[must_use]
+    pub fn position(&self, index: &[usize]) -> Option<usize> {
+        let mut views = self.views.iter().rev();
+        let mut position = views.next()?.position(index)?;
+        for view in views {
+            position = view.position(&unravel(position, view.shape()))?;
+        }
+        Some(position)
+    }
+
+    /// Puts a view on top that reads the elements of this stack in C order.
+    ///
+    /// # Errors
+    /// [`ViewError::Outer`] if it reaches past them.
+    pub fn push(&mut self, view: View) -> Result<(), ViewError> {
+        let (reach, elements) = (view.span().end, self.top().len());
+        if reach > elements {
+            return Err(ViewError::Outer { position: reach - 1, elements });
+        }
+        self.views.push(view);
+        self.collapse()
+    }
+
+    /// See [`View::permute`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn permute(&mut self, order: &[usize]) -> Result<(), ViewError> {
+        let top = self.top().permute(order)?;
+        self.replace(top)
+    }
+
+    /// Presents the same elements, in C order, in another shape.
+    ///
+    /// # Errors
+    /// [`ViewError::Elements`] or [`ViewError::TooLarge`] if the shape is wrong.
+    pub fn reshape(&mut self, shape: &[usize]) -> Result<(), ViewError> {
+        match self.top().reshape(shape) {
+            Ok(Some(view)) => self.replace(view),
+            // An offset that cannot be represented is a view that cannot, either.
+            Ok(None) | Err(ViewError::Offset) => self.push(View::contiguous(shape)?),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// See [`View::expand`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn expand(&mut self, shape: &[usize]) -> Result<(), ViewError> {
+        let top = self.top().expand(shape)?;
+        self.replace(top)
+    }
+
+    /// See [`View::flip`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn flip(&mut self, axis: usize) -> Result<(), ViewError> {
+        let top = self.top().flip(axis)?;
+        self.replace(top)
+    }
+
+    /// See [`View::shrink`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn shrink(&mut self, ranges: &[Range<usize>]) -> Result<(), ViewError> {
+        let top = self.top().shrink(ranges)?;
+        self.replace(top)
+    }
+
+    /// See [`View::pad`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<(), ViewError> {
+        let top = self.top().pad(margins)?;
+        self.replace(top)
+    }
+
+    /// See [`View::slice`].
+    ///
+    /// # Errors
+    /// As there; the stack is unchanged then.
+    pub fn slice(
+        &mut self,
+        axis: usize,
+        start: usize,
+        step: isize,
+        count: usize,
+    ) -> Result<(), ViewError> {
+        let top = self.top().slice(axis, start, step, count)?;
+        self.replace(top)
+    }
+
+    fn replace(&mut self, top: View) -> Result<(), ViewError> {
+        self.views.pop();
+        self.views.push(top);
+        self.collapse()
+    }
+
+    /// Merges the uppermost views as long as one can hold two.
+    fn collapse(&mut self) -> Result<(), ViewError> {
+        while let [.., inner, outer] = self.views.as_slice() {
+            match outer.compose(inner) {
+                Ok(Some(view)) => {
+                    self.views.pop();
+                    self.views.pop();
+                    self.views.push(view);
+                }
+                Ok(None) | Err(ViewError::Offset) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+use alloc::vec::Vec;
+
+use super::{View, progressions::Progressions};
+use crate::ViewError;
+
+/// Writes two views of equally many elements in one shape, the coarsest in which both are single
+/// views; `None` if there is no such shape.
+///
+/// Element `i` of one side keeps corresponding to element `i` of the other, in C order, whatever
+/// their shapes were. This is what lets a chain of `transpose` and `reshape` be copied in one
+/// pass: the data as stored is one side, the caller's buffer the other, and neither need be a
+/// single view in the other's shape.
+///
+/// A shape is a chain of index steps, each dividing the next: `[2, 3, 4]` has the steps 4 and 12
+/// above the innermost 1. A view is a view in a shape exactly if the shape has a dimension at each
+/// step at which the view changes its stride, and the mask allows the cuts. So the steps of both
+/// together, in order, are the only candidate worth trying.
+///
+/// # Errors
+/// [`ViewError::Elements`] if the views hold different numbers of elements, and
+/// [`ViewError::Offset`] in the rare case that the offset of a masked view cannot be represented.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{View, common_shape};
+///
+/// // An array of shape [4, 6], reshaped to [2, 12], transposed to [12, 2] and stored.
+/// let stored = View::contiguous(&[12, 2])?.permute(&[1, 0])?;
+/// assert_eq!(stored.reshape(&[4, 6])?, None); // no view of the array's own shape ...
+/// let wanted = View::contiguous(&[4, 6])?;
+/// let (from, to) = common_shape(&stored, &wanted)?.expect("... but the array can be split");
+/// assert_eq!((from.shape(), to.shape()), (&[2, 12][..], &[2, 12][..]));
+/// assert_eq!((from.strides(), to.strides()), (&[1, 2][..], &[12, 1][..]));
+/// # Ok::<(), zarr_view::ViewError>(())
+/// ```
+pub fn common_shape(a: &View, b: &View) -> Result<Option<(View, View)>, ViewError> {
+    let elements = a.len();
+    if elements != b.len() {
+        return Err(ViewError::Elements { expected: elements, found: b.len() });
+    }
+    let mut steps: Vec<usize> = Vec::with_capacity(a.rank() + b.rank() + 1);
+    let mut shape = Vec::with_capacity(a.rank() + b.rank() + 1);
+    if elements == 0 {
+        shape.push(0);
+    } else {
+        for view in [a, b] {
+            if view.is_masked_out() {
+                steps.push(1);
+            } else {
+                let Progressions { list, .. } = view.progressions();
+                steps.extend(list.iter().map(|run| run.step));
+            }
+        }
+        steps.sort_unstable();
+        steps.dedup();
+        let mut below = 1;
+        for step in steps.iter().copied().filter(|&step| step > 1).chain([elements]) {
+            if step % below != 0 {
+                return Ok(None);
+            }
+            shape.push(step / below);
+            below = step;
+        }
+        shape.reverse();
+        if elements == 1 && steps.is_empty() {
+            shape.clear();
+        }
+    }
+    Ok(match (a.reshape(&shape)?, b.reshape(&shape)?) {
+        (Some(a), Some(b)) => Some((a, b)),
+        _ => None,
+    })
+}
+
+impl View {
+    /// The same elements in the same C order, in as few dimensions as possible.
+    ///
+    /// Neighbours that [merge](View::merges) are merged, sizes of 1 vanish.
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// let view = View::contiguous(&[2, 3, 1, 4])?.permute(&[3, 0, 2, 1])?;
+    /// assert_eq!(view.coarsest().shape(), [4, 6]);
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    #[must_use]
+    pub fn coarsest(&self) -> Self {
+        // Only the offset of a masked view may not be representable; the view as it is will do.
+        match common_shape(self, self) {
+            Ok(Some((view, _))) => view,
+            _ => self.clone(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use smallvec::SmallVec;
+
+use super::{
+    Dims, View,
+    progressions::{Progression, Progressions},
+    signed,
+};
+use crate::ViewError;
+
+impl View {
+    /// The view of `shape` that undoes `self`: where `self` puts its element `i` (in C order) at
+    /// position `p`, the result has position `i` at its element `p`. Elements that `self` does not
+    /// reach are masked. `None` if no single view does that, in particular if two indices of
+    /// `self` share a position.
+    ///
+    /// `shape` describes the buffer that `self` reads, so [`span`](View::span)`().end` may not
+    /// exceed its number of elements. Composing `self` with its inverse leaves what was valid in
+    /// place: the result is contiguous, except for the mask.
+    ///
+    /// # Errors
+    /// [`ViewError::Outer`] if `self` reaches past the elements of `shape`,
+    /// [`ViewError::TooLarge`], [`ViewError::Offset`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// let view = View::contiguous(&[2, 3, 4])?.permute(&[2, 0, 1])?;
+    /// let inverse = view.invert(&[2, 3, 4])?.expect("a permutation has an inverse");
+    /// assert_eq!(inverse, View::contiguous(&[4, 2, 3])?.permute(&[1, 2, 0])?);
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    pub fn invert(&self, shape: &[usize]) -> Result<Option<Self>, ViewError> {
+        let elements = super::count_elements(shape)?;
+        let span = self.span();
+        if span.end > elements {
+            return Err(ViewError::Outer { position: span.end - 1, elements });
+        }
+        if elements == 0 {
+            return Ok(Some(Self::without_elements(shape.into())));
+        }
+        if self.is_masked_out() {
+            return Ok(if shape.is_empty() { None } else { Some(Self::masked_out(shape.into())) });
+        }
+        // The relation with its two sides exchanged, each progression walked upwards.
+        let Progressions { mut first_index, mut first_position, list } = self.progressions();
+        let mut swapped: Dims<Progression> = SmallVec::new();
+        for Progression { extent, step, stride } in list {
+            if stride == 0 {
+                return Ok(None);
+            }
+            let mut back = signed(step);
+            if stride < 0 {
+                first_index += step * (extent - 1);
+                first_position += stride * signed(extent - 1);
+                back = -back;
+            }
+            swapped.push(Progression { extent, step: stride.unsigned_abs(), stride: back });
+        }
+        swapped.sort_unstable_by_key(|run| run.step);
+        let mut merged: Dims<Progression> = SmallVec::new();
+        let mut reach = 0_usize;
+        for run in swapped {
+            if run.step <= reach {
+                // Interleaved or shared positions: no box of any shape in C order.
+                return Ok(None);
+            }
+            reach += run.step * (run.extent - 1);
+            match merged.last_mut() {
+                Some(inner)
+                    if inner.step.checked_mul(inner.extent) == Some(run.step)
+                        && inner.stride.checked_mul(signed(inner.extent)) == Some(run.stride) =>
+                {
+                    inner.extent *= run.extent;
+                }
+                _ => merged.push(run),
+            }
+        }
+        Progressions {
+            first_index: first_position.cast_unsigned(),
+            first_position: signed(first_index),
+            list: merged,
+        }
+        .realize(shape.into())
+    }
+}

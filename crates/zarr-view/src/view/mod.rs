@@ -1,0 +1,399 @@
+//! The view itself: its invariants, constructors and accessors.
+
+mod common;
+mod compose;
+mod expand;
+mod flip;
+mod invert;
+mod merge;
+mod pad;
+mod permute;
+mod progressions;
+mod reshape;
+mod shrink;
+mod slice;
+mod split;
+
+pub use common::common_shape;
+pub(crate) use compose::{advance, unravel};
+pub use merge::Merge;
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::ViewError;
+
+/// A list with one entry a dimension, without a heap allocation up to six.
+pub(crate) type Dims<T> = SmallVec<[T; 6]>;
+
+/// A strided window on a buffer of elements.
+///
+/// The element at `index` lies at position `offset + Σ index[d] * strides[d]` of the buffer if
+/// `mask[d].0 <= index[d] < mask[d].1` for every dimension; outside the mask it has no position
+/// and reads as a fill value. Strides and offset count elements and may be negative.
+///
+/// A view knows no buffer. [`span`](View::span) is what to compare with the buffer's length, once.
+///
+/// # Invariants
+///
+/// 1. The sizes multiply to at most `isize::MAX`, sizes of zero counted as one.
+/// 2. The position of every valid index is between 0 and `isize::MAX - 1`.
+/// 3. The form is *canonical*: a dimension with a single valid index has stride 0 (what it would
+///    contribute is in the offset); a view without any valid index has strides and offset 0, and,
+///    unless a size is zero, the mask `(0, 0)` in every dimension; a mask that hides nothing is
+///    absent.
+///
+/// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: the same
+/// shape, the same valid indices, the same position for each.
+///
+/// # Edge cases
+///
+/// * No dimensions: one element, at the offset. It cannot be masked.
+/// * A size of zero: no elements; every operation works and every reshape to zero elements exists.
+/// * A stride of zero: the same element for every index, as [`expand`](View::expand) makes it.
+///
+/// # Examples
+///
+/// ```
+/// use zarr_view::View;
+///
+/// let rows = View::contiguous(&[2, 3])?;
+/// let columns = rows.permute(&[1, 0])?;
+/// assert_eq!(columns.shape(), [3, 2]);
+/// assert_eq!(columns.strides(), [1, 3]);
+/// assert_eq!(columns.position(&[2, 1]), Some(5));
+/// assert_eq!(columns.reshape(&[6])?, None); // 0 3 1 4 2 5 has no single stride
+/// # Ok::<(), zarr_view::ViewError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct View {
+    shape: Dims<usize>,
+    strides: Dims<isize>,
+    offset: isize,
+    mask: Option<Dims<(usize, usize)>>,
+}
+
+/// The number of elements of `shape`, or an error if invariant 1 does not hold.
+pub(crate) fn count_elements(shape: &[usize]) -> Result<usize, ViewError> {
+    let mut product = 1_usize;
+    let mut empty = false;
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        empty |= size == 0;
+        product = product
+            .checked_mul(size.max(1))
+            .filter(|&product| product <= isize::MAX.unsigned_abs())
+            .ok_or(ViewError::TooLarge { axis })?;
+    }
+    Ok(if empty { 0 } else { product })
+}
+
+/// The size as a signed factor. Invariant 1 makes the conversion exact.
+pub(crate) const fn signed(size: usize) -> isize {
+    size.cast_signed()
+}
+
+impl View {
+    /// The view of a whole buffer in C order: the last index is the fastest.
+    ///
+    /// # Errors
+    /// [`ViewError::TooLarge`] if the sizes multiply to more than `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// assert_eq!(View::contiguous(&[2, 3, 4])?.strides(), [12, 4, 1]);
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    pub fn contiguous(shape: &[usize]) -> Result<Self, ViewError> {
+        let elements = count_elements(shape)?;
+        let mut strides: Dims<isize> = SmallVec::from_elem(0, shape.len());
+        if elements > 0 {
+            let mut stride = 1;
+            for (to, &size) in strides.iter_mut().zip(shape).rev() {
+                if size > 1 {
+                    *to = stride;
+                    stride = stride.wrapping_mul(signed(size));
+                }
+            }
+        }
+        Ok(Self { shape: shape.into(), strides, offset: 0, mask: None })
+    }
+
+    /// The view of `shape` with one stride a dimension, its first element at `offset`, both in
+    /// elements.
+    ///
+    /// The strides of dimensions of size 1 read as 0 afterwards (invariant 3).
+    ///
+    /// # Errors
+    /// If the lengths differ, the shape is too large, or a position is negative or too large.
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// // Every second element, backwards from position 9.
+    /// let view = View::new(&[5], &[-2], 9)?;
+    /// assert_eq!(view.span(), 1..10);
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    pub fn new(shape: &[usize], strides: &[isize], offset: isize) -> Result<Self, ViewError> {
+        Self::build(shape.into(), strides.into(), offset, None)
+    }
+
+    /// As [`View::new`], with only the indices from `mask[d].0` up to but not including
+    /// `mask[d].1` valid in each dimension. Masked positions are not checked: the offset may be
+    /// negative.
+    ///
+    /// # Errors
+    /// As [`View::new`], and [`ViewError::Range`] if an interval is not within its dimension.
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// // _ a b c _
+    /// let view = View::masked(&[5], &[1], -1, &[(1, 4)])?;
+    /// assert_eq!(view.position(&[0]), None);
+    /// assert_eq!(view.position(&[1]), Some(0));
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    pub fn masked(
+        shape: &[usize],
+        strides: &[isize],
+        offset: isize,
+        mask: &[(usize, usize)],
+    ) -> Result<Self, ViewError> {
+        check_mask(shape, mask)?;
+        Self::build(shape.into(), strides.into(), offset, Some(mask.into()))
+    }
+
+    /// The same view with fewer valid indices: those that were valid and lie within `mask`.
+    ///
+    /// # Errors
+    /// [`ViewError::Range`] if an interval is not within its dimension, [`ViewError::Rank`] if
+    /// there is not one for each.
+    pub fn with_mask(&self, mask: &[(usize, usize)]) -> Result<Self, ViewError> {
+        check_mask(&self.shape, mask)?;
+        let mask = mask
+            .iter()
+            .enumerate()
+            .map(|(axis, &(lo, hi))| {
+                let (old_lo, old_hi) = self.valid(axis);
+                (lo.max(old_lo), hi.min(old_hi).max(lo.max(old_lo)))
+            })
+            .collect();
+        Self::build(self.shape.clone(), self.strides.clone(), self.offset, Some(mask))
+    }
+
+    /// Makes a view canonical and proves its invariants.
+    fn build(
+        shape: Dims<usize>,
+        mut strides: Dims<isize>,
+        mut offset: isize,
+        mut mask: Option<Dims<(usize, usize)>>,
+    ) -> Result<Self, ViewError> {
+        if strides.len() != shape.len() {
+            return Err(ViewError::Rank { expected: shape.len(), found: strides.len() });
+        }
+        let elements = count_elements(&shape)?;
+        if elements == 0 {
+            return Ok(Self::without_elements(shape));
+        }
+        let valid = |axis: usize| match &mask {
+            Some(mask) => mask[axis],
+            None => (0, shape[axis]),
+        };
+        let mut full = true;
+        for (axis, &size) in shape.iter().enumerate() {
+            let (lo, hi) = valid(axis);
+            if lo >= hi {
+                return Ok(Self::masked_out(shape));
+            }
+            full &= (lo, hi) == (0, size);
+        }
+        // The exact lowest and highest position. Single products stay below 2^127, sums may not.
+        let mut exact_offset = i128::from(offset as i64);
+        let (mut low, mut high) = (Some(0_i128), Some(0_i128));
+        for (axis, stride) in strides.iter_mut().enumerate() {
+            let (lo, hi) = valid(axis);
+            let step = *stride as i128;
+            let first = lo as i128 * step;
+            if hi - lo == 1 {
+                exact_offset = exact_offset.checked_add(first).ok_or(ViewError::Offset)?;
+                *stride = 0;
+                continue;
+            }
+            let last = (hi - 1) as i128 * step;
+            low = low.and_then(|low| low.checked_add(first.min(last)));
+            high = high.and_then(|high| high.checked_add(first.max(last)));
+        }
+        offset = isize::try_from(exact_offset).map_err(|_| ViewError::Offset)?;
+        let low = low.and_then(|low| low.checked_add(exact_offset)).ok_or(ViewError::Position)?;
+        let high =
+            high.and_then(|high| high.checked_add(exact_offset)).ok_or(ViewError::Position)?;
+        if low < 0 || high >= isize::MAX as i128 {
+            return Err(ViewError::Position);
+        }
+        if full {
+            mask = None;
+        }
+        Ok(Self { shape, strides, offset, mask })
+    }
+
+    /// The canonical view of a shape without elements.
+    fn without_elements(shape: Dims<usize>) -> Self {
+        Self { strides: SmallVec::from_elem(0, shape.len()), shape, offset: 0, mask: None }
+    }
+
+    /// The canonical view of a shape with elements, all masked. The rank is not zero.
+    fn masked_out(shape: Dims<usize>) -> Self {
+        Self {
+            strides: SmallVec::from_elem(0, shape.len()),
+            mask: Some(SmallVec::from_elem((0, 0), shape.len())),
+            shape,
+            offset: 0,
+        }
+    }
+
+    /// The size of each dimension.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The distance, in elements, between neighbours along each dimension; 0 where a dimension
+    /// has a single valid index.
+    #[must_use]
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The position that index 0 in every dimension would have; negative only if it is masked.
+    #[must_use]
+    pub const fn offset(&self) -> isize {
+        self.offset
+    }
+
+    /// The valid indices of each dimension as (first, one past the last), or none if all are.
+    #[must_use]
+    pub fn mask(&self) -> Option<&[(usize, usize)]> {
+        self.mask.as_deref()
+    }
+
+    /// The valid indices of one dimension.
+    pub(crate) fn valid(&self, axis: usize) -> (usize, usize) {
+        match &self.mask {
+            Some(mask) => mask[axis],
+            None => (0, self.shape[axis]),
+        }
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements, masked ones included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        // Not past usize by invariant 1: a zero may make partial products differ, not overflow.
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Whether a size is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Whether no index has a position: no elements, or all masked.
+    #[must_use]
+    pub fn is_masked_out(&self) -> bool {
+        self.is_empty() || self.mask.as_deref().is_some_and(|mask| mask.iter().any(|m| m.0 >= m.1))
+    }
+
+    /// Whether the positions are 0, 1, 2, ... in C order, none masked.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        if self.mask.is_some() || self.offset != 0 {
+            return false;
+        }
+        let mut stride = 1_isize;
+        self.is_empty()
+            || self.shape.iter().zip(&self.strides).rev().all(|(&size, &found)| {
+                let expected = stride;
+                stride = stride.wrapping_mul(signed(size));
+                size == 1 || found == expected
+            })
+    }
+
+    /// The position of the element at `index`, in elements.
+    ///
+    /// None if the index is masked, out of range, or has another number of dimensions.
+    #[must_use]
+    pub fn position(&self, index: &[usize]) -> Option<usize> {
+        if index.len() != self.rank() {
+            return None;
+        }
+        let mut position = self.offset;
+        for (axis, &i) in index.iter().enumerate() {
+            let (lo, hi) = self.valid(axis);
+            if i < lo || i >= hi {
+                return None;
+            }
+            // Partial sums may wrap, the whole does not (invariant 2).
+            position = position.wrapping_add(signed(i).wrapping_mul(self.strides[axis]));
+        }
+        Some(position.cast_unsigned())
+    }
+
+    /// The positions that the view may touch: from the lowest to one past the highest of the
+    /// valid ones, `0..0` if there are none.
+    ///
+    /// A buffer of at least `span().end` elements is never left.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        if self.is_masked_out() {
+            return 0..0;
+        }
+        let (mut low, mut high) = (self.offset, self.offset);
+        for (axis, &stride) in self.strides.iter().enumerate() {
+            let (lo, hi) = self.valid(axis);
+            let first = signed(lo).wrapping_mul(stride);
+            let last = signed(hi - 1).wrapping_mul(stride);
+            low = low.wrapping_add(if stride < 0 { last } else { first });
+            high = high.wrapping_add(if stride < 0 { first } else { last });
+        }
+        low.cast_unsigned()..high.cast_unsigned() + 1
+    }
+
+    /// The valid indices as one range a dimension.
+    #[must_use]
+    pub fn valid_box(&self) -> alloc::vec::Vec<Range<usize>> {
+        (0..self.rank()).map(|axis| self.valid(axis)).map(|(lo, hi)| lo..hi).collect()
+    }
+
+    fn check_axis(&self, axis: usize) -> Result<(), ViewError> {
+        if axis < self.rank() { Ok(()) } else { Err(ViewError::Axis { axis, rank: self.rank() }) }
+    }
+
+    fn check_rank(&self, found: usize) -> Result<(), ViewError> {
+        if found == self.rank() {
+            Ok(())
+        } else {
+            Err(ViewError::Rank { expected: self.rank(), found })
+        }
+    }
+}
+
+fn check_mask(shape: &[usize], mask: &[(usize, usize)]) -> Result<(), ViewError> {
+    if mask.len() != shape.len() {
+        return Err(ViewError::Rank { expected: shape.len(), found: mask.len() });
+    }
+    for (axis, (&(start, end), &size)) in mask.iter().zip(shape).enumerate() {
+        if start > end || end > size {
+            return Err(ViewError::Range { axis, start, end, size });
+        }
+    }
+    Ok(())
+}

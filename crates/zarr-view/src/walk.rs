@@ -1,0 +1,158 @@
+//! Walking a view by contiguous runs.
+
+use crate::view::{Dims, View, signed};
+
+/// A stretch of consecutive elements of a view, in C order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// `len` elements at the positions from `position` on.
+    Elements {
+        /// Position of the first one.
+        position: usize,
+        /// How many, above 0.
+        len: usize,
+    },
+    /// `len` masked elements.
+    Fill {
+        /// How many, above 0.
+        len: usize,
+    },
+}
+
+/// The contiguous runs of a view; see [`View::runs`].
+#[derive(Debug, Clone)]
+pub struct Runs {
+    view: View,
+    /// Index of the row that comes next: all dimensions but the last.
+    row: Dims<usize>,
+    /// Dimensions of the row loop; the last one is within a row.
+    rows_left: usize,
+    /// What of the current row is still to come.
+    pending: Pending,
+    held: Option<Run>,
+}
+
+/// The three parts of a row: masked, valid, masked.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
+    before: usize,
+    position: usize,
+    stride: isize,
+    valid: usize,
+    after: usize,
+}
+
+impl View {
+    /// The elements in C order as the fewest possible runs: of consecutive positions, or masked.
+    ///
+    /// The cost is by run, not by element, where the innermost dimension (of the
+    /// [coarsest](View::coarsest) form) has stride 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_view::{Run, View};
+    ///
+    /// let view = View::contiguous(&[4, 5])?.shrink(&[1..3, 0..3])?.pad(&[(1, 0), (0, 0)])?;
+    /// let runs: Vec<Run> = view.runs().collect();
+    /// assert_eq!(
+    ///     runs,
+    ///     [
+    ///         Run::Fill { len: 3 },
+    ///         Run::Elements { position: 5, len: 3 },
+    ///         Run::Elements { position: 10, len: 3 },
+    ///     ],
+    /// );
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
+    #[must_use]
+    pub fn runs(&self) -> Runs {
+        let view = self.coarsest();
+        let rows = view.rank().saturating_sub(1);
+        Runs {
+            row: smallvec::SmallVec::from_elem(0, rows),
+            rows_left: view.shape()[..rows].iter().product::<usize>()
+                * usize::from(!view.is_empty()),
+            pending: Pending::default(),
+            held: None,
+            view,
+        }
+    }
+}
+
+impl Runs {
+    /// The next run without regard to whether it continues the one before.
+    fn piece(&mut self) -> Option<Run> {
+        loop {
+            let pending = &mut self.pending;
+            if pending.before > 0 {
+                return Some(Run::Fill { len: core::mem::take(&mut pending.before) });
+            }
+            if pending.valid > 0 {
+                let position = pending.position;
+                let len = if pending.stride == 1 { pending.valid } else { 1 };
+                pending.valid -= len;
+                pending.position = position.wrapping_add_signed(pending.stride);
+                return Some(Run::Elements { position, len });
+            }
+            if pending.after > 0 {
+                return Some(Run::Fill { len: core::mem::take(&mut pending.after) });
+            }
+            if self.rows_left == 0 {
+                return None;
+            }
+            self.rows_left -= 1;
+            self.pending = self.start_row();
+            let rows = self.row.len();
+            crate::view::advance(&mut self.row, &self.view.shape()[..rows]);
+        }
+    }
+
+    fn start_row(&self) -> Pending {
+        let rows = self.row.len();
+        let mut position = self.view.offset();
+        for (axis, &i) in self.row.iter().enumerate() {
+            let (lo, hi) = self.view.valid(axis);
+            if i < lo || i >= hi {
+                let before = self.view.shape().last().copied().unwrap_or(1);
+                return Pending { before, ..Pending::default() };
+            }
+            let moved = signed(i).wrapping_mul(self.view.strides()[axis]);
+            position = position.wrapping_add(moved);
+        }
+        let Some(&size) = self.view.shape().last() else {
+            let position = position.cast_unsigned();
+            return Pending { position, valid: 1, ..Pending::default() };
+        };
+        let (lo, hi) = self.view.valid(rows);
+        let stride = self.view.strides()[rows];
+        let position = position.wrapping_add(signed(lo).wrapping_mul(stride)).cast_unsigned();
+        Pending { before: lo, position, stride, valid: hi - lo, after: size - hi }
+    }
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let mut current = match self.held.take() {
+            Some(run) => run,
+            None => self.piece()?,
+        };
+        while let Some(next) = self.piece() {
+            match (&mut current, next) {
+                (Run::Fill { len }, Run::Fill { len: more }) => *len += more,
+                (
+                    Run::Elements { position, len },
+                    Run::Elements { position: follows, len: more },
+                ) if *position + *len == follows => *len += more,
+                _ => {
+                    self.held = Some(next);
+                    break;
+                }
+            }
+        }
+        Some(current)
+    }
+}
+
+impl core::iter::FusedIterator for Runs {}
