@@ -1,3 +1,92 @@
 //! The JSON documents of Zarr v3, typed and lossless.
+//!
+//! `zarr.json` holds everything that is needed to read an array: its shape, what its elements are,
+//! how it is cut into chunks, and the codecs that each chunk went through. This crate reads such
+//! documents, checks them against the specification, and writes them.
+//!
+//! ```
+//! use zarr_metadata::{ChunkGrid, NodeMetadata};
+//!
+//! let json = br#"{
+//!   "zarr_format": 3,
+//!   "node_type": "array",
+//!   "shape": [365, 10],
+//!   "data_type": "int16",
+//!   "chunk_grid": {
+//!     "name": "rectilinear",
+//!     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28, [1, 306]], 5]}
+//!   },
+//!   "chunk_key_encoding": {"name": "default"},
+//!   "fill_value": -999,
+//!   "codecs": [{"name": "packbits", "configuration": {"last_bit": 11}}, {"name": "crc32c"}]
+//! }"#;
+//! let NodeMetadata::Array(array) = NodeMetadata::from_json(json)? else { unreachable!() };
+//! assert_eq!(array.data_type().size(), Some(2));
+//! assert_eq!(array.fill_value().bytes(), Some(&[0x19, 0xfc][..]));
+//! assert_eq!(array.chunk_key_encoding().encode(&[3, 0]), "c/3/0");
+//! assert!(matches!(array.chunk_grid(), ChunkGrid::Rectilinear { .. }));
+//! assert_eq!(array.to_json().as_bytes(), json);
+//! # Ok::<_, zarr_metadata::MetadataError>(())
+//! ```
+//!
+//! # What is kept
+//! The text of a document is kept and written back byte for byte, a change replaces the members it
+//! is about (SD-33). What the crate does not interpret (attributes, unknown codecs) is handed out
+//! as the JSON text that it is. Run-length pairs of a rectilinear grid are never expanded.
+//!
+//! # What hostile input can do
+//! Give an error, which names the place by a JSON path, what was found there and what is allowed.
+//! It cannot make the crate panic, nest it deeper than 128 levels, or take memory or time out of
+//! proportion to its own length.
+//!
+//! # In memory
+//! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
+//! extended from its own bits (SD-18). [`DataType::layout`] has the numbers.
+//!
+//! # Specifications
+//! Zarr v3 core 3.1 and the documents of its codecs; from zarr-extensions the chunk grid
+//! `rectilinear`, the codecs `packbits` and `reshape`, and the data types. Numbers such as SD-33
+//! are this project's readings of places that these leave open.
+//!
+//! # Non-goals
+//! No I/O and no chunk data. Zarr version 2 is recognised, not read. Sizes that depend on the
+//! chunk, such as whether a `reshape` fits each chunk of a grid, are checked where chains meet
+//! grids, not here.
 
 #![forbid(unsafe_code)]
+#![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+mod array;
+mod chunk_grid;
+mod chunk_key;
+mod codec;
+mod data_type;
+mod document;
+mod edges;
+mod element;
+mod error;
+mod extension;
+mod fill_value;
+mod finding;
+mod float;
+mod group;
+mod json;
+mod node;
+mod serde_impls;
+
+pub use array::ArrayMetadata;
+pub use chunk_grid::ChunkGrid;
+pub use chunk_key::{ChunkKeyEncoding, Separator};
+pub use codec::{
+    Blosc, BloscCompressor, BloscShuffle, Codec, CodecKind, Endian, IndexLocation, Packbits,
+    PaddingEncoding, Reshape, ReshapeDim, Sharding, Transpose, Zstd,
+};
+pub use data_type::{DataType, Layout, RawBits};
+pub use edges::{ChunkEdges, EdgeRun};
+pub use element::{format_element, parse_element};
+pub use error::MetadataError;
+pub use extension::Extension;
+pub use fill_value::FillValue;
+pub use finding::Finding;
+pub use group::{ConsolidatedMetadata, GroupMetadata};
+pub use node::NodeMetadata;

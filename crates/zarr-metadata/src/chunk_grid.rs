@@ -1,0 +1,272 @@
+//! Chunk grids: regular and rectilinear.
+
+use std::borrow::Cow;
+
+use crate::edges::{ChunkEdges, read_edges, write_edges};
+use crate::error::{At, MetadataError, describe, path_member, shorten};
+use crate::extension::MEMBERS;
+use crate::finding::Finding;
+use crate::json::{
+    Object, Raw, Reader, Shape, Tokens, distinct, read_elements, unescape, write_u64,
+};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// How an array is cut into chunks.
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Regular grids"; zarr-extensions `chunk-grids/rectilinear`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkGrid {
+    /// Chunks of one shape.
+    Regular {
+        /// The length of a chunk along each dimension, each at least 1 (SD-58).
+        chunk_shape: Vec<u64>,
+    },
+    /// The product of one list of edge lengths for each dimension.
+    Rectilinear {
+        /// The edges along each dimension, as written (SD-04).
+        chunk_shapes: Vec<ChunkEdges>,
+    },
+}
+
+const REGULAR: &str = "regular";
+const RECTILINEAR: &str = "rectilinear";
+const NAMES: &[&str] = &[REGULAR, RECTILINEAR];
+
+impl ChunkGrid {
+    /// The dimensions that the grid is for.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        match self {
+            ChunkGrid::Regular { chunk_shape } => chunk_shape.len(),
+            ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.len(),
+        }
+    }
+
+    /// Reads the object of a chunk grid.
+    ///
+    /// # Errors
+    /// Where the grid is not known, even if `must_understand` is false (SD-42), or its
+    /// configuration is wrong (SD-06, SD-07, SD-58, SD-63).
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        let mut reader = Reader::new(crate::json::utf8(json)?);
+        let grid = Self::read(&mut reader, &mut Vec::new())?;
+        reader.end()?;
+        Ok(grid)
+    }
+
+    /// Reads the grid where it stands: a long list of edges is gone through once.
+    pub(crate) fn read(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
+        if reader.peek() != Some(b'{') {
+            let raw = reader.value(Tokens::Json)?;
+            return Err(match raw.shape() {
+                Shape::String if NAMES.iter().any(|name| raw.text().contains(name)) => {
+                    MetadataError::missing("configuration", "an object")
+                }
+                Shape::String => {
+                    MetadataError::unknown_name("chunk grid", &raw.string("text")?, NAMES)
+                }
+                _ => raw.expected("an object with a name"),
+            });
+        }
+        reader.open(b'{', "an object")?;
+        let mut keys = Vec::new();
+        let mut name: Option<Cow<'_, str>> = None;
+        let mut grid = None;
+        // A configuration that comes before the name has to wait for it.
+        let mut waiting: Option<Raw<'_>> = None;
+        while let Some(key) = reader.next_key(keys.is_empty())? {
+            let key = unescape(key).unwrap_or(Cow::Borrowed(key));
+            match key.as_ref() {
+                "name" => {
+                    let value = reader.value(Tokens::Json).member("name")?;
+                    let text = value.string("a name").member("name")?;
+                    if !NAMES.contains(&text.as_ref()) {
+                        let error = MetadataError::unknown_name("chunk grid", &text, NAMES);
+                        return Err(error.in_member("name"));
+                    }
+                    name = Some(text);
+                }
+                "configuration" => match (&name, reader.peek()) {
+                    (Some(name), Some(b'{')) => {
+                        grid = Some(
+                            Self::read_configuration(name, reader, findings)
+                                .member("configuration")?,
+                        );
+                    }
+                    _ => waiting = Some(reader.value(Tokens::Json).member("configuration")?),
+                },
+                "must_understand" => {
+                    reader.value(Tokens::Json).and_then(Raw::bool).member("must_understand")?;
+                }
+                _ => return Err(MetadataError::unknown_member(&key, MEMBERS).in_member(&key)),
+            }
+            keys.push(key);
+        }
+        distinct(&mut keys)?;
+        let name =
+            name.ok_or_else(|| MetadataError::missing("name", "the name of a chunk grid"))?;
+        match (grid, waiting) {
+            (Some(grid), _) => Ok(grid),
+            (None, Some(raw)) if raw.shape() == Shape::Object => {
+                Self::read_configuration(&name, &mut Reader::new(raw.text()), findings)
+                    .member("configuration")
+            }
+            (None, Some(raw)) => Err(raw.expected("an object").in_member("configuration")),
+            (None, None) => Err(MetadataError::missing("configuration", "an object")),
+        }
+    }
+
+    fn read_configuration(
+        name: &str,
+        reader: &mut Reader<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Self> {
+        if name == RECTILINEAR {
+            return read_rectilinear(reader, findings);
+        }
+        let mut members = Object::read(reader.value(Tokens::Json)?, "an object")?;
+        let raw = members.require("chunk_shape", "an array of chunk lengths")?;
+        let chunk_shape = read_elements(raw, "an array of chunk lengths", |raw| raw.at_least(1))
+            .member("chunk_shape")?;
+        members.finish(&["chunk_shape"])?;
+        Ok(ChunkGrid::Regular { chunk_shape })
+    }
+
+    /// The grid is for an array of this shape: it has the rank, and covers it.
+    pub(crate) fn check(&self, shape: &[u64]) -> Result<()> {
+        let allowed = || format!("{}, one for each dimension of the array", shape.len());
+        match self {
+            ChunkGrid::Regular { chunk_shape } => {
+                if chunk_shape.len() != shape.len() {
+                    let found = format!("{} chunk lengths", chunk_shape.len());
+                    return Err(MetadataError::unexpected(found, allowed())
+                        .in_member("chunk_shape")
+                        .in_member("configuration"));
+                }
+            }
+            ChunkGrid::Rectilinear { chunk_shapes } => {
+                if chunk_shapes.len() != shape.len() {
+                    let found = format!("edges of {} dimensions", chunk_shapes.len());
+                    return Err(MetadataError::unexpected(found, allowed())
+                        .in_member("chunk_shapes")
+                        .in_member("configuration"));
+                }
+                for (axis, (edges, &length)) in chunk_shapes.iter().zip(shape).enumerate() {
+                    edges
+                        .check(length)
+                        .element(axis)
+                        .member("chunk_shapes")
+                        .member("configuration")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The JSON text; edges as they are held, never turned from one form into another (SD-04).
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        match self {
+            ChunkGrid::Regular { chunk_shape } => {
+                json.push_str(r#"{"name": "regular", "configuration": {"chunk_shape": "#);
+                write_list(chunk_shape, &mut json);
+            }
+            ChunkGrid::Rectilinear { chunk_shapes } => {
+                json.push_str(r#"{"name": "rectilinear", "configuration": {"#);
+                json.push_str(r#""kind": "inline", "chunk_shapes": ["#);
+                for (axis, edges) in chunk_shapes.iter().enumerate() {
+                    json.push_str(if axis == 0 { "" } else { ", " });
+                    write_edges(edges, &mut json);
+                }
+                json.push(']');
+            }
+        }
+        json.push_str("}}");
+        json
+    }
+}
+
+/// Appends `[1, 2, 3]`.
+pub(crate) fn write_list(values: &[u64], json: &mut String) {
+    json.push('[');
+    for (index, &value) in values.iter().enumerate() {
+        json.push_str(if index == 0 { "" } else { ", " });
+        write_u64(value, json);
+    }
+    json.push(']');
+}
+
+fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<ChunkGrid> {
+    reader.open(b'{', "an object")?;
+    let mut keys = Vec::new();
+    let mut kind = false;
+    let mut chunk_shapes = None;
+    while let Some(key) = reader.next_key(keys.is_empty())? {
+        let key = unescape(key).unwrap_or(Cow::Borrowed(key));
+        match key.as_ref() {
+            "kind" => {
+                let raw = reader.value(Tokens::Json).member("kind")?;
+                if raw.shape() != Shape::String || raw.string("text")? != "inline" {
+                    return Err(raw.expected("\"inline\"").in_member("kind"));
+                }
+                kind = true;
+            }
+            "chunk_shapes" => {
+                chunk_shapes = Some(read_axes(reader).member("chunk_shapes")?);
+            }
+            "chunk_shape" => {
+                return Err(MetadataError::unexpected(
+                    "the member of ZEP 3 and of regular grids",
+                    "\"chunk_shapes\" in a rectilinear grid",
+                )
+                .in_member("chunk_shape"));
+            }
+            _ => {
+                let raw = reader.value(Tokens::Json).member(&key)?;
+                let mut path = ".configuration".to_owned();
+                path_member(&mut path, &key);
+                findings.push(
+                    Finding::new(
+                        "unknown-rectilinear-member",
+                        format!(
+                            "unknown member {} of value {}",
+                            shorten(&key),
+                            describe(raw.text())
+                        ),
+                        "\"kind\" and \"chunk_shapes\" only",
+                    )
+                    .under(&path),
+                );
+            }
+        }
+        keys.push(key);
+    }
+    distinct(&mut keys)?;
+    if !kind {
+        return Err(MetadataError::missing("kind", "\"inline\""));
+    }
+    match chunk_shapes {
+        Some(chunk_shapes) => Ok(ChunkGrid::Rectilinear { chunk_shapes }),
+        None => Err(MetadataError::missing(
+            "chunk_shapes",
+            "an array of edge lengths for each dimension",
+        )),
+    }
+}
+
+fn read_axes(reader: &mut Reader<'_>) -> Result<Vec<ChunkEdges>> {
+    if reader.peek() != Some(b'[') {
+        let raw = reader.value(Tokens::Json)?;
+        return Err(raw.expected("an array of edge lengths for each dimension"));
+    }
+    reader.open(b'[', "an array")?;
+    let mut axes = Vec::new();
+    while reader.next_element(axes.is_empty())? {
+        let edges = read_edges(reader).element(axes.len())?;
+        axes.push(edges);
+    }
+    Ok(axes)
+}

@@ -1,0 +1,184 @@
+//! Chunk keys: from a chunk's index to its name in the store.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::error::{At, MetadataError};
+use crate::extension::RawExtension;
+use crate::finding::Finding;
+use crate::json::{Raw, Tokens};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// What stands between the numbers of a chunk key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Separator {
+    /// `/`
+    Slash,
+    /// `.`
+    Dot,
+}
+
+impl Separator {
+    /// The character itself.
+    #[must_use]
+    pub fn as_char(self) -> char {
+        match self {
+            Separator::Slash => '/',
+            Separator::Dot => '.',
+        }
+    }
+}
+
+/// How the index of a chunk becomes its key (SD-57).
+///
+/// ```
+/// use zarr_metadata::{ChunkKeyEncoding, Separator};
+///
+/// assert_eq!(ChunkKeyEncoding::default().encode(&[1, 23]), "c/1/23");
+/// let v2 = ChunkKeyEncoding::V2 { separator: Separator::Dot };
+/// assert_eq!(v2.encode(&[1, 23]), "1.23");
+/// assert_eq!(v2.decode("1.23", 2), Some(vec![1, 23]));
+/// ```
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Chunk key encoding".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChunkKeyEncoding {
+    /// `c/1/23`; a chunk of no dimensions is `c`.
+    Default {
+        /// `/` where the document does not say.
+        separator: Separator,
+    },
+    /// `1.23`; a chunk of no dimensions is `0`.
+    V2 {
+        /// `.` where the document does not say.
+        separator: Separator,
+    },
+}
+
+impl Default for ChunkKeyEncoding {
+    fn default() -> Self {
+        ChunkKeyEncoding::Default { separator: Separator::Slash }
+    }
+}
+
+impl ChunkKeyEncoding {
+    /// The key of the chunk with this index.
+    #[must_use]
+    pub fn encode(&self, index: &[u64]) -> String {
+        let mut key = String::new();
+        self.encode_into(index, &mut key);
+        key
+    }
+
+    /// Appends the key of the chunk with this index.
+    pub fn encode_into(&self, index: &[u64], key: &mut String) {
+        let (separator, mut first) = match self {
+            ChunkKeyEncoding::Default { separator } => {
+                key.push('c');
+                (separator.as_char(), false)
+            }
+            ChunkKeyEncoding::V2 { separator } => {
+                if index.is_empty() {
+                    key.push('0');
+                }
+                (separator.as_char(), true)
+            }
+        };
+        for part in index {
+            if !first {
+                key.push(separator);
+            }
+            first = false;
+            // Writing to a `String` has no way to fail.
+            let _infallible = write!(key, "{part}");
+        }
+    }
+
+    /// The index of the chunk that has this key, in an array of `rank` dimensions.
+    ///
+    /// `None` for every other string: a key has one spelling only.
+    #[must_use]
+    pub fn decode(&self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let (numbers, separator) = match self {
+            ChunkKeyEncoding::Default { separator } => {
+                let rest = key.strip_prefix('c')?;
+                if rank == 0 {
+                    return rest.is_empty().then(Vec::new);
+                }
+                (rest.strip_prefix(separator.as_char())?, separator)
+            }
+            ChunkKeyEncoding::V2 { separator } => {
+                if rank == 0 {
+                    return (key == "0").then(Vec::new);
+                }
+                (key, separator)
+            }
+        };
+        let index: Option<Vec<u64>> = numbers
+            .split(separator.as_char())
+            .map(|part| {
+                let plain = part.bytes().all(|b| b.is_ascii_digit());
+                let one_spelling = part == "0" || !part.starts_with('0');
+                (plain && one_spelling).then(|| part.parse().ok()).flatten()
+            })
+            .collect();
+        index.filter(|index| index.len() == rank)
+    }
+
+    /// Reads `"default"` or the object with a configuration.
+    ///
+    /// # Errors
+    /// Where the encoding is not known, even if `must_understand` is false (SD-42), or its
+    /// separator is neither `/` nor `.`.
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        let raw = Raw::parse(crate::json::utf8(json)?, Tokens::Json)?;
+        Self::read(raw, &mut Vec::new())
+    }
+
+    pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
+        const KNOWN: &[&str] = &["default", "v2"];
+        let extension = RawExtension::read(raw)?;
+        if !KNOWN.contains(&extension.name.as_ref()) {
+            return Err(extension.unknown_name("chunk key encoding", KNOWN));
+        }
+        extension.only_known_members()?;
+        let mut members = extension.members()?;
+        let separator = match members.take("separator") {
+            Some(raw) => match raw.string(SEPARATORS).map(Cow::into_owned).as_deref() {
+                Ok("/") => Ok(Some(Separator::Slash)),
+                Ok(".") => Ok(Some(Separator::Dot)),
+                _ => Err(raw.expected(SEPARATORS).in_member("separator")),
+            },
+            None => Ok(None),
+        };
+        let separator = separator.member("configuration")?;
+        members.finish(&["separator"]).member("configuration")?;
+        if extension.bare {
+            findings.push(Finding::new(
+                "bare-string-chunk-key-encoding",
+                extension.describe(),
+                "an object with a name, which every reader takes",
+            ));
+        }
+        Ok(match extension.name.as_ref() {
+            "v2" => ChunkKeyEncoding::V2 { separator: separator.unwrap_or(Separator::Dot) },
+            _ => ChunkKeyEncoding::Default { separator: separator.unwrap_or(Separator::Slash) },
+        })
+    }
+
+    /// The JSON text, the separator spelled out.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let (name, separator) = match self {
+            ChunkKeyEncoding::Default { separator } => ("default", separator),
+            ChunkKeyEncoding::V2 { separator } => ("v2", separator),
+        };
+        let separator = separator.as_char();
+        format!(r#"{{"name": "{name}", "configuration": {{"separator": "{separator}"}}}}"#)
+    }
+}
+
+const SEPARATORS: &str = r#""/" or ".""#;

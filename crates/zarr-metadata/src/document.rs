@@ -1,0 +1,274 @@
+//! A `zarr.json` as text with its members marked: what arrays and groups share.
+//!
+//! The text is the truth. Reading keeps it, writing gives it back, and a change replaces the text
+//! of one member and leaves every other byte alone; the result is then read like any document, so
+//! that a checked type never holds what reading would refuse.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::{At, MetadataError};
+use crate::extension::RawExtension;
+use crate::finding::Finding;
+use crate::json::{
+    Object, Raw, Reader, Shape, Tokens, distinct, new_line, pretty, read_elements, unescape,
+    write_string,
+};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The members of arrays in canonical order.
+pub(crate) const ARRAY: &[&str] = &[
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+    "attributes",
+    "dimension_names",
+    "storage_transformers",
+];
+
+/// The members of groups in canonical order.
+pub(crate) const GROUP: &[&str] =
+    &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
+
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    text: Box<str>,
+    members: Vec<Member>,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    name: Box<str>,
+    value: Range<usize>,
+}
+
+impl Document {
+    /// Marks the members of an object; `in_place` may read a member where it stands.
+    pub(crate) fn read<'a>(
+        text: &'a str,
+        findings: &mut Vec<Finding>,
+        mut in_place: impl FnMut(&str, &mut Reader<'a>, &mut Vec<Finding>) -> Option<Result<()>>,
+    ) -> Result<Self> {
+        let mut reader = Reader::new(text);
+        reader.open(b'{', "a JSON object")?;
+        let mut members = Vec::new();
+        while let Some(key) = reader.next_key(members.is_empty())? {
+            let name = unescape(key).unwrap_or(Cow::Borrowed(key));
+            reader.space();
+            let start = reader.offset();
+            match in_place(&name, &mut reader, findings) {
+                Some(result) => result.member(&name)?,
+                None => {
+                    let tokens = match name.as_ref() {
+                        "attributes" | "consolidated_metadata" | "fill_value" => {
+                            Tokens::AndNotFinite
+                        }
+                        _ => Tokens::Json,
+                    };
+                    reader.value(tokens).member(&name)?;
+                }
+            }
+            let seen = reader.take_not_finite();
+            if seen.count > 0 && name != "fill_value" {
+                let more = match seen.count.saturating_sub(1) {
+                    0 => String::new(),
+                    more => format!(" and {more} more such words"),
+                };
+                findings.push(
+                    Finding::new(
+                        "not-finite-word",
+                        format!("{}{more}", seen.word),
+                        "JSON, which has no such numbers",
+                    )
+                    .under(&format!(".{name}{}", seen.first)),
+                );
+            }
+            members.push(Member { name: name.as_ref().into(), value: start..reader.offset() });
+        }
+        reader.end()?;
+        let mut names: Vec<_> =
+            members.iter().map(|member| Cow::Borrowed(member.name.as_ref())).collect();
+        distinct(&mut names)?;
+        Ok(Document { text: text.into(), members })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn member(&self, name: &str) -> Option<Raw<'_>> {
+        let member = self.members.iter().find(|member| member.name.as_ref() == name)?;
+        self.raw(member)
+    }
+
+    fn raw(&self, member: &Member) -> Option<Raw<'_>> {
+        self.text.get(member.value.clone()).map(Raw::checked)
+    }
+
+    pub(crate) fn require(&self, name: &'static str, allowed: &'static str) -> Result<Raw<'_>> {
+        self.member(name).ok_or_else(|| MetadataError::missing(name, allowed))
+    }
+
+    /// The JSON text of the attributes, `{}` where there are none.
+    pub(crate) fn attributes(&self) -> &str {
+        self.member("attributes").map_or("{}", Raw::text)
+    }
+
+    /// Checks what arrays and groups have in common; `known` are the names of the members.
+    pub(crate) fn check(
+        &self,
+        node_type: &'static str,
+        known: &'static [&'static str],
+    ) -> Result<()> {
+        check_format(self.require("zarr_format", "3")?)?;
+        let raw = self.require("node_type", "\"array\" or \"group\"")?;
+        if raw.shape() != Shape::String || raw.string("text")? != node_type {
+            return Err(raw.expected(format!("\"{node_type}\"")).in_member("node_type"));
+        }
+        if let Some(raw) = self.member("attributes")
+            && raw.shape() != Shape::Object
+        {
+            return Err(raw.expected("an object").in_member("attributes"));
+        }
+        for member in &self.members {
+            if !known.contains(&member.name.as_ref()) {
+                self.check_unknown(member, known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// SD-40.
+    fn check_unknown(&self, member: &Member, known: &'static [&'static str]) -> Result<()> {
+        let name = member.name.as_ref();
+        let raw = self.raw(member).filter(|raw| raw.shape() == Shape::Object);
+        if let Some(raw) = raw {
+            let mut object = Object::read(raw, "an object").member(name)?;
+            if object.take("must_understand").is_some_and(|raw| raw.text() == "false") {
+                return Ok(());
+            }
+        }
+        Err(MetadataError::unknown_member(name, known).in_member(name))
+    }
+
+    /// SD-56: storage transformers that all may be ignored.
+    pub(crate) fn check_storage_transformers(&self) -> Result<()> {
+        let Some(raw) = self.member("storage_transformers") else { return Ok(()) };
+        read_elements(raw, "an array of storage transformers", |raw| {
+            let extension = RawExtension::read(raw)?;
+            if extension.must_understand {
+                return Err(MetadataError::unexpected(
+                    extension.describe(),
+                    "no storage transformer, or one with \"must_understand\": false",
+                ));
+            }
+            Ok(())
+        })
+        .member("storage_transformers")
+        .map(drop)
+    }
+
+    /// The text with `json` as the value of the member `name`, which is added where `order` has it
+    /// if it is not there.
+    pub(crate) fn with_member(&self, name: &str, json: &str, order: &[&str]) -> String {
+        let mut value = String::new();
+        pretty(json, 1, &mut value);
+        if let Some(member) = self.members.iter().find(|member| member.name.as_ref() == name) {
+            return self.spliced(member.value.clone(), &value);
+        }
+        let rank = |name: &str| order.iter().position(|known| *known == name);
+        let before = self.members.iter().rev().find(|member| rank(&member.name) < rank(name));
+        let at = before.or(self.members.last()).map_or(0, |member| member.value.end);
+        let mut inserted = ",".to_owned();
+        new_line(1, &mut inserted);
+        write_string(name, &mut inserted);
+        inserted.push_str(": ");
+        inserted.push_str(&value);
+        self.spliced(at..at, &inserted)
+    }
+
+    fn spliced(&self, range: Range<usize>, with: &str) -> String {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let after = self.text.get(range.end..).unwrap_or_default();
+        [before, with, after].concat()
+    }
+
+    /// Whether the members that `known` does not name are the same, in the same order.
+    pub(crate) fn same_unknown(&self, other: &Self, known: &[&str]) -> bool {
+        let unknown = |document: &'_ Self| -> Vec<(Box<str>, String)> {
+            document
+                .members
+                .iter()
+                .filter(|member| !known.contains(&member.name.as_ref()))
+                .map(|member| {
+                    let text = document.raw(member).map_or("", Raw::text);
+                    (member.name.clone(), text.to_owned())
+                })
+                .collect()
+        };
+        unknown(self) == unknown(other)
+    }
+}
+
+/// SD-56: the integer 3.
+fn check_format(raw: Raw<'_>) -> Result<()> {
+    match raw.text() {
+        "3" => Ok(()),
+        "2" => Err(raw.expected("3: this is Zarr version 2").in_member("zarr_format")),
+        _ => Err(raw.expected("the integer 3").in_member("zarr_format")),
+    }
+}
+
+/// A new document in canonical layout.
+pub(crate) fn write(members: &[(&str, String)]) -> String {
+    let mut text = "{".to_owned();
+    for (index, (name, json)) in members.iter().enumerate() {
+        text.push_str(if index == 0 { "" } else { "," });
+        new_line(1, &mut text);
+        write_string(name, &mut text);
+        text.push_str(": ");
+        pretty(json, 1, &mut text);
+    }
+    text.push_str("\n}\n");
+    text
+}
+
+/// The text of attributes that may be written: an object of JSON proper (SD-43).
+pub(crate) fn check_attributes(json: &str) -> Result<()> {
+    let raw = Raw::parse(json, Tokens::Json).member("attributes")?;
+    match raw.shape() {
+        Shape::Object => Ok(()),
+        _ => Err(raw.expected("an object").in_member("attributes")),
+    }
+}
+
+/// The JSON text of the attribute `name`.
+pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+    let mut object = Object::read(Raw::checked(attributes), "an object").ok()?;
+    object.take(name).map(Raw::text)
+}
+
+/// The value of `node_type`, read no further than that.
+pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
+    const ALLOWED: &str = "\"array\" or \"group\"";
+    let mut reader = Reader::new(text);
+    reader.open(b'{', "a JSON object")?;
+    let mut first = true;
+    while let Some(key) = reader.next_key(first)? {
+        first = false;
+        let key = unescape(key).unwrap_or(Cow::Borrowed(key));
+        let raw = reader.value(Tokens::AndNotFinite).member(&key)?;
+        match key.as_ref() {
+            "zarr_format" => check_format(raw)?,
+            "node_type" => return raw.string(ALLOWED).member("node_type"),
+            _ => {}
+        }
+    }
+    Err(MetadataError::missing("node_type", ALLOWED))
+}

@@ -1,0 +1,287 @@
+//! The one error type: where in the document, what was found, what is allowed.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::finding::Finding;
+use crate::json::write_string;
+
+/// A document, or a part of one, that breaks the specification.
+///
+/// The message is one line: the JSON path, what was found there and what is allowed.
+///
+/// ```
+/// use zarr_metadata::Codec;
+///
+/// let err = Codec::from_json(br#"{"name": "gzip", "configuration": {"level": 12}}"#).unwrap_err();
+/// assert_eq!(err.path(), "$.configuration.level");
+/// assert_eq!(err.to_string(), "$.configuration.level: found 12, expected an integer from 0 to 9");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct MetadataError(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    path: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Kind {
+    #[error("found a byte that is not UTF-8 at offset {offset}, expected JSON text")]
+    Utf8 { offset: usize },
+    #[error("line {line} column {column}: found {found}, expected {expected}")]
+    Syntax { line: usize, column: usize, found: String, expected: &'static str },
+    #[error("line {line} column {column}: nested deeper than {limit} levels, the limit")]
+    Depth { line: usize, column: usize, limit: usize },
+    #[error("duplicate key {}", Quoted(key))]
+    Duplicate { key: String },
+    #[error("found {found}, expected {allowed}")]
+    Unexpected { found: String, allowed: Cow<'static, str> },
+    #[error("missing member {}, expected {allowed}", Quoted(member))]
+    Missing { member: &'static str, allowed: Cow<'static, str> },
+    #[error("unknown member {}, expected {}{}", Quoted(member), Listed(allowed), Hint(nearest))]
+    UnknownMember {
+        member: String,
+        allowed: Cow<'static, [&'static str]>,
+        nearest: Option<&'static str>,
+    },
+    #[error("unknown {what} {}, expected {}{}", Quoted(name), Listed(allowed), Hint(nearest))]
+    UnknownName {
+        what: &'static str,
+        name: String,
+        allowed: Cow<'static, [&'static str]>,
+        nearest: Option<&'static str>,
+    },
+}
+
+impl MetadataError {
+    pub(crate) fn new(kind: Kind) -> Self {
+        MetadataError(Box::new(Inner { path: "$".to_owned(), kind }))
+    }
+
+    pub(crate) fn unexpected(
+        found: impl Into<String>,
+        allowed: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Kind::Unexpected { found: found.into(), allowed: allowed.into() })
+    }
+
+    pub(crate) fn missing(member: &'static str, allowed: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::Missing { member, allowed: allowed.into() })
+    }
+
+    pub(crate) fn unknown_member(
+        member: &str,
+        allowed: impl Into<Cow<'static, [&'static str]>>,
+    ) -> Self {
+        let allowed = allowed.into();
+        let nearest = nearest(member, &allowed);
+        Self::new(Kind::UnknownMember { member: shorten(member), allowed, nearest })
+    }
+
+    pub(crate) fn unknown_name(
+        what: &'static str,
+        name: &str,
+        allowed: impl Into<Cow<'static, [&'static str]>>,
+    ) -> Self {
+        let allowed = allowed.into();
+        let nearest = nearest(name, &allowed);
+        Self::new(Kind::UnknownName { what, name: shorten(name), allowed, nearest })
+    }
+
+    /// What a reader only reports, a writer does not write.
+    pub(crate) fn of_finding(finding: &Finding) -> Self {
+        let mut error = Self::unexpected(finding.found(), finding.allowed());
+        error.0.path = finding.path().to_owned();
+        error
+    }
+
+    /// The place inside the document as a JSON path, such as
+    /// `$.codecs[0].configuration.shape[2]`; `$` is the document itself.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// The same error seen from a document in which this one is the member `key`.
+    pub(crate) fn in_member(mut self, key: &str) -> Self {
+        let mut segment = String::new();
+        path_member(&mut segment, key);
+        self.0.path.insert_str(1, &segment);
+        self
+    }
+
+    /// The same error seen from a document in which this one is at `path`.
+    pub(crate) fn under(mut self, path: &str) -> Self {
+        self.0.path.insert_str(1, path);
+        self
+    }
+
+    /// The same error seen from a document in which this one is the element `index`.
+    pub(crate) fn in_element(mut self, index: usize) -> Self {
+        self.0.path.insert_str(1, &format!("[{index}]"));
+        self
+    }
+}
+
+impl fmt::Display for MetadataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.path, self.0.kind)
+    }
+}
+
+impl fmt::Debug for MetadataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MetadataError({self})")
+    }
+}
+
+impl std::error::Error for MetadataError {}
+
+/// Adds the place to whatever failed inside it; costs nothing where nothing fails.
+pub(crate) trait At<T> {
+    fn member(self, key: &str) -> Result<T, MetadataError>;
+    fn element(self, index: usize) -> Result<T, MetadataError>;
+}
+
+impl<T> At<T> for Result<T, MetadataError> {
+    fn member(self, key: &str) -> Self {
+        self.map_err(|e| e.in_member(key))
+    }
+
+    fn element(self, index: usize) -> Self {
+        self.map_err(|e| e.in_element(index))
+    }
+}
+
+/// Appends `.key`, or `["key"]` where the key is no plain word.
+pub(crate) fn path_member(path: &mut String, key: &str) {
+    let plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if plain && !key.is_empty() && key.len() <= SHOWN {
+        path.push('.');
+        path.push_str(key);
+    } else {
+        path.push('[');
+        write_string(&shorten(key), path);
+        path.push(']');
+    }
+}
+
+/// Characters of someone else's text that a message repeats.
+const SHOWN: usize = 48;
+
+/// The beginning of `text`, for a message that stays one readable line.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// How a message shows a JSON value: short ones as they are, others by their kind.
+pub(crate) fn describe(raw: &str) -> String {
+    let long = raw.len() > SHOWN || raw.contains(['\n', '\r', '\t']);
+    match raw.as_bytes().first() {
+        Some(b'{') if long => "an object".to_owned(),
+        Some(b'[') if long => "an array".to_owned(),
+        _ => shorten(raw),
+    }
+}
+
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut quoted = String::new();
+        write_string(self.0, &mut quoted);
+        f.write_str(&quoted)
+    }
+}
+
+struct Listed<'a>(&'a [&'static str]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("no members"),
+            [one] => write!(f, "{}", Quoted(one)),
+            [first, rest @ ..] => {
+                write!(f, "one of {}", Quoted(first))?;
+                rest.iter().try_for_each(|name| write!(f, ", {}", Quoted(name)))
+            }
+        }
+    }
+}
+
+struct Hint<'a>(&'a Option<&'static str>);
+
+impl fmt::Display for Hint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(f, "; did you mean {}?", Quoted(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The known name that is a few typing errors away, if there is one.
+fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    if name.chars().count() > SHOWN {
+        return None;
+    }
+    let lower = name.to_ascii_lowercase();
+    known
+        .iter()
+        .map(|&candidate| (edit_distance(&lower, candidate), candidate))
+        .filter(|&(distance, candidate)| distance <= candidate.len().div_ceil(3).min(3))
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i.saturating_add(1);
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (cell, cb) in row.iter_mut().skip(1).zip(b.chars()) {
+            let replaced = diagonal.saturating_add(usize::from(ca != cb));
+            diagonal = *cell;
+            left = replaced.min(left.saturating_add(1)).min(cell.saturating_add(1));
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_counts_single_edits() {
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("abc", ""), 3);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("same", "same"), 0);
+    }
+
+    #[test]
+    fn nearest_needs_a_likeness() {
+        const KNOWN: &[&str] = &["first_bit", "last_bit", "padding_encoding"];
+        assert_eq!(nearest("frist_bit", KNOWN), Some("first_bit"));
+        assert_eq!(nearest("lastbit", KNOWN), Some("last_bit"));
+        assert_eq!(nearest("level", KNOWN), None);
+        assert_eq!(nearest(&"x".repeat(100_000), KNOWN), None);
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        assert_eq!(shorten(&"é".repeat(60)), format!("{}...", "é".repeat(48)));
+        assert_eq!(describe(&format!("[{}]", "1,".repeat(40))), "an array");
+    }
+}

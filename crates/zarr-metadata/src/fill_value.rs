@@ -1,0 +1,98 @@
+//! Fill values: the JSON, and the bytes of the element that it stands for.
+
+use std::fmt;
+
+use crate::data_type::DataType;
+use crate::element::{self, format_element};
+use crate::error::MetadataError;
+use crate::json::{Raw, Shape, Tokens};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The value of elements that were never written.
+///
+/// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` is not `0.0`, and
+/// payloads of NaN tell apart, however either is spelled in JSON.
+#[derive(Debug, Clone)]
+pub struct FillValue {
+    json: Box<str>,
+    bytes: Option<Box<[u8]>>,
+}
+
+impl FillValue {
+    /// Reads the JSON text of a fill value.
+    ///
+    /// # Errors
+    /// Where the text is no value of the type (SD-45, SD-46, SD-54, SD-55). Of types that are not
+    /// interpreted any value but `null` is kept.
+    pub fn parse(data_type: &DataType, json: &str) -> Result<Self> {
+        Self::read(data_type, Raw::parse(json, Tokens::AndNotFinite)?)
+    }
+
+    pub(crate) fn read(data_type: &DataType, raw: Raw<'_>) -> Result<Self> {
+        let bytes = match data_type.layout() {
+            Some(layout) => {
+                let mut bytes = Vec::new();
+                // A fill value of raw bits spells out each byte: do not trust the name alone.
+                bytes.reserve_exact(layout.size().min(raw.text().len().max(32)));
+                element::read(data_type, raw, &mut bytes)?;
+                Some(bytes.into_boxed_slice())
+            }
+            None if matches!(raw.shape(), Shape::Null | Shape::NotFinite) => {
+                return Err(raw.expected(format!("a fill value of type {data_type}")));
+            }
+            None => None,
+        };
+        Ok(FillValue { json: raw.text().into(), bytes })
+    }
+
+    /// The fill value whose element has these bytes in memory, little-endian.
+    ///
+    /// # Errors
+    /// Unless `bytes` is one element: its length, or a bool other than 0 and 1. Types that are not
+    /// interpreted have no bytes.
+    pub fn from_bytes(data_type: &DataType, bytes: &[u8]) -> Result<Self> {
+        let mut json = String::new();
+        format_element(data_type, bytes, &mut json)?;
+        Self::parse(data_type, &json)
+    }
+
+    /// The element with all bits zero; its JSON in canonical form.
+    ///
+    /// # Errors
+    /// For types that are not interpreted.
+    pub fn zero(data_type: &DataType) -> Result<Self> {
+        Self::from_bytes(data_type, &vec![0; data_type.size().unwrap_or_default()])
+    }
+
+    /// The bytes of one element in memory, little-endian; `None` for types that are not
+    /// interpreted.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// The JSON text, as written.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.json.as_ref().to_owned()
+    }
+}
+
+impl PartialEq for FillValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.bytes, &other.bytes) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => self.json == other.json,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for FillValue {}
+
+impl fmt::Display for FillValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.json)
+    }
+}

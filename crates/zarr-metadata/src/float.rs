@@ -1,0 +1,309 @@
+//! Binary floating point of every width in software, exact in both directions.
+//!
+//! # From a decimal, without rounding twice
+//! The standard library rounds a decimal `x` to the nearest `f64`, `d`. Every point halfway
+//! between two neighbours of a narrower format is itself an `f64`, and rounding is monotonic: if
+//! `d` is no such point, then `x` lies on the same side of each of them as `d` does, and rounding
+//! `d` rounds `x`. Only where `d` is a halfway point do the digits of `x` decide, and there they
+//! are compared with the digits of `d`, which has an exact and short decimal expansion.
+
+use std::cmp::Ordering;
+
+/// Where a format puts its special values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Specials {
+    /// IEEE 754: the largest exponent is infinity and NaN.
+    Ieee,
+    /// `fn`: no infinity; NaN is all ones below the sign.
+    AllOnesNan,
+    /// `fnuz`: no infinity and no negative zero, whose code is the one NaN.
+    NegativeZeroNan,
+    /// `fn` of 4 and 6 bits: every code is a finite number.
+    Finite,
+    /// `e8m0fnu`: powers of two without sign and zero; all ones is NaN.
+    Power,
+}
+
+/// A format of at most 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FloatFormat {
+    pub(crate) exponent_bits: u32,
+    pub(crate) mantissa_bits: u32,
+    pub(crate) bias: i32,
+    pub(crate) specials: Specials,
+}
+
+/// What a code stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Value {
+    Finite(f64),
+    Infinity { negative: bool },
+    Nan { canonical: bool },
+}
+
+/// Why a number has no code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutOfRange {
+    TooLarge,
+    /// Below the least power of two, or zero, where there is no zero.
+    TooSmall,
+    Negative,
+}
+
+const F64_MANTISSA: u32 = 52;
+
+impl FloatFormat {
+    pub(crate) const fn new(
+        exponent_bits: u32,
+        mantissa_bits: u32,
+        bias: i32,
+        specials: Specials,
+    ) -> Self {
+        FloatFormat { exponent_bits, mantissa_bits, bias, specials }
+    }
+
+    /// Bits of a code.
+    pub(crate) fn bits(&self) -> u32 {
+        let sign = u32::from(self.specials != Specials::Power);
+        self.exponent_bits.saturating_add(self.mantissa_bits).saturating_add(sign)
+    }
+
+    fn sign_bit(&self) -> u32 {
+        match self.specials {
+            Specials::Power => 0,
+            _ => 1_u32.wrapping_shl(self.bits().saturating_sub(1)),
+        }
+    }
+
+    /// All ones below the sign.
+    fn ones(&self) -> u32 {
+        low_bits(self.exponent_bits.saturating_add(self.mantissa_bits))
+    }
+
+    /// The code of positive infinity where the format has one.
+    fn infinity(&self) -> Option<u32> {
+        (self.specials == Specials::Ieee).then(|| self.ones() & !low_bits(self.mantissa_bits))
+    }
+
+    /// The code of the largest finite number.
+    fn largest(&self) -> u32 {
+        match self.specials {
+            Specials::Ieee => self.infinity().unwrap_or_default().saturating_sub(1),
+            Specials::AllOnesNan | Specials::Power => self.ones().saturating_sub(1),
+            Specials::NegativeZeroNan | Specials::Finite => self.ones(),
+        }
+    }
+
+    /// The exponent of the least normal number.
+    fn least_exponent(&self) -> i32 {
+        match self.specials {
+            Specials::Power => self.bias.saturating_neg(),
+            _ => 1_i32.saturating_sub(self.bias),
+        }
+    }
+
+    /// The code that `"NaN"` stands for: positive and quiet, with no payload.
+    pub(crate) fn nan(&self) -> Option<u32> {
+        match self.specials {
+            Specials::Ieee => {
+                let quiet = 1_u32.wrapping_shl(self.mantissa_bits.saturating_sub(1));
+                self.infinity().map(|infinity| infinity | quiet)
+            }
+            Specials::AllOnesNan | Specials::Power => Some(self.ones()),
+            Specials::NegativeZeroNan => Some(self.sign_bit()),
+            Specials::Finite => None,
+        }
+    }
+
+    pub(crate) fn signed_infinity(&self, negative: bool) -> Option<u32> {
+        let sign = if negative { self.sign_bit() } else { 0 };
+        self.infinity().map(|code| code | sign)
+    }
+
+    /// What `code` stands for; bits above the width are ignored.
+    pub(crate) fn decode(&self, code: u32) -> Value {
+        let negative = code & self.sign_bit() != 0;
+        let magnitude = code & self.ones();
+        if magnitude > self.largest() {
+            return match self.infinity() {
+                Some(infinity) if infinity == magnitude => Value::Infinity { negative },
+                _ => Value::Nan { canonical: self.nan() == Some(code & low_bits(self.bits())) },
+            };
+        }
+        if self.specials == Specials::NegativeZeroNan && negative && magnitude == 0 {
+            return Value::Nan { canonical: true };
+        }
+        let exponent = magnitude.wrapping_shr(self.mantissa_bits);
+        let fraction = magnitude & low_bits(self.mantissa_bits);
+        let implicit = 1_u32.wrapping_shl(self.mantissa_bits);
+        let (significand, steps) = match (self.specials, exponent) {
+            (Specials::Power, _) => (1, exponent),
+            (_, 0) => (fraction, 0),
+            _ => (fraction | implicit, exponent.saturating_sub(1)),
+        };
+        let unit = self
+            .least_exponent()
+            .saturating_sub(self.mantissa_bits.cast_signed())
+            .saturating_add(steps.cast_signed());
+        // Both factors and the product are exact: at most 24 bits, exponents far inside f64's.
+        let size = f64::from(significand) * power_of_two(unit);
+        Value::Finite(if negative { -size } else { size })
+    }
+
+    /// The code nearest to the decimal `text`, ties to the even code (SD-45).
+    ///
+    /// `text` is a number by JSON's grammar.
+    pub(crate) fn parse(&self, text: &str) -> Result<u32, OutOfRange> {
+        // The grammar of JSON numbers is part of the one that `parse` takes.
+        let nearest: f64 = text.parse().map_err(|_| OutOfRange::TooLarge)?;
+        self.round(nearest, || compare_magnitude(text, nearest))
+    }
+
+    /// The code nearest to `x`; where `x` is halfway between two, `tie` says on which side of it
+    /// (away from zero or toward it) the number meant lies.
+    fn round(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
+        let negative = x.is_sign_negative();
+        if self.specials == Specials::Power && negative {
+            return Err(OutOfRange::Negative);
+        }
+        let sign = if negative { self.sign_bit() } else { 0 };
+        let magnitude = self.round_magnitude(x.abs(), tie)?;
+        if magnitude == 0 && self.specials == Specials::NegativeZeroNan {
+            return Ok(0);
+        }
+        Ok(sign | magnitude)
+    }
+
+    fn round_magnitude(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
+        let too_large = self.infinity().ok_or(OutOfRange::TooLarge);
+        if x.is_infinite() {
+            return too_large;
+        }
+        let bits = x.to_bits();
+        let biased = bits.wrapping_shr(F64_MANTISSA);
+        if biased == 0 {
+            // Zero, or below 2^-1022: far less than half of any format's least number.
+            return self.zero();
+        }
+        let implicit = 1_u64.wrapping_shl(F64_MANTISSA);
+        let significand = (bits & implicit.wrapping_sub(1)) | implicit;
+        let exponent = i32::try_from(biased).unwrap_or(i32::MAX).saturating_sub(1023);
+
+        // `x` = significand * 2^(exponent - 52) is to become n * 2^(quantum).
+        let least = self.least_exponent();
+        let steps = exponent.saturating_sub(least);
+        let below = steps.min(0).unsigned_abs();
+        let drop = F64_MANTISSA.saturating_sub(self.mantissa_bits).saturating_add(below).min(60);
+        let n = significand.wrapping_shr(drop);
+        let rest = significand & 1_u64.wrapping_shl(drop).wrapping_sub(1);
+        let half = 1_u64.wrapping_shl(drop.saturating_sub(1));
+
+        // Codes follow the numbers: each step of the exponent is 2^mantissa_bits codes, the first
+        // of which holds the subnormal numbers, so that a carry needs no case of its own.
+        let first = u64::from(steps.max(0).unsigned_abs()).wrapping_shl(self.mantissa_bits);
+        let Some(code) = (match self.specials {
+            Specials::Power => n.saturating_add(first).checked_sub(1),
+            _ => Some(n.saturating_add(first)),
+        }) else {
+            // Between zero, which has no code, and the least power of two.
+            let up = rest.cmp(&half).then_with(tie).is_gt();
+            return if up { Ok(0) } else { Err(OutOfRange::TooSmall) };
+        };
+        let up = match rest.cmp(&half) {
+            Ordering::Equal => match tie() {
+                Ordering::Equal => code & 1 == 1,
+                side => side.is_gt(),
+            },
+            side => side.is_gt(),
+        };
+        let code = code.saturating_add(u64::from(up));
+        match u32::try_from(code) {
+            Ok(code) if code <= self.largest() => Ok(code),
+            _ => too_large,
+        }
+    }
+
+    fn zero(&self) -> Result<u32, OutOfRange> {
+        match self.specials {
+            Specials::Power => Err(OutOfRange::TooSmall),
+            _ => Ok(0),
+        }
+    }
+
+    /// The shortest decimal that reads back as `code`, the nearest to it where there are several.
+    ///
+    /// `value` is what `code` decodes to.
+    pub(crate) fn shortest(&self, code: u32, value: f64) -> f64 {
+        for digits in 0..17 {
+            let text = format!("{value:.digits$e}");
+            if self.parse(&text) == Ok(code) {
+                return text.parse().unwrap_or(value);
+            }
+            // The interval that reads back is wider on one side of a power of two: a neighbour
+            // of the nearest decimal may lie in it where that one does not.
+            if let Some(text) = self.neighbour(&text, value, code) {
+                return text.parse().unwrap_or(value);
+            }
+        }
+        value
+    }
+
+    /// The decimal one unit in the last place away from `text`, on the other side of `value`, if
+    /// it reads back as `code`.
+    fn neighbour(&self, text: &str, value: f64, code: u32) -> Option<String> {
+        let (digits, exponent) = text.split_once('e')?;
+        let places = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let whole: i64 = digits.replace('.', "").parse().ok()?;
+        let exponent: i32 = exponent.parse().ok()?;
+        let exponent = exponent.checked_sub(i32::try_from(places).ok()?)?;
+        let step = if text.parse::<f64>().ok()? < value { 1 } else { -1 };
+        let text = format!("{}e{exponent}", whole.checked_add(step)?);
+        (self.parse(&text) == Ok(code)).then_some(text)
+    }
+}
+
+/// `count` ones.
+fn low_bits(count: u32) -> u32 {
+    1_u32.checked_shl(count).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
+}
+
+/// 2^exponent for an exponent of a normal `f64`.
+fn power_of_two(exponent: i32) -> f64 {
+    let biased = u64::from(exponent.saturating_add(1023).unsigned_abs());
+    f64::from_bits(biased.wrapping_shl(F64_MANTISSA))
+}
+
+/// The magnitude of the decimal `text` against that of `x`, exactly.
+fn compare_magnitude(text: &str, x: f64) -> Ordering {
+    // 1074 places hold every `f64`.
+    let exact = format!("{:.1074}", x.abs());
+    match (Digits::read(text), Digits::read(&exact)) {
+        (Some(a), Some(b)) => a.point.cmp(&b.point).then_with(|| a.digits.cmp(&b.digits)),
+        _ => Ordering::Equal,
+    }
+}
+
+/// 0.DIGITS * 10^point, the first digit and the last not 0.
+struct Digits {
+    digits: String,
+    point: i64,
+}
+
+impl Digits {
+    /// `None` for zero.
+    fn read(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches('-');
+        let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let all = [whole, fraction].concat();
+        let digits = all.trim_start_matches('0');
+        let leading = all.len().saturating_sub(digits.len());
+        let point = i64::try_from(whole.len()).ok()?.checked_sub(i64::try_from(leading).ok()?)?;
+        let exponent: i64 = exponent.parse().ok()?;
+        let digits = digits.trim_end_matches('0');
+        if digits.is_empty() {
+            return None;
+        }
+        Some(Digits { digits: digits.to_owned(), point: point.checked_add(exponent)? })
+    }
+}

@@ -1,0 +1,157 @@
+//! The metadata document of a group.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::document::{self, Document, GROUP};
+use crate::error::{At, MetadataError};
+use crate::finding::Finding;
+use crate::json::{Object, Raw, Shape, utf8};
+use crate::node::NodeMetadata;
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The `zarr.json` of a group, checked.
+///
+/// ```
+/// use zarr_metadata::GroupMetadata;
+///
+/// let group = GroupMetadata::new()?.with_attributes(r#"{"station": "Seattle"}"#)?;
+/// assert_eq!(group.attribute("station"), Some("\"Seattle\""));
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Group metadata".
+#[derive(Clone)]
+pub struct GroupMetadata {
+    document: Document,
+    findings: Vec<Finding>,
+}
+
+impl GroupMetadata {
+    /// Reads and checks a document.
+    ///
+    /// # Errors
+    /// Where the text is not JSON, or breaks a rule of the specification. The documents inside
+    /// consolidated metadata are checked when they are [asked for](ConsolidatedMetadata).
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        let mut findings = Vec::new();
+        let document = Document::read(utf8(json)?, &mut findings, |_, _, _| None)?;
+        document.check("group", GROUP)?;
+        let group = GroupMetadata { document, findings };
+        group.read_consolidated().member("consolidated_metadata")?;
+        Ok(group)
+    }
+
+    /// The document of a new group without attributes.
+    ///
+    /// # Errors
+    /// None are known; the result is checked like every document.
+    pub fn new() -> Result<Self> {
+        let members = [("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
+        Self::from_json(document::write(&members).as_bytes())
+    }
+
+    /// The document with these attributes, the JSON text of an object.
+    ///
+    /// # Errors
+    /// Where the text is not an object of JSON proper, without bare `NaN` (SD-43).
+    pub fn with_attributes(&self, json: &str) -> Result<Self> {
+        document::check_attributes(json)?;
+        Self::from_json(self.document.with_member("attributes", json, GROUP).as_bytes())
+    }
+
+    /// The JSON text: as it was read, or as it was made.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.document.text().to_owned()
+    }
+
+    /// The JSON text of the attributes as written, `{}` where there are none.
+    #[must_use]
+    pub fn attributes(&self) -> &str {
+        self.document.attributes()
+    }
+
+    /// The JSON text of one attribute.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        document::attribute(self.attributes(), name)
+    }
+
+    /// The documents of the nodes below, where the group keeps copies of them. `null` reads as
+    /// absent (SD-44).
+    #[must_use]
+    pub fn consolidated_metadata(&self) -> Option<ConsolidatedMetadata<'_>> {
+        self.read_consolidated().ok().flatten()
+    }
+
+    fn read_consolidated(&self) -> Result<Option<ConsolidatedMetadata<'_>>> {
+        match self.document.member("consolidated_metadata") {
+            Some(raw) if raw.shape() != Shape::Null => ConsolidatedMetadata::read(raw).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the document should not have although it can be read.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl PartialEq for GroupMetadata {
+    fn eq(&self, other: &Self) -> bool {
+        let consolidated = |group: &Self| {
+            group.document.member("consolidated_metadata").map(|raw| raw.text().to_owned())
+        };
+        self.attributes() == other.attributes()
+            && consolidated(self) == consolidated(other)
+            && self.document.same_unknown(&other.document, GROUP)
+    }
+}
+
+impl Eq for GroupMetadata {}
+
+impl fmt::Debug for GroupMetadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GroupMetadata({})", self.document.text())
+    }
+}
+
+/// Copies of the documents below a group, by their path in it.
+///
+/// They are as old as the last consolidation: the documents themselves may say otherwise by now.
+#[derive(Debug, Clone)]
+pub struct ConsolidatedMetadata<'a> {
+    nodes: Vec<(Cow<'a, str>, Raw<'a>)>,
+}
+
+impl<'a> ConsolidatedMetadata<'a> {
+    fn read(raw: Raw<'a>) -> Result<Self> {
+        let mut members = Object::read(raw, "an object")?;
+        let kind = members.require("kind", "\"inline\"")?;
+        if kind.text() != "\"inline\"" {
+            return Err(kind.expected("\"inline\"").in_member("kind"));
+        }
+        members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
+        let raw = members.require("metadata", "an object of documents by their path")?;
+        let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
+        members.finish(&["kind", "must_understand", "metadata"])?;
+        Ok(ConsolidatedMetadata { nodes: nodes.rest() })
+    }
+
+    /// The paths of the nodes, as written.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|(path, _)| path.as_ref())
+    }
+
+    /// The document of the node at `path`, read now.
+    #[must_use]
+    pub fn node(&self, path: &str) -> Option<Result<NodeMetadata>> {
+        let (path, raw) = self.nodes.iter().find(|(name, _)| name == path)?;
+        let node = NodeMetadata::from_json(raw.text().as_bytes());
+        Some(node.member(path).member("metadata").member("consolidated_metadata"))
+    }
+}

@@ -1,0 +1,148 @@
+//! Writing JSON: strings, and the layout of whole documents.
+
+/// Columns that a value may take to stay on one line.
+const LINE: usize = 80;
+
+/// Appends `text` as a JSON string.
+pub(crate) fn write_string(text: &str, out: &mut String) {
+    // Serialising a `str` into memory has no way to fail.
+    if let Ok(quoted) = serde_json::to_string(text) {
+        out.push_str(&quoted);
+    }
+}
+
+/// Appends a decimal.
+pub(crate) fn write_u64(value: u64, out: &mut String) {
+    out.push_str(&value.to_string());
+}
+
+/// Appends the JSON text `raw` laid out anew at `level` indentations of two spaces.
+///
+/// Only space changes: order, spelling of numbers and escapes stay. Containers that fit a line,
+/// and arrays of plain values of any length, go on one line.
+pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
+    let mut level = level;
+    // Containers open on the current line, if any.
+    let mut inline = 0_usize;
+    let mut rest = raw;
+    while let Some(token) = next_token(&mut rest) {
+        match token {
+            "{" | "[" => {
+                let fits = inline == 0 && one_line(token, rest);
+                out.push_str(token);
+                if inline > 0 || fits {
+                    inline = inline.saturating_add(1);
+                } else {
+                    level = level.saturating_add(1);
+                    new_line(level, out);
+                }
+            }
+            "}" | "]" => {
+                if inline > 0 {
+                    inline = inline.saturating_sub(1);
+                } else {
+                    level = level.saturating_sub(1);
+                    new_line(level, out);
+                }
+                out.push_str(token);
+            }
+            "," if inline > 0 => out.push_str(", "),
+            "," => {
+                out.push(',');
+                new_line(level, out);
+            }
+            ":" => out.push_str(": "),
+            scalar => out.push_str(scalar),
+        }
+    }
+}
+
+pub(crate) fn new_line(level: usize, out: &mut String) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", level));
+}
+
+/// Whether the container whose opening token has just been read goes on one line.
+fn one_line(open: &str, mut rest: &str) -> bool {
+    let mut width = open.len();
+    let mut depth = 1_usize;
+    let mut plain = open == "[";
+    while let Some(token) = next_token(&mut rest) {
+        match token {
+            "{" | "[" => {
+                plain = false;
+                depth = depth.saturating_add(1);
+            }
+            "}" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let space = usize::from(matches!(token, "," | ":"));
+        width = width.saturating_add(token.chars().count()).saturating_add(space);
+        if depth == 0 {
+            return plain || width <= LINE;
+        }
+        if !plain && width > LINE {
+            return false;
+        }
+    }
+    false
+}
+
+/// The next token of text that is known to be JSON.
+fn next_token<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let text = rest.trim_start_matches([' ', '\n', '\r', '\t']);
+    let mut bytes = text.bytes().enumerate();
+    let (_, first) = bytes.next()?;
+    let end = match first {
+        b'{' | b'}' | b'[' | b']' | b',' | b':' => Some(1),
+        b'"' => {
+            let mut escaped = false;
+            bytes
+                .find(|&(_, b)| {
+                    let closes = b == b'"' && !escaped;
+                    escaped = b == b'\\' && !escaped;
+                    closes
+                })
+                .map(|(at, _)| at.saturating_add(1))
+        }
+        _ => bytes
+            .find(|(_, b)| matches!(b, b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t'))
+            .map(|(at, _)| at),
+    };
+    let (token, tail) = text.split_at_checked(end.unwrap_or(text.len()))?;
+    *rest = tail;
+    Some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(raw: &str) -> String {
+        let mut out = String::new();
+        pretty(raw, 0, &mut out);
+        out
+    }
+
+    #[test]
+    fn short_values_stay_on_a_line() {
+        assert_eq!(laid_out("{ }"), "{}");
+        assert_eq!(laid_out("[1,2 ,\n3]"), "[1, 2, 3]");
+        assert_eq!(laid_out(r#"{"a":{"b":[ ]},"c":"x,\"]"}"#), r#"{"a": {"b": []}, "c": "x,\"]"}"#);
+    }
+
+    #[test]
+    fn long_values_are_broken_by_members() {
+        let long = "x".repeat(70);
+        assert_eq!(
+            laid_out(&format!(r#"{{"a":"{long}","b":[1,{{"c":2}}]}}"#)),
+            format!("{{\n  \"a\": \"{long}\",\n  \"b\": [1, {{\"c\": 2}}]\n}}")
+        );
+    }
+
+    #[test]
+    fn plain_arrays_of_any_length_stay_on_a_line() {
+        let numbers = vec!["1"; 200].join(",");
+        assert_eq!(laid_out(&format!("[{numbers}]")), format!("[{}]", numbers.replace(',', ", ")));
+    }
+}

@@ -1,0 +1,55 @@
+//! The metadata document of an array or a group, whichever it is.
+
+use crate::array::ArrayMetadata;
+use crate::document;
+use crate::error::MetadataError;
+use crate::group::GroupMetadata;
+use crate::json::{utf8, write_string};
+
+/// A `zarr.json`, by its `node_type`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeMetadata {
+    /// `"array"`
+    Array(ArrayMetadata),
+    /// `"group"`
+    Group(GroupMetadata),
+}
+
+impl NodeMetadata {
+    /// Reads and checks a document.
+    ///
+    /// # Errors
+    /// As for [`ArrayMetadata::from_json`] and [`GroupMetadata::from_json`]; where it is neither,
+    /// the error says what it is, such as a document of Zarr version 2.
+    pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
+        let node_type = document::node_type(utf8(json)?)?;
+        match node_type.as_ref() {
+            "array" => ArrayMetadata::from_json(json).map(NodeMetadata::Array),
+            "group" => GroupMetadata::from_json(json).map(NodeMetadata::Group),
+            other => {
+                let mut found = String::new();
+                write_string(&crate::error::shorten(other), &mut found);
+                let error = MetadataError::unexpected(found, "\"array\" or \"group\"");
+                Err(error.in_member("node_type"))
+            }
+        }
+    }
+
+    /// The JSON text: as it was read, or as it was made.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            NodeMetadata::Array(array) => array.to_json(),
+            NodeMetadata::Group(group) => group.to_json(),
+        }
+    }
+
+    /// What the document should not have although it can be read.
+    #[must_use]
+    pub fn findings(&self) -> &[crate::Finding] {
+        match self {
+            NodeMetadata::Array(array) => array.findings(),
+            NodeMetadata::Group(group) => group.findings(),
+        }
+    }
+}

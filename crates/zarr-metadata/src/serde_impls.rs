@@ -1,0 +1,51 @@
+//! `serde` for the types that are JSON by themselves, with the same checks as `from_json`.
+//!
+//! They go through the raw text of `serde_json`, so that nothing in it is lost: other formats of
+//! `serde` cannot carry them.
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::{
+    ArrayMetadata, ChunkGrid, ChunkKeyEncoding, Codec, DataType, FillValue, GroupMetadata,
+    NodeMetadata,
+};
+
+fn serialize<S: Serializer>(json: String, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(json).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+macro_rules! through_json {
+    ($($type:ty),*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serialize(self.to_json(), serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let raw = Box::<RawValue>::deserialize(deserializer)?;
+                Self::from_json(raw.get().as_bytes()).map_err(D::Error::custom)
+            }
+        }
+    )*};
+}
+
+through_json!(
+    ArrayMetadata,
+    GroupMetadata,
+    NodeMetadata,
+    DataType,
+    ChunkGrid,
+    ChunkKeyEncoding,
+    Codec
+);
+
+/// Only its data type can say what a fill value is: there is no way back.
+impl Serialize for FillValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self.to_json(), serializer)
+    }
+}
