@@ -10,8 +10,12 @@ use sha2::{Digest, Sha256};
 
 use crate::run::{Outcome, root, step};
 
-/// Programs that write fixtures, in the order in which they run; the manifest comes last.
-const GENERATORS: &[&str] = &["seattle.py", "zarr_python.py", "tensor_store.py", "manifest.py"];
+/// Scripts that write fixtures, in the order in which they run; the manifest comes last.
+const GENERATORS: &[&str] =
+    &["seattle.py", "zarr_python.py", "tensor_store.py", "reference_cases.py", "manifest.py"];
+
+/// The program through which the scripts write with zarrs: a workspace of its own.
+const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
 
 /// Python releases that the pinned packages are built for.
 const PYTHONS: &[&str] = &["python3.12", "python3.13"];
@@ -112,15 +116,25 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes every fixture again, in an environment of its own under `target`.
+/// Makes every fixture again, in an environment of its own under `target`. Each script is told
+/// the folder of the fixtures, and where the program is that writes with zarrs.
 fn regenerate() -> Outcome {
     let python = environment()?;
+    let built = root().join("target/peers");
+    step(
+        Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--target-dir"])
+            .arg(&built)
+            .arg("--manifest-path")
+            .arg(root().join(ZARRS_WRITER).join("Cargo.toml")),
+    )?;
     let scripts = root().join("xtask/fixtures");
     for script in GENERATORS {
         step(
             Command::new(&python)
                 .arg(scripts.join(script))
                 .arg(root().join("fixtures"))
+                .arg(built.join("debug/zarrs-writer"))
                 .env("PYTHONDONTWRITEBYTECODE", "1"),
         )?;
     }
