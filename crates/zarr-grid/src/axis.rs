@@ -8,7 +8,7 @@ use crate::build::{AxisBuilder, Run};
 use crate::cuts::{Cuts, Walk};
 use crate::error::GridError;
 use crate::num::{gcd, to_u64, to_usize};
-use crate::runs::{AxisRuns, Runs};
+use crate::runs::{AxisRuns, Runs, Stretches};
 use crate::steps::Steps;
 
 /// The chunks along one axis of an array.
@@ -52,6 +52,13 @@ pub(crate) enum Layout {
     Explicit(Steps),
     /// Runs, of several chunks on average.
     Runs(Runs),
+}
+
+impl Layout {
+    /// That of a list without edges.
+    pub(crate) fn no_chunks() -> Layout {
+        Layout::Explicit(Steps::new(vec![0]))
+    }
 }
 
 /// How an axis is declared.
@@ -199,6 +206,21 @@ impl Axis {
         self.regular_edge().is_some()
     }
 
+    /// Where the last occupied chunk ends: the sum of the occupied edges.
+    #[must_use]
+    pub fn occupied_end(&self) -> u64 {
+        self.occupied.checked_sub(1).map_or(0, |last| {
+            let (start, edge) = self.span(last);
+            start + edge
+        })
+    }
+
+    /// Whether two axes have the same extent and the same occupied chunks, however declared.
+    #[must_use]
+    pub fn same_chunks(&self, other: &Axis) -> bool {
+        self.extent == other.extent && self.occupied_runs().eq(other.occupied_runs())
+    }
+
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -338,6 +360,12 @@ impl Axis {
     #[must_use]
     pub fn max_edge(&self) -> u64 {
         self.occupied_runs().map(|run| run.edge).max().unwrap_or(0)
+    }
+
+    /// The declared chunks as stretches of equal edge, from the one that holds `index` on at the
+    /// latest; `index` is 0 or less than the declared end.
+    pub(crate) fn stretches(&self, index: u64) -> Stretches<'_> {
+        Stretches::new(self, index)
     }
 
     /// Steps through the chunks from `chunk` on, which is declared.

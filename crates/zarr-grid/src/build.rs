@@ -144,6 +144,44 @@ impl AxisBuilder {
         }
     }
 
+    /// Number of runs so far, neighbours of equal edge being one.
+    #[must_use]
+    pub fn merged_runs(&self) -> u64 {
+        self.merged
+    }
+
+    /// Sum of the edges so far.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The edges so far, then the boundary at `bound`, unless there already is one.
+    pub(crate) fn push_bound(&mut self, bound: u64) -> Result<(), GridError> {
+        match bound.checked_sub(self.end) {
+            None | Some(0) => Ok(()),
+            Some(edge) => self.push_edge(edge),
+        }
+    }
+
+    /// `count` boundaries, the first at `first`, which lies behind the last one, and the others
+    /// `step` apart.
+    pub(crate) fn push_bounds(
+        &mut self,
+        first: u64,
+        step: u64,
+        count: u64,
+    ) -> Result<(), GridError> {
+        if count == 0 {
+            return Ok(());
+        }
+        self.push_bound(first)?;
+        match count.checked_sub(1) {
+            None | Some(0) => Ok(()),
+            Some(count) => self.push(Run { edge: step, count }),
+        }
+    }
+
     /// The axis of `extent` elements that the edges cover.
     ///
     /// # Errors

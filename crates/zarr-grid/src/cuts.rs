@@ -139,6 +139,12 @@ impl<'a> Cuts<'a> {
         self.region.clone()
     }
 
+    /// Leaves out the parts that lie in other chunks than these.
+    pub(crate) fn limit(&mut self, chunks: Range<u64>) {
+        self.skip_parts(chunks.start.saturating_sub(self.walk.chunk));
+        self.end = chunks.end.clamp(self.walk.chunk, self.end);
+    }
+
     /// Leaves out the next `count` parts, or all there are.
     pub fn skip_parts(&mut self, count: u64) {
         if count >= self.remaining() {

@@ -75,6 +75,88 @@ pub enum GridError {
         /// Extent of the axis.
         extent: u64,
     },
+    /// A step of zero.
+    #[error("step 0, allowed are steps of at least 1")]
+    ZeroStep,
+    /// Two slices that go together are not equally long.
+    #[error("got {found} {what}, {expected} are needed")]
+    Length {
+        /// What the slice holds, in the plural.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        expected: usize,
+    },
+    /// The inner chunks of a shard do not divide it.
+    #[error("inner edge {inner} does not divide edge {edge} of shard {shard}")]
+    InnerEdge {
+        /// Edge of the inner chunks.
+        inner: u64,
+        /// Edge of the first occupied shard that it does not divide.
+        edge: u64,
+        /// Number of that shard on the axis.
+        shard: u64,
+    },
+    /// New edges were given, and the declared ones suffice.
+    #[error("edges already reach {end}, extent {extent} needs no new ones")]
+    EdgesNotNeeded {
+        /// Sum of the declared edges.
+        end: u64,
+        /// The new extent.
+        extent: u64,
+    },
+    /// New edges were given for a regular axis.
+    #[error("a regular axis of edge {edge} takes no new edges, only a rectilinear one does")]
+    EdgesOnRegular {
+        /// Edge of the axis.
+        edge: u64,
+    },
+    /// The last edge is to be repeated, and there is none.
+    #[error("there is no edge to repeat")]
+    NoEdgeToRepeat,
+    /// Nothing was given to concatenate.
+    #[error("there is nothing to concatenate")]
+    NothingToConcat,
+    /// A piece ends inside of its last chunk, which is stored at its full length, and another
+    /// piece follows.
+    #[error("piece {piece} ends at {extent}, inside of its last chunk, which ends at {end}")]
+    ClippedPiece {
+        /// Position of the piece.
+        piece: usize,
+        /// Its extent.
+        extent: u64,
+        /// Where its last occupied chunk ends.
+        end: u64,
+    },
+    /// A piece's chunks on the other axes differ from those of the first.
+    #[error("piece {piece} has other chunks than piece 0")]
+    PieceMismatch {
+        /// Position of the piece.
+        piece: usize,
+    },
+    /// Two axes that are compared have different extents.
+    #[error("extents {left} and {right} differ")]
+    ExtentMismatch {
+        /// Extent of the first.
+        left: u64,
+        /// Extent of the second.
+        right: u64,
+    },
+    /// The result would need more runs than allowed.
+    #[error("the result needs more than the {limit} runs allowed")]
+    TooManyRuns {
+        /// The limit given.
+        limit: u64,
+    },
+    /// An axis number is not less than the rank.
+    #[error("axis {axis} is out of bounds for rank {rank}")]
+    AxisOutOfBounds {
+        /// The axis asked for.
+        axis: usize,
+        /// Number of axes of the grid.
+        rank: usize,
+    },
     /// A region touches more chunks than `u64` counts.
     #[error("the region touches more than {} chunks", u64::MAX)]
     TooManyChunks,

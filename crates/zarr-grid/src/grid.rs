@@ -266,6 +266,19 @@ impl Grid {
         Chunks::new(self.axes.iter().map(|axis| axis.cuts(0..axis.extent())))
     }
 
+    /// The occupied chunks of a box of chunk numbers, in C order.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; [`GridError::TooManyChunks`].
+    pub fn chunk_box(&self, chunks: &[Range<u64>]) -> Result<Chunks<'_>, GridError> {
+        self.check_rank("ranges", chunks.len())?;
+        Chunks::new(self.axes.iter().zip(chunks).map(|(axis, chunks)| {
+            let mut cuts = axis.cuts(0..axis.extent())?;
+            cuts.limit(chunks.clone());
+            Ok(cuts)
+        }))
+    }
+
     pub(crate) fn check_rank(&self, what: &'static str, found: usize) -> Result<(), GridError> {
         let rank = self.rank();
         if found == rank { Ok(()) } else { Err(GridError::Rank { what, found, rank }) }

@@ -120,6 +120,66 @@ impl Iterator for AxisRuns<'_> {
     }
 }
 
+/// Chunks in a row of equal edge, and where they lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first chunk.
+    pub(crate) chunk: u64,
+    /// Its first index.
+    pub(crate) start: u64,
+    pub(crate) edge: u64,
+    pub(crate) count: u64,
+}
+
+impl Stretch {
+    /// The index after the last; the declared sum was checked.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.edge * self.count
+    }
+}
+
+/// The declared chunks as stretches, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretches<'a> {
+    runs: AxisRuns<'a>,
+    chunk: u64,
+    start: u64,
+}
+
+impl<'a> Stretches<'a> {
+    /// From the run that holds `index` on, or from its chunk where boundaries are explicit;
+    /// `index` is 0 or less than the declared end.
+    pub(crate) fn new(axis: &'a crate::axis::Axis, index: u64) -> Stretches<'a> {
+        use crate::axis::Layout;
+        let (at, chunk, start) = match axis.layout() {
+            Layout::Explicit(steps) if index > 0 => {
+                let at = steps.find(index);
+                (at, to_u64(at), steps.bound(at))
+            }
+            Layout::Runs(runs) => {
+                let at = runs.starts.find(index);
+                let (_, chunk, start) = runs.head(at);
+                (at, chunk, start)
+            }
+            _ => (0, 0, 0),
+        };
+        let runs = AxisRuns { layout: axis.layout(), at, declared: axis.declared() };
+        Stretches { runs, chunk, start }
+    }
+}
+
+impl Iterator for Stretches<'_> {
+    type Item = Stretch;
+
+    fn next(&mut self) -> Option<Stretch> {
+        let Run { edge, count } = self.runs.next()?;
+        let stretch = Stretch { chunk: self.chunk, start: self.start, edge, count };
+        self.chunk += count;
+        self.start = stretch.end();
+        Some(stretch)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

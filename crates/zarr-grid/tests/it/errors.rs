@@ -1,11 +1,12 @@
 //! What the errors say.
 
 use crate::naive::runs;
-use zarr_grid::{Axis, Grid, GridError};
+use zarr_grid::{Axis, Grid, GridError, Growth, Select, ShardGrid};
 
 #[test]
 fn messages() {
     let grid = Grid::regular(&[10, 6], &[5, 4]).unwrap();
+    let list = Axis::from_edges(6, [4, 4]).unwrap();
     let [mut a, mut b] = [[0; 2]; 2];
     let errors: Vec<GridError> = vec![
         Axis::regular(3, 0).unwrap_err(),
@@ -20,6 +21,22 @@ fn messages() {
         grid.chunk_shape(&[2, 0], &mut a).unwrap_err(),
         grid.chunks(&[0..10, 3..7]).unwrap_err(),
         Grid::new(vec![Axis::regular(1 << 40, 1).unwrap(); 2]).all_chunks().unwrap_err(),
+        grid.select(&[Select::Range(0..1), Select::Step { range: 0..1, step: 0 }]).unwrap_err(),
+        list.chunks_of(&[1, 2], &mut a, &mut [0]).unwrap_err(),
+        grid.points(&[1, 2, 3]).unwrap_err(),
+        ShardGrid::new(grid.clone(), &[5, 3]).unwrap_err(),
+        list.resized(7, Growth::Edges(&runs(&[(4, 1)]))).unwrap_err(),
+        Axis::regular(9, 4).unwrap().resized(10, Growth::Edges(&runs(&[(4, 1)]))).unwrap_err(),
+        Axis::from_edges(0, []).unwrap().resized(1, Growth::RepeatLast).unwrap_err(),
+        Axis::concat(&[]).unwrap_err(),
+        Grid::concat(0, &[&grid, &Grid::regular(&[5, 6], &[5, 5]).unwrap()]).unwrap_err(),
+        Axis::concat(&[&list, &list]).unwrap_err(),
+        list.is_union_of(&Axis::regular(9, 4).unwrap()).unwrap_err(),
+        Axis::regular(9, 3)
+            .unwrap()
+            .common_refinement(&Axis::regular(9, 4).unwrap(), 2)
+            .unwrap_err(),
+        Grid::concat(2, &[&grid]).unwrap_err(),
     ];
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
@@ -35,5 +52,18 @@ fn messages() {
     axis 0: chunk 2 is out of bounds for 2 declared chunks
     axis 1: range 3..7 is not within extent 6
     the region touches more than 18446744073709551615 chunks
+    axis 1: step 0, allowed are steps of at least 1
+    got 1 local indices, 2 are needed
+    got 3 coordinates, 4 are needed
+    axis 1: inner edge 3 does not divide edge 4 of shard 0
+    edges already reach 8, extent 7 needs no new ones
+    a regular axis of edge 4 takes no new edges, only a rectilinear one does
+    there is no edge to repeat
+    there is nothing to concatenate
+    axis 1: piece 1 has other chunks than piece 0
+    piece 0 ends at 6, inside of its last chunk, which ends at 8
+    extents 6 and 9 differ
+    the result needs more than the 2 runs allowed
+    axis 2 is out of bounds for rank 2
     ");
 }

@@ -1,6 +1,13 @@
 //! The public behaviour of `zarr-grid`, against a walk over every element and every chunk.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as the tests do, by panicking")]
+
+mod change;
 mod errors;
+mod exchange;
 mod lookup;
 mod naive;
+mod refine;
 mod regions;
+mod select;
+mod shard;

@@ -4,23 +4,23 @@ use zarr_grid::{Axis, Cut, Run};
 
 /// An axis with nothing precomputed.
 #[derive(Debug, Clone)]
-pub struct Naive {
-    pub extent: u64,
-    pub edges: Vec<u64>,
+pub(crate) struct Naive {
+    pub(crate) extent: u64,
+    pub(crate) edges: Vec<u64>,
 }
 
 impl Naive {
-    pub fn new(extent: u64, edges: impl Into<Vec<u64>>) -> Naive {
+    pub(crate) fn new(extent: u64, edges: impl Into<Vec<u64>>) -> Naive {
         Naive { extent, edges: edges.into() }
     }
 
     /// The same as the library's axis.
-    pub fn axis(&self) -> Axis {
+    pub(crate) fn axis(&self) -> Axis {
         Axis::from_edges(self.extent, self.edges.iter().copied()).unwrap()
     }
 
     /// First index and edge of every declared chunk.
-    pub fn spans(&self) -> Vec<(u64, u64)> {
+    pub(crate) fn spans(&self) -> Vec<(u64, u64)> {
         let mut start = 0;
         let mut spans = Vec::new();
         for &edge in &self.edges {
@@ -31,7 +31,7 @@ impl Naive {
     }
 
     /// Chunk and local index, by walking from the start.
-    pub fn chunk_of(&self, index: u64) -> Option<(u64, u64)> {
+    pub(crate) fn chunk_of(&self, index: u64) -> Option<(u64, u64)> {
         if index >= self.extent {
             return None;
         }
@@ -45,18 +45,18 @@ impl Naive {
         unreachable!("the edges cover the extent")
     }
 
-    pub fn occupied(&self) -> u64 {
+    pub(crate) fn occupied(&self) -> u64 {
         self.spans().iter().filter(|(start, _)| *start < self.extent).count() as u64
     }
 
     /// The boundaries strictly inside of the extent.
-    pub fn inner_bounds(&self) -> Vec<u64> {
+    pub(crate) fn inner_bounds(&self) -> Vec<u64> {
         let starts = self.spans().into_iter().map(|(start, _)| start);
         starts.filter(|&start| start > 0 && start < self.extent).collect()
     }
 
     /// The parts of `start..end`, element by element.
-    pub fn cuts(&self, start: u64, end: u64) -> Vec<Cut> {
+    pub(crate) fn cuts(&self, start: u64, end: u64) -> Vec<Cut> {
         let spans = self.spans();
         let mut cuts: Vec<Cut> = Vec::new();
         for index in start..end {
@@ -82,7 +82,7 @@ impl Naive {
 }
 
 /// Every ordered way to write `sum` as edges of at least 1; one way, without edges, for 0.
-pub fn compositions(sum: u64) -> Vec<Vec<u64>> {
+pub(crate) fn compositions(sum: u64) -> Vec<Vec<u64>> {
     if sum == 0 {
         return vec![Vec::new()];
     }
@@ -98,7 +98,7 @@ pub fn compositions(sum: u64) -> Vec<Vec<u64>> {
 
 /// Every partition of every extent up to `extent` into edges, those that overflow it by up to
 /// `overflow` included.
-pub fn partitions(extent: u64, overflow: u64) -> impl Iterator<Item = Naive> {
+pub(crate) fn partitions(extent: u64, overflow: u64) -> impl Iterator<Item = Naive> {
     (0..=extent).flat_map(move |extent| {
         (extent..=extent + overflow)
             .flat_map(compositions)
@@ -107,10 +107,10 @@ pub fn partitions(extent: u64, overflow: u64) -> impl Iterator<Item = Naive> {
 }
 
 /// A small generator with a seed (splitmix64).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -119,13 +119,13 @@ impl Random {
     }
 
     /// Less than `limit`.
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
     /// Edges of one of the kinds that are kept in different ways: short runs, long runs, wildly
     /// different lengths, all equal.
-    pub fn axis(&mut self) -> Naive {
+    pub(crate) fn axis(&mut self) -> Naive {
         let kind = self.below(4);
         let mut edges = Vec::new();
         for _ in 0..1 + self.below(40) {
@@ -144,6 +144,6 @@ impl Random {
 }
 
 /// One long run after the other, for what must not follow the count.
-pub fn runs(runs: &[(u64, u64)]) -> Vec<Run> {
+pub(crate) fn runs(runs: &[(u64, u64)]) -> Vec<Run> {
     runs.iter().map(|&(edge, count)| Run { edge, count }).collect()
 }

@@ -147,6 +147,6 @@ fn ranges_outside_of_the_extent_are_errors() {
             GridError::RangeOutOfBounds { start, end, extent: 6 }.on_axis(1)
         );
     }
-    assert!(grid.chunks(&[0..9]).is_err());
+    assert!(grid.chunks(&[]).is_err());
     assert!(grid.chunks(&[9..9, 0..6]).unwrap().is_empty());
 }

@@ -1,0 +1,242 @@
+//! Resizing, appending, shrinking and joining.
+#![warn(clippy::arithmetic_side_effects)]
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::axis::{Axis, AxisKind};
+use crate::build::{AxisBuilder, Run};
+use crate::error::GridError;
+use crate::grid::Grid;
+
+/// Where the chunks come from when an axis grows past its declared edges (SD-08).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Growth<'a> {
+    /// The last edge is repeated as often as needed.
+    #[default]
+    RepeatLast,
+    /// These edges are appended.
+    Edges(&'a [Run]),
+}
+
+impl Axis {
+    /// The axis with another extent.
+    ///
+    /// A regular axis stays regular and needs no edges. A rectilinear axis keeps its declared
+    /// edges: growth first fills those that overflow the old extent and takes `growth` for the
+    /// rest, and shrinking leaves all of them declared, so that growing back finds the same chunks
+    /// ([`Axis::trimmed`] drops them).
+    ///
+    /// # Errors
+    /// [`GridError::EdgesNotNeeded`] if edges are given and the declared ones suffice;
+    /// [`GridError::EdgesOnRegular`]; [`GridError::NoEdgeToRepeat`]; those of
+    /// [`Axis::from_runs`], positions counting the new edges.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Growth, Run};
+    ///
+    /// let axis = Axis::from_edges(59, [31, 28])?;
+    /// let spring = axis.resized(90, Growth::Edges(&[Run { edge: 31, count: 1 }]))?;
+    /// assert_eq!(spring, Axis::from_edges(90, [31, 28, 31])?);
+    /// assert_eq!(axis.resized(90, Growth::RepeatLast)?, Axis::from_edges(90, [31, 28, 28, 28])?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn resized(&self, extent: u64, growth: Growth<'_>) -> Result<Axis, GridError> {
+        let more = match growth {
+            Growth::RepeatLast => &[],
+            Growth::Edges(runs) => runs,
+        };
+        let end = self.declared_end();
+        if let AxisKind::Regular { edge } = self.kind() {
+            return match more {
+                [] => Axis::regular(extent, edge),
+                _ => Err(GridError::EdgesOnRegular { edge }),
+            };
+        }
+        if extent <= end && !more.is_empty() {
+            return Err(GridError::EdgesNotNeeded { end, extent });
+        }
+        // Checked alone first, so that an error names the position among the new edges.
+        let mut added = AxisBuilder::new();
+        more.iter().try_for_each(|&run| added.push(run))?;
+        let mut builder = self.to_builder()?;
+        more.iter().try_for_each(|&run| builder.push(run))?;
+        if let (Growth::RepeatLast, Some(missing @ 1..)) = (growth, extent.checked_sub(end)) {
+            let last = self.declared().checked_sub(1).and_then(|last| self.edge(last));
+            let edge = last.ok_or(GridError::NoEdgeToRepeat)?;
+            builder.push(Run { edge, count: missing.div_ceil(edge) })?;
+        }
+        builder.finish(extent)
+    }
+
+    /// The axis with `count` more elements at its end; see [`Axis::resized`].
+    ///
+    /// # Errors
+    /// Those of [`Axis::resized`]; [`GridError::EdgeOverflow`] past `u64`.
+    pub fn appended(&self, count: u64, growth: Growth<'_>) -> Result<Axis, GridError> {
+        let extent = self.extent().checked_add(count).ok_or(GridError::EdgeOverflow)?;
+        self.resized(extent, growth)
+    }
+
+    /// The axis without the declared chunks that are not occupied.
+    #[must_use]
+    pub fn trimmed(&self) -> Axis {
+        if self.occupied() == self.declared() {
+            return self.clone();
+        }
+        // A part of what was checked when the axis was made.
+        Axis::from_runs(self.extent(), self.occupied_runs()).unwrap_or_else(|_| self.clone())
+    }
+
+    /// A builder that has been given all declared edges.
+    pub(crate) fn to_builder(&self) -> Result<AxisBuilder, GridError> {
+        let mut builder = AxisBuilder::new();
+        self.runs().try_for_each(|run| builder.push(run))?;
+        Ok(builder)
+    }
+
+    /// Axes one after the other, as one: ragged files joined.
+    ///
+    /// Chunk `c` of a piece becomes chunk `c` plus the occupied chunks of all pieces before it.
+    /// Pieces that are regular with the same edge stay regular; anything else becomes a list.
+    /// Declared chunks that are not occupied are dropped, but for those of the last piece.
+    ///
+    /// # Errors
+    /// [`GridError::NothingToConcat`]; [`GridError::ClippedPiece`] if a piece but the last ends
+    /// inside of a chunk, which is stored at its full length and so cannot be followed without
+    /// being rewritten; [`GridError::EdgeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// let joined = Axis::concat(&[&Axis::regular(8, 4)?, &Axis::regular(6, 3)?])?;
+    /// assert_eq!(joined, Axis::from_edges(14, [4, 4, 3, 3])?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn concat(pieces: &[&Axis]) -> Result<Axis, GridError> {
+        let (last, before) = pieces.split_last().ok_or(GridError::NothingToConcat)?;
+        let mut builder = AxisBuilder::new();
+        let mut extent = last.extent();
+        for (piece, axis) in before.iter().enumerate() {
+            let end = axis.occupied_end();
+            if end != axis.extent() {
+                return Err(GridError::ClippedPiece { piece, extent: axis.extent(), end });
+            }
+            axis.occupied_runs().try_for_each(|run| builder.push(run))?;
+            extent = extent.checked_add(end).ok_or(GridError::EdgeOverflow)?;
+        }
+        if let AxisKind::Regular { edge } = last.kind()
+            && pieces.iter().all(|axis| axis.kind() == last.kind())
+        {
+            return Axis::regular(extent, edge);
+        }
+        last.runs().try_for_each(|run| builder.push(run))?;
+        builder.finish(extent)
+    }
+}
+
+/// The chunks that a shrinking array loses or cuts; see [`Grid::shrink`].
+///
+/// Boxes of chunk numbers, one range an axis, no two of which overlap: at most as many as there
+/// are axes. [`Grid::chunk_box`] walks one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shrink {
+    /// Occupied chunks that lie wholly outside of the new shape.
+    pub removed: Vec<Vec<Range<u64>>>,
+    /// Chunks that lose some of the elements that they hold of the array.
+    pub cut: Vec<Vec<Range<u64>>>,
+}
+
+impl Grid {
+    /// The grid with another shape, each axis [resized](Axis::resized).
+    ///
+    /// # Errors
+    /// [`GridError::Rank`]; those of [`Axis::resized`] on their axis.
+    pub fn resized(&self, shape: &[u64], growth: &[Growth<'_>]) -> Result<Grid, GridError> {
+        self.check_rank("extents", shape.len())?;
+        self.check_rank("growths", growth.len())?;
+        let mut axes = Vec::with_capacity(self.rank());
+        for (d, (axis, (&extent, &growth))) in
+            self.axes().iter().zip(shape.iter().zip(growth)).enumerate()
+        {
+            axes.push(axis.resized(extent, growth).map_err(|error| error.on_axis(d))?);
+        }
+        Ok(Grid::new(axes))
+    }
+
+    /// What becomes of the occupied chunks if the array shrinks to `shape`: which ones are to be
+    /// deleted, and which hold elements that are to become the fill value, if nothing is to show
+    /// again when the array grows back (SD-08, `discard`). Axes that grow lose nothing.
+    ///
+    /// # Errors
+    /// [`GridError::Rank`].
+    ///
+    /// # Examples
+    /// ```
+    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[5, 5])?;
+    /// let shrink = grid.shrink(&[5, 8])?;
+    /// assert_eq!(shrink.removed, [vec![1..2, 0..2]]);
+    /// assert_eq!(shrink.cut, [vec![0..1, 1..2]]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn shrink(&self, shape: &[u64]) -> Result<Shrink, GridError> {
+        self.check_rank("extents", shape.len())?;
+        let all = self.occupied();
+        let (mut kept, mut intact) = (Vec::new(), Vec::new());
+        for (axis, &extent) in self.axes().iter().zip(shape) {
+            let extent = extent.min(axis.extent());
+            // A chunk stays if it starts inside of the new extent, and is intact if it ends there.
+            let last = extent.checked_sub(1).and_then(|last| axis.chunk_of(last));
+            let stay = last.map_or(0, |(chunk, _)| chunk.saturating_add(1));
+            let boundary = stay.checked_sub(1).and_then(|last| axis.clipped(last));
+            let cut = boundary.is_some_and(|range| range.end > extent);
+            kept.push(stay);
+            intact.push(stay.saturating_sub(u64::from(cut)));
+        }
+        Ok(Shrink { removed: difference(all, &kept), cut: difference(&kept, &intact) })
+    }
+
+    /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
+    ///
+    /// # Errors
+    /// [`GridError::NothingToConcat`]; [`GridError::AxisOutOfBounds`]; [`GridError::Rank`];
+    /// [`GridError::PieceMismatch`] on the axis, not joined, on which a piece has another extent
+    /// or other occupied chunks than the first; those of [`Axis::concat`].
+    pub fn concat(axis: usize, pieces: &[&Grid]) -> Result<Grid, GridError> {
+        let first = pieces.first().ok_or(GridError::NothingToConcat)?;
+        let rank = first.rank();
+        let mut along = Vec::with_capacity(pieces.len());
+        for (piece, grid) in pieces.iter().enumerate() {
+            first.check_rank("axes", grid.rank())?;
+            along.push(grid.axes().get(axis).ok_or(GridError::AxisOutOfBounds { axis, rank })?);
+            let mut others = first.axes().iter().zip(grid.axes()).enumerate();
+            if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
+                return Err(GridError::PieceMismatch { piece }.on_axis(d));
+            }
+        }
+        let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;
+        let mut axes = first.axes().to_vec();
+        if let Some(place) = axes.get_mut(axis) {
+            *place = joined;
+        }
+        Ok(Grid::new(axes))
+    }
+}
+
+/// The box of `outer` chunks an axis without the box of the first `inner` ones, as boxes: for each
+/// axis the chunks that are out on it, in on the axes before it, and anywhere on those after it.
+fn difference(outer: &[u64], inner: &[u64]) -> Vec<Vec<Range<u64>>> {
+    let piece = |axis: usize| -> Vec<Range<u64>> {
+        let ranges =
+            outer.iter().zip(inner).enumerate().map(|(d, (&all, &inside))| match d.cmp(&axis) {
+                core::cmp::Ordering::Less => 0..inside,
+                core::cmp::Ordering::Equal => inside..all,
+                core::cmp::Ordering::Greater => 0..all,
+            });
+        ranges.collect()
+    };
+    let pieces = (0..outer.len()).map(piece);
+    pieces.filter(|ranges| ranges.iter().all(|range| !range.is_empty())).collect()
+}

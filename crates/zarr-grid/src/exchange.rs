@@ -1,0 +1,175 @@
+//! To and from other ways to write a grid.
+
+use alloc::vec::Vec;
+
+use crate::axis::{Axis, AxisKind, Layout};
+use crate::build::Run;
+use crate::cuts::Cuts;
+use crate::error::GridError;
+use crate::grid::Grid;
+
+/// An item of a list of edges, as the metadata writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EdgeItem {
+    /// A single edge: an integer.
+    Edge(u64),
+    /// A run: a pair of integers, `[edge, count]`.
+    Run(Run),
+}
+
+impl Axis {
+    /// The axis of a dask-style tuple of chunk lengths, which sum to the extent.
+    ///
+    /// It is regular where dask's own writer takes it for that: all lengths are equal but the
+    /// last, which may be less, and is then padded in a store. [`Axis::from_edges`] keeps any list
+    /// as it is, without padding.
+    ///
+    /// # Errors
+    /// [`GridError::ZeroEdge`], [`GridError::EdgeOverflow`]. A tuple of no lengths is an empty
+    /// list.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// assert_eq!(Axis::from_dask(&[4, 4, 2])?, Axis::regular(10, 4)?);
+    /// assert_eq!(Axis::from_dask(&[4, 2, 4])?, Axis::from_edges(10, [4, 2, 4])?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn from_dask(lengths: &[u64]) -> Result<Axis, GridError> {
+        let sum = lengths.iter().try_fold(0_u64, |sum, &length| sum.checked_add(length));
+        let extent = sum.ok_or(GridError::EdgeOverflow)?;
+        let axis = Axis::from_edges(extent, lengths.iter().copied())?;
+        match lengths {
+            [edge, middle @ .., last]
+                if middle.iter().all(|length| length == edge) && last <= edge =>
+            {
+                // Padding the last chunk may reach past `u64`; the list does not.
+                Ok(Axis::regular(extent, *edge).unwrap_or(axis))
+            }
+            [edge] => Axis::regular(extent, *edge),
+            _ => Ok(axis),
+        }
+    }
+
+    /// The lengths of the occupied chunks, the last one clipped to the extent: what dask calls the
+    /// chunks of the axis. They sum to the extent. Lazily, since there may be many; `remaining`
+    /// of [`Axis::cuts`] tells how many.
+    ///
+    /// # Examples
+    /// ```
+    /// let axis = zarr_grid::Axis::from_edges(6, [4, 4, 4])?;
+    /// assert!(axis.dask_lengths().eq([4, 2]));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn dask_lengths(&self) -> impl Iterator<Item = u64> + '_ {
+        Cuts::new(self, 0..self.extent(), 0..self.occupied()).map(|cut| cut.len)
+    }
+
+    /// The rectilinear axis that declares the same chunks, for a regular one; a rectilinear one as
+    /// it is.
+    #[must_use]
+    pub fn to_rectilinear(&self) -> Axis {
+        match (self.kind(), self.layout()) {
+            (AxisKind::Regular { .. }, layout) => {
+                let layout = match (self.declared(), layout) {
+                    (0, _) => Layout::no_chunks(),
+                    (_, layout) => layout.clone(),
+                };
+                let (declared, end) = (self.declared(), self.declared_end());
+                Axis::from_parts(self.extent(), declared, end, layout, false)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The regular axis that declares the same chunks, if there is one (SD-09). An empty list has
+    /// none, as no edge is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// let regular = Axis::regular(10, 4)?;
+    /// assert_eq!(regular.to_rectilinear().to_regular(), Some(regular));
+    /// assert_eq!(Axis::from_edges(6, [4, 4, 4])?.to_regular(), None);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    #[must_use]
+    pub fn to_regular(&self) -> Option<Axis> {
+        Axis::regular(self.extent(), self.regular_edge()?).ok()
+    }
+
+    /// The items of the canonical list: neighbours of equal edge are one run where `[edge,count]`
+    /// has fewer characters than the edges one by one, and single edges elsewhere (SD-09).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, EdgeItem, Run};
+    ///
+    /// let axis = Axis::from_edges(11, [1, 1, 1, 1, 3, 2, 2])?;
+    /// let items: Vec<EdgeItem> = axis.canonical().collect();
+    /// let [four, three, two] = [Run { edge: 1, count: 4 }.into(), 3.into(), 2.into()];
+    /// assert_eq!(items, [four, three, two, two]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn canonical(&self) -> impl Iterator<Item = EdgeItem> + '_ {
+        self.runs().flat_map(|run| {
+            let (repeat, item) = if run.is_shorter_than_list() {
+                (1, EdgeItem::Run(run))
+            } else {
+                (run.count, EdgeItem::Edge(run.edge))
+            };
+            (0..repeat).map(move |_| item)
+        })
+    }
+}
+
+impl From<u64> for EdgeItem {
+    fn from(edge: u64) -> EdgeItem {
+        EdgeItem::Edge(edge)
+    }
+}
+
+impl From<Run> for EdgeItem {
+    fn from(run: Run) -> EdgeItem {
+        EdgeItem::Run(run)
+    }
+}
+
+impl Run {
+    /// Whether `[edge,count]` has fewer characters than the edge `count` times with commas.
+    fn is_shorter_than_list(&self) -> bool {
+        let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
+        let list = self.count.saturating_mul(digits(self.edge) + 1) - 1;
+        digits(self.edge) + digits(self.count) + 3 < list
+    }
+}
+
+impl Grid {
+    /// The grid of dask-style tuples of chunk lengths, one an axis; see [`Axis::from_dask`].
+    ///
+    /// # Errors
+    /// Those of [`Axis::from_dask`], on their axis.
+    pub fn from_dask(chunks: &[impl AsRef<[u64]>]) -> Result<Grid, GridError> {
+        let axes: Result<Vec<Axis>, GridError> = chunks
+            .iter()
+            .enumerate()
+            .map(|(d, lengths)| Axis::from_dask(lengths.as_ref()).map_err(|error| error.on_axis(d)))
+            .collect();
+        axes.map(Grid::new)
+    }
+
+    /// The rectilinear grid that declares the same chunks.
+    #[must_use]
+    pub fn to_rectilinear(&self) -> Grid {
+        Grid::new(self.axes().iter().map(Axis::to_rectilinear).collect::<Vec<_>>())
+    }
+
+    /// The regular grid that declares the same chunks, if there is one (SD-09).
+    #[must_use]
+    pub fn to_regular(&self) -> Option<Grid> {
+        let axes: Option<Vec<Axis>> = self.axes().iter().map(Axis::to_regular).collect();
+        axes.map(Grid::new)
+    }
+}

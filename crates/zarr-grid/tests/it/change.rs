@@ -1,0 +1,203 @@
+//! Resizing, appending, shrinking, joining.
+
+use crate::naive::{Naive, Random, compositions, partitions, runs};
+use std::collections::BTreeSet;
+use zarr_grid::{Axis, AxisKind, Grid, GridError, Growth};
+
+#[test]
+fn sd_08_every_partition_resized_keeps_its_edges_and_repeats_the_last() {
+    for naive in partitions(7, 3) {
+        let axis = naive.axis();
+        for extent in 0..=16 {
+            let resized = axis.resized(extent, Growth::RepeatLast);
+            let mut edges = naive.edges.clone();
+            let Some(&last) = edges.last() else {
+                match extent {
+                    0 => assert_eq!(resized, Ok(axis.clone())),
+                    _ => assert_eq!(resized, Err(GridError::NoEdgeToRepeat)),
+                }
+                continue;
+            };
+            while edges.iter().sum::<u64>() < extent {
+                edges.push(last);
+            }
+            let resized = resized.unwrap();
+            assert_eq!(resized, Naive::new(extent, edges).axis(), "{naive:?} {extent}");
+            // Nothing declared is lost, so that going back is exact where nothing was added.
+            if extent <= axis.declared_end() {
+                assert_eq!(resized.resized(naive.extent, Growth::RepeatLast).unwrap(), axis);
+            }
+            let occupied = naive.edges[..naive.occupied() as usize].to_vec();
+            assert_eq!(axis.trimmed(), Naive::new(naive.extent, occupied).axis());
+        }
+    }
+}
+
+#[test]
+fn sd_08_every_partition_takes_explicit_edges_past_its_end() {
+    for naive in partitions(5, 2) {
+        let axis = naive.axis();
+        let end = naive.edges.iter().sum::<u64>();
+        for added in (1..=4).flat_map(compositions) {
+            let new = added.iter().map(|&edge| (edge, 1)).collect::<Vec<_>>();
+            let new = runs(&new);
+            for extent in 0..end + 6 {
+                let resized = axis.resized(extent, Growth::Edges(&new));
+                let sum = end + added.iter().sum::<u64>();
+                if extent <= end {
+                    assert_eq!(resized, Err(GridError::EdgesNotNeeded { end, extent }));
+                } else if extent > sum {
+                    assert_eq!(resized, Err(GridError::EdgesTooShort { sum, extent }));
+                } else {
+                    let edges = [&naive.edges[..], &added].concat();
+                    assert_eq!(resized.unwrap(), Naive::new(extent, edges).axis());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sd_08_an_integer_axis_needs_no_edges() {
+    let axis = Axis::regular(6, 4).unwrap();
+    for extent in 0..20 {
+        let resized = axis.resized(extent, Growth::RepeatLast).unwrap();
+        assert_eq!(resized, Axis::regular(extent, 4).unwrap());
+    }
+    let new = runs(&[(4, 1)]);
+    assert_eq!(axis.resized(9, Growth::Edges(&new)), Err(GridError::EdgesOnRegular { edge: 4 }));
+    assert_eq!(axis.appended(3, Growth::RepeatLast), Axis::regular(9, 4));
+    assert_eq!(axis.appended(u64::MAX, Growth::RepeatLast), Err(GridError::EdgeOverflow));
+}
+
+#[test]
+fn growth_is_a_run_and_its_sum_is_checked() {
+    let axis = Axis::from_edges(2, [1, 1]).unwrap();
+    let huge = axis.resized(1 << 62, Growth::RepeatLast).unwrap();
+    assert_eq!((huge.declared(), huge.runs().count()), (1 << 62, 1));
+    let wide = Axis::from_edges(1 << 63, [1 << 63]).unwrap();
+    assert_eq!(wide.resized(u64::MAX, Growth::RepeatLast), Err(GridError::EdgeOverflow));
+    // Positions count the new edges, not the ones there are.
+    let bad = runs(&[(1, 1), (0, 1)]);
+    assert_eq!(axis.resized(3, Growth::Edges(&bad)), Err(GridError::ZeroEdge { position: 1 }));
+}
+
+#[test]
+fn sd_08_every_shrink_removes_and_cuts_what_a_walk_finds() {
+    let mut random = Random(15);
+    let some: Vec<Naive> = partitions(6, 2).collect();
+    for round in 0..400 {
+        let rank = (round % 3) + 1;
+        let axes: Vec<Naive> =
+            (0..rank).map(|_| some[random.below(some.len() as u64) as usize].clone()).collect();
+        let shape: Vec<u64> = axes.iter().map(|axis| random.below(axis.extent + 3)).collect();
+        let grid = Grid::new(axes.iter().map(Naive::axis).collect::<Vec<_>>());
+        // Every element of the array, by chunk: how many there are, and how many stay.
+        let mut chunks = std::collections::BTreeMap::<Vec<u64>, (u64, u64)>::new();
+        let mut all = vec![Vec::new()];
+        for axis in &axes {
+            let longer = |index: &Vec<u64>| {
+                let index = index.clone();
+                (0..axis.extent).map(move |next| [&index[..], &[next]].concat())
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        for index in &all {
+            let chunk = index.iter().zip(&axes).map(|(&i, axis)| axis.chunk_of(i).unwrap().0);
+            let stays = index.iter().zip(&shape).all(|(index, extent)| index < extent);
+            let entry = chunks.entry(chunk.collect()).or_default();
+            *entry = (entry.0 + 1, entry.1 + u64::from(stays));
+        }
+        let with = |test: fn(u64, u64) -> bool| -> BTreeSet<Vec<u64>> {
+            let kept = chunks.iter().filter(|&(_, &(all, stay))| test(all, stay));
+            kept.map(|(chunk, _)| chunk.clone()).collect()
+        };
+        let shrink = grid.shrink(&shape).unwrap();
+        for (boxes, expected) in [
+            (&shrink.removed, with(|_, stay| stay == 0)),
+            (&shrink.cut, with(|all, stay| stay > 0 && stay < all)),
+        ] {
+            let mut found = Vec::new();
+            for chunk_box in boxes {
+                let mut parts = grid.chunk_box(chunk_box).unwrap();
+                assert!(!parts.is_empty());
+                while let Some(part) = parts.next_part() {
+                    assert!(part.is_whole());
+                    found.push(part.chunk.to_vec());
+                }
+            }
+            let count = found.len();
+            assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "{axes:?} {shape:?}");
+            assert_eq!(count, expected.len(), "boxes overlap");
+        }
+    }
+}
+
+#[test]
+fn every_pair_of_partitions_joins_as_a_walk_does() {
+    let some: Vec<Naive> = partitions(5, 2).collect();
+    for first in &some {
+        for second in &some {
+            let joined = Axis::concat(&[&first.axis(), &second.axis()]);
+            let occupied = &first.edges[..first.occupied() as usize];
+            let end = occupied.iter().sum::<u64>();
+            if end != first.extent {
+                let extent = first.extent;
+                assert_eq!(joined, Err(GridError::ClippedPiece { piece: 0, extent, end }));
+                continue;
+            }
+            let edges = [occupied, &second.edges].concat();
+            let joined = joined.unwrap();
+            assert_eq!(joined, Naive::new(first.extent + second.extent, edges).axis());
+            for index in 0..second.extent {
+                let (chunk, local) = second.chunk_of(index).unwrap();
+                let moved = joined.chunk_of(first.extent + index);
+                assert_eq!(moved, Some((first.occupied() + chunk, local)));
+            }
+        }
+    }
+}
+
+#[test]
+fn regular_pieces_of_one_edge_stay_regular() {
+    let [a, b, c] = [8, 10, 8].map(|extent| Axis::regular(extent, 4).unwrap());
+    assert_eq!(Axis::concat(&[&a, &c, &b]), Axis::regular(26, 4));
+    assert!(Axis::concat(&[&a, &b, &c]).is_err());
+    let other = Axis::regular(9, 3).unwrap();
+    assert_eq!(Axis::concat(&[&a, &other]).unwrap().kind(), AxisKind::Rectilinear);
+    assert_eq!(Axis::concat(&[]), Err(GridError::NothingToConcat));
+    let huge = Axis::regular(1 << 63, 1).unwrap();
+    assert_eq!(Axis::concat(&[&huge, &huge]), Err(GridError::EdgeOverflow));
+}
+
+#[test]
+fn grids_join_where_their_other_axes_agree() {
+    let grid = |extent: u64, edges: &[u64]| {
+        let axis = Axis::from_edges(extent, edges.iter().copied()).unwrap();
+        Grid::new([axis, Axis::regular(6, 4).unwrap()])
+    };
+    let (a, b) = (grid(5, &[2, 3]), grid(4, &[4]));
+    let joined = Grid::concat(0, &[&a, &b]).unwrap();
+    assert_eq!(joined.axes()[0], Axis::from_edges(9, [2, 3, 4]).unwrap());
+    assert_eq!(joined.shape(), [9, 6]);
+    // A list of the same occupied chunks does as well as an integer.
+    let list = Axis::from_edges(6, [4, 4, 9]).unwrap();
+    let c = Grid::new([Axis::regular(4, 4).unwrap(), list]);
+    assert!(Grid::concat(0, &[&a, &c]).is_ok());
+    assert_eq!(Grid::concat(1, &[&a, &b]), Err(GridError::PieceMismatch { piece: 1 }.on_axis(0)));
+    assert_eq!(Grid::concat(2, &[&a]), Err(GridError::AxisOutOfBounds { axis: 2, rank: 2 }));
+    assert!(Grid::concat(0, &[&a, &Grid::new([])]).is_err());
+    assert_eq!(Grid::concat(0, &[]), Err(GridError::NothingToConcat));
+}
+
+#[test]
+fn grids_resize_axis_by_axis() {
+    let grid = Grid::new([Axis::from_edges(5, [2, 3]).unwrap(), Axis::regular(6, 4).unwrap()]);
+    let new = runs(&[(4, 1)]);
+    let resized = grid.resized(&[9, 10], &[Growth::Edges(&new), Growth::RepeatLast]).unwrap();
+    assert_eq!((resized.shape(), resized.occupied()), (&[9, 10][..], &[3, 3][..]));
+    let error = grid.resized(&[9, 10], &[Growth::RepeatLast, Growth::Edges(&new)]).unwrap_err();
+    assert_eq!(error, GridError::EdgesOnRegular { edge: 4 }.on_axis(1));
+    assert!(grid.resized(&[9], &[Growth::RepeatLast; 2]).is_err());
+    assert!(grid.shrink(&[9]).is_err());
+}

@@ -1,0 +1,108 @@
+//! Dask tuples, regular and rectilinear, canonical lists.
+
+use crate::naive::{Naive, Random, partitions, runs};
+use zarr_grid::{Axis, AxisKind, EdgeItem, Grid, GridError, Run};
+
+#[test]
+fn every_partition_gives_dask_its_clipped_lengths() {
+    for naive in partitions(9, 2) {
+        let axis = naive.axis();
+        let lengths: Vec<u64> = axis.dask_lengths().collect();
+        let walked: Vec<u64> = naive.cuts(0, naive.extent).iter().map(|cut| cut.len).collect();
+        assert_eq!(lengths, walked);
+        assert_eq!(lengths.iter().sum::<u64>(), naive.extent);
+
+        // Back again: the same elements in the same chunks.
+        let back = Axis::from_dask(&lengths).unwrap();
+        assert_eq!(back.extent(), naive.extent);
+        assert!(back.dask_lengths().eq(lengths.iter().copied()));
+        let regular = match lengths.split_last() {
+            Some((last, before)) => {
+                let edge = before.first().unwrap_or(last);
+                before.iter().all(|length| length == edge) && last <= edge
+            }
+            None => false,
+        };
+        assert_eq!(matches!(back.kind(), AxisKind::Regular { .. }), regular);
+    }
+    assert_eq!(Axis::from_dask(&[4, 0]), Err(GridError::ZeroEdge { position: 1 }));
+    assert_eq!(Axis::from_dask(&[u64::MAX, 1]), Err(GridError::EdgeOverflow));
+    // Padding the last chunk would pass u64: a list.
+    let wide = Axis::from_dask(&[(1 << 63) + 1, 5]).unwrap();
+    assert_eq!(wide.kind(), AxisKind::Rectilinear);
+    let grid = Grid::from_dask(&[vec![4, 4, 2], vec![1, 2]]).unwrap();
+    assert_eq!((grid.shape(), grid.is_regular()), (&[10, 3][..], false));
+    assert_eq!(Grid::from_dask(&[[1], [0]]), Err(GridError::ZeroEdge { position: 0 }.on_axis(1)));
+}
+
+#[test]
+fn sd_09_only_equal_edges_that_just_cover_the_extent_convert_and_without_loss() {
+    for naive in partitions(9, 4) {
+        let list = naive.axis();
+        assert_eq!(list.to_rectilinear(), list);
+        match list.to_regular() {
+            Some(regular) => {
+                assert_eq!(regular.to_rectilinear(), list);
+                assert_eq!(regular.declared(), list.declared());
+            }
+            None => {
+                let edge = naive.edges.first().copied().unwrap_or(1);
+                let equal = naive.edges.iter().all(|&other| other == edge);
+                let just = naive.edges.len() as u64 == naive.extent.div_ceil(edge);
+                assert!(!equal || !just || naive.edges.is_empty());
+            }
+        }
+    }
+    for (extent, edge) in (0..20).flat_map(|extent| (1..9).map(move |edge| (extent, edge))) {
+        let regular = Axis::regular(extent, edge).unwrap();
+        let list = regular.to_rectilinear();
+        assert_eq!(list.declared(), regular.declared());
+        let back = (extent > 0).then(|| regular.clone());
+        assert_eq!(list.to_regular(), back);
+        assert_eq!(regular.to_regular(), Some(regular));
+    }
+    let grid = Grid::regular(&[10, 10], &[3, 5]).unwrap();
+    assert_eq!(grid.to_rectilinear().to_regular().as_ref(), Some(&grid));
+    assert!(!grid.to_rectilinear().axes().contains(&grid.axes()[0]));
+}
+
+fn text(items: impl Iterator<Item = EdgeItem>) -> String {
+    let items = items.map(|item| match item {
+        EdgeItem::Edge(edge) => format!("{edge}"),
+        EdgeItem::Run(Run { edge, count }) => format!("[{edge},{count}]"),
+    });
+    items.collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn sd_09_the_canonical_list_is_the_shortest_of_its_runs() {
+    let mut random = Random(20);
+    for _ in 0..400 {
+        let naive = random.axis();
+        let axis = naive.axis();
+        let written = text(axis.canonical());
+        // Each merged run by itself, in the shorter of its two forms, the list if they tie.
+        let runs = axis.runs().map(|Run { edge, count }| {
+            let list = vec![edge.to_string(); count as usize].join(",");
+            let run = format!("[{edge},{count}]");
+            if run.len() < list.len() { run } else { list }
+        });
+        assert_eq!(written, runs.collect::<Vec<_>>().join(","));
+    }
+    let canonical =
+        |edges: &[(u64, u64)]| text(Axis::from_runs(0, runs(edges)).unwrap().canonical());
+    assert_eq!(canonical(&[(1, 2), (1, 1)]), "1,1,1");
+    assert_eq!(canonical(&[(1, 2), (1, 2)]), "[1,4]");
+    assert_eq!(canonical(&[(10, 2)]), "10,10");
+    assert_eq!(canonical(&[(1 << 40, 2)]), "[1099511627776,2]");
+    assert_eq!(canonical(&[(1, u64::MAX)]), "[1,18446744073709551615]");
+    assert_eq!(canonical(&[]), "");
+}
+
+#[test]
+fn sd_04_writing_keeps_what_was_declared() {
+    // [4, 4, 4] on extent 6 declares three chunks; as the integer 4 it would declare two.
+    let list = Naive::new(6, [4, 4, 4]).axis();
+    assert_eq!(text(list.canonical()), "4,4,4");
+    assert_eq!(list.kind(), AxisKind::Rectilinear);
+}
