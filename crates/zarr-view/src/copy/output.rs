@@ -113,6 +113,15 @@ impl<'a> Output<'a> {
         Ok(self.part(self.view.shrink(ranges)?))
     }
 
+    /// The output as a box of a larger shape: indices in the margins are masked, and nothing is
+    /// written there.
+    ///
+    /// # Errors
+    /// As [`View::pad`].
+    pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<Output<'_>, CopyError> {
+        Ok(self.part(self.view.pad(margins)?))
+    }
+
     /// The output with its dimensions reordered.
     ///
     /// # Errors
