@@ -1,3 +1,43 @@
 //! Zarr v3 codec chains, compiled to views.
+//!
+//! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid; binding
+//! finds every fault that can be found without seeing a chunk, for all chunk shapes at once. A
+//! [`ChunkCodec`] is the chain for one chunk shape: `transpose` and `reshape` have become strided
+//! views there, so that decoding undoes the compressors, then moves each element once, from where
+//! the leaf (`bytes` or `packbits`) has it to where the caller wants it.
+//!
+//! ```text
+//! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes ── one strided move ──> caller
+//! ```
+//!
+//! The byte compressors are features, one dependency each: `crc32c`, `gzip`, `zstd`.
+//!
+//! # Hostile input
+//! No chunk, whatever its bytes, causes a panic, or memory beyond what its own length and its
+//! metadata account for.
+//!
+//! # What this crate does not do
+//! No I/O, no threads, no grids: callers fetch the bytes and say which chunk shapes there are.
 
 #![forbid(unsafe_code)]
+
+mod chain;
+mod chunk;
+mod compressor;
+mod element;
+mod error;
+mod leaf;
+mod moves;
+mod options;
+mod reshape;
+mod route;
+mod scratch;
+mod symbolic;
+
+pub use chain::Chain;
+pub use chunk::ChunkCodec;
+pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+pub use options::Options;
+pub use route::{Route, Slice};
+pub use scratch::Scratch;
+pub use symbolic::AxisEdges;

@@ -1,0 +1,202 @@
+//! A codec chain bound to its data type and to the chunk shapes that it will meet.
+
+use std::sync::Arc;
+
+use zarr_metadata::{Codec, DataType};
+
+use crate::chunk::ChunkCodec;
+use crate::compressor::{self, ByteCodec};
+use crate::element::ElementType;
+use crate::error::{ChainError, ChainErrorKind, ChunkError};
+use crate::leaf::Leaf;
+use crate::moves::Move;
+use crate::options::Options;
+use crate::symbolic::{AxisEdges, Shape};
+
+/// A codec chain that fits its data type and every chunk shape of its grid.
+///
+/// Binding checks all there is to check without seeing a chunk: the order of the codecs (SD-31),
+/// their configurations against the data type (SD-15, SD-50, SD-53), and for `transpose` and
+/// `reshape` every occupied chunk shape at once (SD-24). What is left for
+/// [`for_shape`](Chain::for_shape) is to work out one shape's numbers.
+///
+/// # Examples
+/// ```
+/// use zarr_codec::{AxisEdges, Chain};
+/// use zarr_metadata::ArrayMetadata;
+///
+/// let document = br#"{
+///   "zarr_format": 3, "node_type": "array", "shape": [59], "data_type": "bool",
+///   "chunk_grid": {"name": "rectilinear",
+///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
+///   "chunk_key_encoding": {"name": "default"}, "fill_value": false,
+///   "codecs": [{"name": "packbits"}]
+/// }"#;
+/// let metadata = ArrayMetadata::from_json(document)?;
+/// let edges = [AxisEdges::of([31, 28])];
+/// let chain = Chain::bind(metadata.codecs(), metadata.data_type(), &edges)?;
+/// // Thirty-one booleans are four bytes, one bit of them padding.
+/// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Spec
+/// Zarr v3 core, "Codecs"; the documents of each codec.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    inner: Arc<Bound>,
+}
+
+/// A codec's place in the document and its name, for messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) path: String,
+    pub(crate) name: String,
+}
+
+impl Place {
+    fn error(&self, kind: ChainErrorKind) -> ChainError {
+        ChainError::new(&self.path, &self.name, kind)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(crate) element: ElementType,
+    pub(crate) moves: Vec<(Move, Place)>,
+    pub(crate) leaf: Leaf,
+    pub(crate) leaf_place: Place,
+    pub(crate) bytes: Vec<(Box<dyn ByteCodec>, Place)>,
+    pub(crate) options: Options,
+    /// A codec that was skipped: its document allows that for reading, not for writing (SD-42).
+    pub(crate) skipped: Option<Place>,
+}
+
+impl Chain {
+    /// Binds `codecs` to a data type and to the edges of each grid axis's occupied chunks.
+    ///
+    /// # Errors
+    /// Where the chain does not fit, with the codec's JSON path.
+    pub fn bind(
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+    ) -> Result<Self, ChainError> {
+        Self::bind_with(codecs, data_type, edges, Options::default())
+    }
+
+    /// As [`bind`](Chain::bind), with other [`Options`].
+    ///
+    /// # Errors
+    /// As [`bind`](Chain::bind).
+    pub fn bind_with(
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        Self::bind_at("$.codecs", codecs, data_type, edges, options)
+    }
+
+    /// As [`bind_with`](Chain::bind_with) for a list of codecs anywhere in a document: `path` is
+    /// the list's own JSON path.
+    pub(crate) fn bind_at(
+        path: &str,
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        let whole = Place { path: path.to_owned(), name: "chain".to_owned() };
+        let element = ElementType::new(data_type).map_err(|kind| whole.error(kind))?;
+        let mut shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
+        let mut moves = Vec::new();
+        let mut leaf = None;
+        let mut bytes = Vec::new();
+        let mut skipped = None;
+
+        for (index, codec) in codecs.iter().enumerate() {
+            let place = Place { path: format!("{path}[{index}]"), name: codec.name().to_owned() };
+            if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
+                skipped = Some(place);
+                continue;
+            }
+            if leaf.is_some() {
+                let codec = compressor::bind(codec).map_err(|kind| place.error(kind))?;
+                bytes.push((codec, place));
+            } else if let Some(step) = Move::new(codec) {
+                shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
+                moves.push((step, place));
+            } else {
+                let bound = Leaf::new(codec, &element).map_err(|kind| place.error(kind))?;
+                leaf = Some((bound, place));
+            }
+        }
+        let (leaf, leaf_place) = leaf.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+        Ok(Self {
+            inner: Arc::new(Bound { element, moves, leaf, leaf_place, bytes, options, skipped }),
+        })
+    }
+
+    /// The codec of the chunks of one shape.
+    ///
+    /// Worth keeping: a grid has few distinct chunk shapes, and all their numbers are worked out
+    /// here.
+    ///
+    /// # Errors
+    /// Where the shape is none that the chain was bound to and does not fit, or a chunk of it is
+    /// larger than the machine's address space.
+    pub fn for_shape(&self, chunk_shape: &[u64]) -> Result<ChunkCodec, ChainError> {
+        ChunkCodec::new(&self.inner, chunk_shape)
+    }
+
+    /// Bytes of one element in memory.
+    #[must_use]
+    pub fn element_size(&self) -> usize {
+        self.inner.element.size()
+    }
+
+    /// What an element reads back as after it was written: other than it was if `first_bit` and
+    /// `last_bit` cut bits off (SD-49).
+    ///
+    /// `element` is the bytes of one element in memory.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if it is no element of the data type.
+    pub fn read_back(&self, element: &[u8]) -> Result<Vec<u8>, ChunkError> {
+        let Bound { element: element_type, leaf, leaf_place: place, .. } = &*self.inner;
+        let failed = |kind| ChunkError::new(&place.path, &place.name, kind);
+        let (mut elements, mut encoded, mut scratch) = (element.to_vec(), Vec::new(), Vec::new());
+        leaf.encode(&mut elements, element_type, &mut encoded).map_err(failed)?;
+        let decoded = leaf.decode(&encoded, 1, element_type, &mut scratch).map_err(failed)?;
+        Ok(decoded.bytes.to_vec())
+    }
+
+    /// Whether chunks can be written: not where a codec had to be skipped (SD-42).
+    ///
+    /// # Errors
+    /// Names the codec that is not known here.
+    pub fn check_writable(&self) -> Result<(), ChainError> {
+        match &self.inner.skipped {
+            Some(place) => Err(place.error(ChainErrorKind::Unsupported)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Bound {
+    /// The shape at each depth for one chunk shape: the chunk's own first, the leaf's last.
+    pub(crate) fn shapes(&self, chunk_shape: &[u64]) -> Result<Vec<Vec<u64>>, ChainError> {
+        let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
+        let whole = |kind| ChainError::new("$.codecs", "chain", kind);
+        let mut shape = Shape::of_grid(&edges).map_err(whole)?;
+        let mut shapes = vec![chunk_shape.to_vec()];
+        for (step, place) in &self.moves {
+            shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
+            let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
+            let sizes: Option<Vec<u64>> = sizes.collect();
+            shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SizeOverflow))?);
+        }
+        Ok(shapes)
+    }
+}

@@ -1,0 +1,143 @@
+//! The bytes-to-bytes codecs: one file each, one dependency each, each behind its feature.
+//!
+//! Every decoder is told how many bytes must come out, or at most may (SD-35), and allocates in
+//! proportion to what goes in: a chunk of a hundred bytes cannot make it reserve a gigabyte.
+
+#[cfg(feature = "crc32c")]
+mod crc32c;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use std::fmt;
+
+use zarr_metadata::{Codec, CodecKind};
+
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+
+/// How many bytes a decoder must give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// The metadata says how many.
+    Exactly(u64),
+    /// The metadata does not say: under another compressor, or in a shard with slack.
+    AtMost(u64),
+}
+
+impl Expected {
+    /// The most bytes that may come out.
+    #[cfg(any(feature = "gzip", feature = "zstd"))]
+    fn limit(self) -> u64 {
+        match self {
+            Self::Exactly(length) | Self::AtMost(length) => length,
+        }
+    }
+
+    pub(crate) fn check(self, found: usize) -> Result<(), ChunkErrorKind> {
+        let found = widen(found);
+        match self {
+            Self::Exactly(expected) if found != expected => {
+                Err(ChunkErrorKind::DecodedLength { found, expected })
+            }
+            Self::AtMost(limit) if found > limit => Err(ChunkErrorKind::DecodedLimit { limit }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an exact length that `encoded` bytes cannot decode to with a format that expands by
+    /// `ratio` at most, before memory is reserved for it.
+    #[cfg(any(feature = "gzip", feature = "zstd"))]
+    fn check_ratio(self, encoded: usize, ratio: u64) -> Result<(), ChunkErrorKind> {
+        let most = widen(encoded).saturating_mul(ratio);
+        match self {
+            Self::Exactly(expected) if expected > most => {
+                Err(ChunkErrorKind::DecodedTooShort { encoded: widen(encoded), expected })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One bytes-to-bytes codec, ready to run.
+///
+/// `decode` and `encode` append to `out`, which comes empty.
+pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
+    /// The encoded length, where the decoded one settles it.
+    fn encoded_len(&self, _decoded: Option<u64>) -> Option<u64> {
+        None
+    }
+
+    /// For a codec whose input is a prefix of its output: how long the prefix is, checked.
+    ///
+    /// Such a codec needs no buffer to decode into.
+    fn decoded_prefix(&self, _encoded: &[u8]) -> Option<Result<usize, ChunkErrorKind>> {
+        None
+    }
+
+    /// Decodes all of `encoded`, to not much more than what is expected of it.
+    fn decode(
+        &self,
+        encoded: &[u8],
+        expected: Expected,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind>;
+
+    /// Encodes all of `decoded`.
+    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind>;
+}
+
+/// The codec that a metadata document names, if it is one of these and compiled in.
+pub(crate) fn bind(codec: &Codec) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
+    match codec {
+        #[cfg(feature = "crc32c")]
+        Codec::Crc32c => Ok(Box::new(crc32c::Crc32c)),
+        #[cfg(feature = "gzip")]
+        Codec::Gzip { level } => Ok(Box::new(gzip::Gzip { level: *level })),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd(zstd) => {
+            Ok(Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }))
+        }
+        _ if matches!(codec.kind(), Some(CodecKind::BytesToBytes) | None) => {
+            Err(ChainErrorKind::Unsupported)
+        }
+        _ => Err(ChainErrorKind::Order),
+    }
+}
+
+/// Makes room for `length` more bytes, or says that there is none.
+pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkErrorKind> {
+    out.try_reserve_exact(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(length) })
+}
+
+/// Reads a decoder to its end, or one byte past the limit, so that a bomb costs no more memory
+/// than the limit allows.
+#[cfg(any(feature = "gzip", feature = "zstd"))]
+fn read_to_limit(
+    reader: impl std::io::Read,
+    expected: Expected,
+    out: &mut Vec<u8>,
+) -> Result<(), ChunkErrorKind> {
+    use std::io::Read as _;
+
+    if let Expected::Exactly(length) = expected {
+        reserve(out, narrow(length)?)?;
+    }
+    let mut reader = reader.take(expected.limit().saturating_add(1));
+    reader.read_to_end(out).map_err(|error| match error.kind() {
+        std::io::ErrorKind::OutOfMemory => ChunkErrorKind::OutOfMemory { bytes: expected.limit() },
+        _ => ChunkErrorKind::Corrupt { reason: error.to_string() },
+    })?;
+    Ok(())
+}
+
+/// A length in memory as a number of the format.
+pub(crate) fn widen(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// A length of the format as a length in memory.
+#[cfg(any(feature = "gzip", feature = "zstd"))]
+fn narrow(length: u64) -> Result<usize, ChunkErrorKind> {
+    usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })
+}

@@ -1,0 +1,101 @@
+//! Elements as they lie in memory: little-endian, sub-byte types one byte a component.
+
+use zarr_metadata::DataType;
+use zarr_view::Element;
+
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+
+/// The in-memory form of one element, as the codecs must know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ElementType {
+    pub(crate) name: String,
+    /// Bytes of a component in memory.
+    pub(crate) component_size: usize,
+    /// Components of an element: 2 for complex types.
+    pub(crate) components: usize,
+    /// Bits of a component that carry its value.
+    pub(crate) component_bits: u32,
+    /// Whether those bits are sign-extended in memory.
+    pub(crate) signed: bool,
+    /// Bytes that byte order permutes; 1 where it does not matter.
+    pub(crate) swap_unit: usize,
+    /// Whether `packbits` knows the type.
+    pub(crate) packable: bool,
+}
+
+impl ElementType {
+    pub(crate) fn new(data_type: &DataType) -> Result<Self, ChainErrorKind> {
+        let name = data_type.name();
+        let Some(layout) = data_type.layout() else {
+            return Err(ChainErrorKind::DataType { data_type: name });
+        };
+        Ok(Self {
+            name,
+            component_size: layout.component_size,
+            components: layout.components,
+            component_bits: layout.component_bits,
+            signed: layout.signed,
+            swap_unit: layout.swap_unit,
+            packable: data_type.is_packable(),
+        })
+    }
+
+    /// Bytes of one element.
+    pub(crate) fn size(&self) -> usize {
+        self.component_size.saturating_mul(self.components)
+    }
+
+    /// How the elements move between leaf and memory.
+    pub(crate) fn moved(&self, swapped: bool) -> Element {
+        let plain = Element::new(self.size());
+        if swapped {
+            Element::swapped_in_units(self.size(), self.swap_unit).unwrap_or(plain)
+        } else {
+            plain
+        }
+    }
+
+    pub(crate) fn is_bool(&self) -> bool {
+        self.name == "bool"
+    }
+
+    /// Whether a component fills less than its byte in memory; booleans are not such (SD-18).
+    pub(crate) fn is_sub_byte(&self) -> bool {
+        self.component_bits < 8 && !self.is_bool()
+    }
+
+    /// Refuses boolean bytes other than 0 and 1 (SD-52). `elements` holds whole elements.
+    pub(crate) fn check(&self, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+        if !self.is_bool() {
+            return Ok(());
+        }
+        // One pass that vectorises; the place is looked for only when there is a fault.
+        if elements.iter().fold(0, |seen, byte| seen | byte) <= 1 {
+            return Ok(());
+        }
+        match elements.iter().enumerate().find(|(_, byte)| **byte > 1) {
+            Some((element, value)) => Err(ChunkErrorKind::Bool {
+                element: crate::compressor::widen(element),
+                value: *value,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Extends sub-byte components from the bits that carry their value (SD-18).
+    pub(crate) fn canonicalise(&self, elements: &mut [u8]) {
+        if !self.is_sub_byte() {
+            return;
+        }
+        let unused = 8_u32.saturating_sub(self.component_bits);
+        if self.signed {
+            for byte in elements {
+                *byte = ((*byte << unused).cast_signed() >> unused).cast_unsigned();
+            }
+        } else {
+            for byte in elements {
+                *byte = (*byte << unused) >> unused;
+            }
+        }
+    }
+}

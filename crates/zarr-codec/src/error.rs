@@ -1,0 +1,313 @@
+//! What can go wrong: with a chain (once, when it is bound) and with a chunk (its bytes).
+
+use core::fmt;
+
+/// A fault, and the codec where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct At<K> {
+    /// The codec's place in the metadata document.
+    path: String,
+    codec: String,
+    kind: K,
+}
+
+/// A chain that does not fit its data type or its chunk shapes.
+///
+/// Displayed as one line: where in the document, which codec, what was found, what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainError {
+    // Boxed, so that results are no larger than what they hold when all is well.
+    inner: Box<At<ChainErrorKind>>,
+}
+
+impl ChainError {
+    pub(crate) fn new(path: &str, codec: &str, kind: ChainErrorKind) -> Self {
+        Self { inner: Box::new(At { path: path.to_owned(), codec: codec.to_owned(), kind }) }
+    }
+
+    /// The place in the metadata document, as a JSON path such as `$.codecs[1]`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+
+    /// The codec's name.
+    #[must_use]
+    pub fn codec(&self) -> &str {
+        &self.inner.codec
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ChainErrorKind {
+        &self.inner.kind
+    }
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { path, codec, kind } = &*self.inner;
+        write!(f, "{path}: codec {codec}: {kind}")
+    }
+}
+
+impl std::error::Error for ChainError {}
+
+/// What is wrong with a chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChainErrorKind {
+    /// The codec is not known, or its feature is not compiled in.
+    #[error("not supported here")]
+    Unsupported,
+    /// Not an array-to-bytes codec where one must stand, or the other way round.
+    #[error(
+        "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"
+    )]
+    Order,
+    /// The data type has no fixed size, or not one that the codec can encode.
+    #[error("cannot encode data type {data_type}")]
+    DataType {
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `bytes` without `endian` for a data type of more than one byte (SD-53).
+    #[error("data type {data_type} needs `endian`, \"little\" or \"big\"")]
+    MissingEndian {
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `first_bit` or `last_bit` outside the data type's bits (SD-15).
+    #[error(
+        "bits {first} to {last} are not within the {bits} bits of a component of {data_type}; \
+             first_bit <= last_bit < {bits} is allowed"
+    )]
+    BitRange {
+        /// `first_bit`, or its default.
+        first: u64,
+        /// `last_bit`, or its default.
+        last: u64,
+        /// The bits of one component.
+        bits: u32,
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `order` of another length than the array that reaches the codec, or not a permutation.
+    #[error("order {order:?} is not a permutation of the {rank} dimensions that reach the codec")]
+    TransposeOrder {
+        /// The order as given.
+        order: Vec<usize>,
+        /// How many dimensions there are.
+        rank: usize,
+    },
+    /// An input dimension that does not exist (SD-20).
+    #[error("shape[{axis}] names input dimension {input_dim}, but the input has {rank} dimensions")]
+    ReshapeInputDim {
+        /// The entry of `shape`.
+        axis: usize,
+        /// What it names.
+        input_dim: usize,
+        /// How many dimensions the input has.
+        rank: usize,
+    },
+    /// Input dimensions that do not rise strictly over all entries (SD-21).
+    #[error(
+        "shape[{axis}] names input dimension {input_dim} after one not below it; \
+             reshape never transposes, so input dimensions must rise strictly"
+    )]
+    ReshapeOrder {
+        /// The entry of `shape`.
+        axis: usize,
+        /// What it names.
+        input_dim: usize,
+    },
+    /// Sizes that do not make up the number of elements (SD-23, SD-24).
+    #[error(
+        "sizes multiply to {sizes}, but the input dimensions that no entry names multiply to {elements}"
+    )]
+    ReshapeElements {
+        /// What the input dimensions multiply to.
+        elements: String,
+        /// What the sizes multiply to.
+        sizes: String,
+    },
+    /// `-1` where the other sizes do not divide the number of elements (SD-23, SD-24).
+    #[error(
+        "-1 cannot be resolved: the sizes multiply to {divisor}, which does not always divide \
+             {elements}, the product of the input dimensions that no entry names"
+    )]
+    ReshapeNotDivisible {
+        /// What the sizes multiply to.
+        divisor: u64,
+        /// What the input dimensions multiply to.
+        elements: String,
+    },
+    /// An entry whose place does not match that of its input dimensions (SD-20).
+    #[error(
+        "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
+             {input_dim} multiply to {input}"
+    )]
+    ReshapePlace {
+        /// The entry of `shape`.
+        axis: usize,
+        /// Which side of it.
+        side: &'static str,
+        /// The product on the output's side.
+        output: String,
+        /// The first or last input dimension of the entry.
+        input_dim: usize,
+        /// The product on the input's side.
+        input: String,
+    },
+    /// The largest chunk has more elements than 64 bits count.
+    #[error("a chunk of shape {shape:?} has more than 2^64 elements")]
+    ChunkTooLarge {
+        /// The longest edge of each axis.
+        shape: Vec<u64>,
+    },
+    /// Sizes whose product passes 64 bits (SD-23).
+    #[error("the sizes multiply to more than 2^64")]
+    SizeOverflow,
+    /// A chunk that the machine's address space cannot hold.
+    #[error("a chunk of shape {shape:?} does not fit the memory of this machine")]
+    AddressSpace {
+        /// The chunk's shape.
+        shape: Vec<u64>,
+    },
+}
+
+/// A chunk whose bytes do not decode, or that cannot be encoded.
+///
+/// Displayed as one line: which codec, what was found, what is allowed. The chunk's key is added
+/// by whoever knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkError {
+    // Boxed, so that results are no larger than what they hold when all is well.
+    inner: Box<At<ChunkErrorKind>>,
+}
+
+impl ChunkError {
+    pub(crate) fn new(path: &str, codec: &str, kind: ChunkErrorKind) -> Self {
+        Self { inner: Box::new(At { path: path.to_owned(), codec: codec.to_owned(), kind }) }
+    }
+
+    /// The codec's place in the metadata document, as a JSON path such as `$.codecs[1]`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+
+    /// The codec's name.
+    #[must_use]
+    pub fn codec(&self) -> &str {
+        &self.inner.codec
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ChunkErrorKind {
+        &self.inner.kind
+    }
+}
+
+impl fmt::Display for ChunkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { path, codec, kind } = &*self.inner;
+        write!(f, "codec {codec} ({path}): {kind}")
+    }
+}
+
+impl std::error::Error for ChunkError {}
+
+/// What is wrong with a chunk.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChunkErrorKind {
+    /// Decoded to another length than the metadata says.
+    #[error("decoded to {found} bytes, expected {expected}")]
+    DecodedLength {
+        /// Bytes that came out.
+        found: u64,
+        /// Bytes that the metadata says.
+        expected: u64,
+    },
+    /// Decodes to more bytes than the metadata says.
+    #[error("decodes to more than the expected {expected} bytes")]
+    DecodedTooLong {
+        /// Bytes that the metadata says.
+        expected: u64,
+    },
+    /// Too few bytes to decode to what the metadata says, whatever they are.
+    #[error("{encoded} bytes cannot decode to the expected {expected} bytes")]
+    DecodedTooShort {
+        /// Bytes that went in.
+        encoded: u64,
+        /// Bytes that the metadata says.
+        expected: u64,
+    },
+    /// Decodes to more bytes than the limit, where the metadata says no length (SD-35).
+    #[error("decodes to more than the limit of {limit} bytes")]
+    DecodedLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// Fewer encoded bytes than the codec always writes.
+    #[error("{found} encoded bytes, expected at least {least}")]
+    EncodedLength {
+        /// Bytes that went in.
+        found: u64,
+        /// The fewest there can be.
+        least: u64,
+    },
+    /// Bytes that are not of the codec's format.
+    #[error("corrupt: {reason}")]
+    Corrupt {
+        /// What the decoder says.
+        reason: String,
+    },
+    /// A checksum that does not match.
+    #[error("checksum {stored:#010x} stored, {computed:#010x} computed")]
+    Checksum {
+        /// The checksum as stored.
+        stored: u32,
+        /// The checksum of the bytes as they are.
+        computed: u32,
+    },
+    /// A boolean byte that is neither 0 nor 1 (SD-52).
+    #[error("element {element} is the boolean byte {value}; 0 and 1 are allowed")]
+    Bool {
+        /// The element, in C order of the array that reaches the codec.
+        element: u64,
+        /// The byte.
+        value: u8,
+    },
+    /// Packed bits of a wrong length or padding.
+    #[error(transparent)]
+    Packed(#[from] zarr_packbits::Error),
+    /// A value with bits outside `first_bit` to `last_bit`, under strict encoding (SD-49).
+    #[error("element {element} has the bits {value}, some of which the packed form cannot keep")]
+    Lost {
+        /// The element, in C order of the array that reaches the codec.
+        element: u64,
+        /// Its bits in memory, hexadecimal.
+        value: String,
+    },
+    /// A view or buffer of the caller's that does not fit the chunk.
+    #[error(transparent)]
+    Copy(#[from] zarr_view::CopyError),
+    /// A chain with a codec that is not known here, skipped for reading (SD-42).
+    #[error("not known here, so that the chain can be read but not written")]
+    ReadOnly,
+    /// The compressor failed.
+    #[error("could not encode: {reason}")]
+    Encode {
+        /// What it says.
+        reason: String,
+    },
+    /// No memory for the decoded chunk.
+    #[error("no memory for {bytes} bytes")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
+}

@@ -1,0 +1,54 @@
+//! `bytes`: each element's own bytes, in little or big endian (core, "bytes codec").
+
+use zarr_metadata::Endian;
+
+use super::{Leaf, LeafElements};
+use crate::compressor::widen;
+use crate::element::ElementType;
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+
+pub(super) fn bind(endian: Option<Endian>, element: &ElementType) -> Result<Leaf, ChainErrorKind> {
+    match endian {
+        None if element.swap_unit > 1 => {
+            Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
+        }
+        endian => Ok(Leaf::Bytes { big_endian: endian == Some(Endian::Big) }),
+    }
+}
+
+pub(super) fn decode<'a>(
+    big_endian: bool,
+    encoded: &'a [u8],
+    elements: usize,
+    element: &ElementType,
+    scratch: &'a mut Vec<u8>,
+) -> Result<LeafElements<'a>, ChunkErrorKind> {
+    let expected = elements.saturating_mul(element.size());
+    if encoded.len() != expected {
+        let (found, expected) = (widen(encoded.len()), widen(expected));
+        return Err(ChunkErrorKind::DecodedLength { found, expected });
+    }
+    element.check(encoded)?;
+    let bytes = if element.is_sub_byte() {
+        // Upper bits are ignored and extended anew (SD-18): TensorStore leaves them as they come.
+        scratch.clear();
+        crate::compressor::reserve(scratch, encoded.len())?;
+        scratch.extend_from_slice(encoded);
+        element.canonicalise(scratch);
+        scratch
+    } else {
+        encoded
+    };
+    Ok(LeafElements { bytes, swapped: big_endian && element.swap_unit > 1 })
+}
+
+pub(super) fn encode(
+    elements: &mut Vec<u8>,
+    element: &ElementType,
+    out: &mut Vec<u8>,
+) -> Result<(), ChunkErrorKind> {
+    element.check(elements)?;
+    element.canonicalise(elements);
+    std::mem::swap(elements, out);
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! The array-to-bytes codecs: where elements lie in the encoded bytes.
+
+mod bytes;
+mod packbits;
+
+use zarr_metadata::{Codec, CodecKind};
+use zarr_packbits::{Packing, PaddingEncoding};
+
+use crate::element::ElementType;
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+
+/// An array-to-bytes codec, bound to its data type.
+#[derive(Clone, Debug)]
+pub(crate) enum Leaf {
+    /// Whole bytes, of either order.
+    Bytes { big_endian: bool },
+    /// Packed bits.
+    Packbits { packing: Packing, padding: PaddingEncoding },
+}
+
+/// The elements of a leaf in C order of its shape, in the caller's bytes or in scratch.
+pub(crate) struct LeafElements<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether components must still be byte-swapped on the way to the caller.
+    pub(crate) swapped: bool,
+}
+
+impl Leaf {
+    /// The leaf that a codec names.
+    pub(crate) fn new(codec: &Codec, element: &ElementType) -> Result<Self, ChainErrorKind> {
+        match codec {
+            Codec::Bytes { endian } => bytes::bind(*endian, element),
+            Codec::Packbits(codec) => packbits::bind(codec, element),
+            _ if codec.kind() == Some(CodecKind::BytesToBytes) => Err(ChainErrorKind::Order),
+            _ => Err(ChainErrorKind::Unsupported),
+        }
+    }
+
+    /// How many bytes `elements` elements make, `None` past the address space.
+    pub(crate) fn encoded_len(&self, elements: usize, element: &ElementType) -> Option<usize> {
+        match self {
+            Self::Bytes { .. } => elements.checked_mul(element.size()),
+            Self::Packbits { packing, padding } => packing.encoded_len(elements, *padding),
+        }
+    }
+
+    /// Decodes `encoded`, all `elements` of it, using `scratch` where the bytes cannot serve as
+    /// they are.
+    pub(crate) fn decode<'a>(
+        &self,
+        encoded: &'a [u8],
+        elements: usize,
+        element: &ElementType,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<LeafElements<'a>, ChunkErrorKind> {
+        match self {
+            Self::Bytes { big_endian } => {
+                bytes::decode(*big_endian, encoded, elements, element, scratch)
+            }
+            Self::Packbits { packing, padding } => {
+                packbits::decode(packing, *padding, encoded, elements, element, scratch)
+            }
+        }
+    }
+
+    /// Encodes `elements`, which are in C order of the leaf's shape, in memory's form but for
+    /// [`swaps`](Leaf::swaps).
+    pub(crate) fn encode(
+        &self,
+        elements: &mut Vec<u8>,
+        element: &ElementType,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind> {
+        match self {
+            Self::Bytes { .. } => bytes::encode(elements, element, out),
+            Self::Packbits { packing, padding } => {
+                packbits::encode(packing, *padding, elements, element, out)
+            }
+        }
+    }
+
+    /// Refuses elements that would not read back as they are (SD-49).
+    pub(crate) fn check_survival(
+        &self,
+        elements: &[u8],
+        element: &ElementType,
+    ) -> Result<(), ChunkErrorKind> {
+        let lost = match self {
+            Self::Bytes { .. } => None,
+            Self::Packbits { packing, .. } => packing.first_lost(elements)?,
+        };
+        match lost {
+            None => Ok(()),
+            Some(lost) => {
+                let start = lost.saturating_mul(element.size());
+                let bytes = elements.iter().skip(start).take(element.size()).rev();
+                let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
+                Err(ChunkErrorKind::Lost { element: crate::compressor::widen(lost), value })
+            }
+        }
+    }
+
+    /// Whether the components of the leaf's elements are in the other byte order.
+    pub(crate) fn swaps(&self, element: &ElementType) -> bool {
+        matches!(self, Self::Bytes { big_endian: true }) && element.swap_unit > 1
+    }
+}

@@ -1,0 +1,75 @@
+//! `packbits`: the glue between its configuration and the packing kernels.
+
+use zarr_metadata::Packbits;
+use zarr_packbits::{Packing, PaddingEncoding};
+
+use super::{Leaf, LeafElements};
+use crate::compressor::{reserve, widen};
+use crate::element::ElementType;
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+
+pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<Leaf, ChainErrorKind> {
+    let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
+    if !element.packable {
+        return Err(unpackable());
+    }
+    let bits = element.component_bits;
+    let first = codec.first_bit.unwrap_or(0);
+    let last = codec.last_bit.unwrap_or_else(|| u64::from(bits).saturating_sub(1));
+    let components = u32::try_from(element.components).map_err(|_| unpackable())?;
+    let packing = Packing::builder(bits)
+        .first_bit(first)
+        .last_bit(last)
+        .components(components)
+        .signed(element.signed)
+        .build()
+        .map_err(|_| ChainErrorKind::BitRange {
+            first,
+            last,
+            bits,
+            data_type: element.name.clone(),
+        })?;
+    let padding = match codec.padding_encoding {
+        zarr_metadata::PaddingEncoding::None => PaddingEncoding::None,
+        zarr_metadata::PaddingEncoding::FirstByte => PaddingEncoding::FirstByte,
+        zarr_metadata::PaddingEncoding::LastByte => PaddingEncoding::LastByte,
+    };
+    Ok(Leaf::Packbits { packing, padding })
+}
+
+pub(super) fn decode<'a>(
+    packing: &Packing,
+    padding: PaddingEncoding,
+    encoded: &[u8],
+    elements: usize,
+    element: &ElementType,
+    scratch: &'a mut Vec<u8>,
+) -> Result<LeafElements<'a>, ChunkErrorKind> {
+    // The length is checked before memory in proportion to the elements is asked for.
+    let packed = packing.packed_bits(encoded, elements, padding)?;
+    let length = elements.saturating_mul(element.size());
+    if let Some(more) = length.checked_sub(scratch.len()) {
+        reserve(scratch, more)?;
+    }
+    scratch.resize(length, 0);
+    packing.unpack(packed, scratch)?;
+    Ok(LeafElements { bytes: scratch, swapped: false })
+}
+
+pub(super) fn encode(
+    packing: &Packing,
+    padding: PaddingEncoding,
+    elements: &[u8],
+    element: &ElementType,
+    out: &mut Vec<u8>,
+) -> Result<(), ChunkErrorKind> {
+    element.check(elements)?;
+    let count = elements.len().checked_div(element.size()).unwrap_or(0);
+    let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements.len()) };
+    let length = packing.encoded_len(count, padding).ok_or_else(too_large)?;
+    out.clear();
+    reserve(out, length)?;
+    out.resize(length, 0);
+    packing.encode(elements, padding, out)?;
+    Ok(())
+}

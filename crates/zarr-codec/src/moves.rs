@@ -1,0 +1,91 @@
+//! The array-to-array codecs: they rename positions and move nothing.
+
+use zarr_metadata::{Codec, ReshapeDim};
+use zarr_view::{CopyError, Output, View};
+
+use crate::error::ChainErrorKind;
+use crate::reshape;
+use crate::symbolic::Shape;
+
+/// One array-to-array codec.
+#[derive(Clone, Debug)]
+pub(crate) enum Move {
+    /// `encoded_shape[i] = decoded_shape[order[i]]`.
+    Transpose { order: Vec<usize> },
+    /// The same elements in the same C order under another shape.
+    Reshape { shape: Vec<ReshapeDim> },
+}
+
+impl Move {
+    /// The move that a codec makes, if it is an array-to-array codec.
+    pub(crate) fn new(codec: &Codec) -> Option<Self> {
+        match codec {
+            Codec::Transpose(transpose) => Some(Self::Transpose { order: transpose.order.clone() }),
+            Codec::Reshape(reshape) => Some(Self::Reshape { shape: reshape.shape.clone() }),
+            _ => None,
+        }
+    }
+
+    /// The encoded shape of arrays of shape `input`.
+    pub(crate) fn output_shape<'a>(&self, input: &Shape<'a>) -> Result<Shape<'a>, ChainErrorKind> {
+        match self {
+            Self::Reshape { shape } => reshape::output_shape(shape, input),
+            Self::Transpose { order } => {
+                let rank = input.rank();
+                permutation(order, rank)
+                    .map(|order| {
+                        let at = |axis: usize| input.dimensions.get(axis).cloned();
+                        input.with(order.iter().filter_map(|axis| at(*axis)).collect())
+                    })
+                    .ok_or_else(|| ChainErrorKind::TransposeOrder { order: order.clone(), rank })
+            }
+        }
+    }
+
+    /// A view in the decoded shape as one in the encoded shape, if one view can hold it.
+    pub(crate) fn encode_view(&self, view: &View, encoded_shape: &[usize]) -> Option<View> {
+        match self {
+            Self::Reshape { .. } => view.reshape(encoded_shape).ok().flatten(),
+            Self::Transpose { order } => view.permute(permutation(order, view.rank())?).ok(),
+        }
+    }
+
+    /// As [`encode_view`](Move::encode_view) for where elements are to be written.
+    pub(crate) fn encode_output<'o>(
+        &self,
+        output: &'o mut Output<'_>,
+        encoded_shape: &[usize],
+    ) -> Result<Option<Output<'o>>, CopyError> {
+        match self {
+            Self::Reshape { .. } => output.reshape(encoded_shape),
+            Self::Transpose { order } => output.permute(order).map(Some),
+        }
+    }
+
+    /// A view in the encoded shape as one in the decoded shape, if one view can hold it.
+    pub(crate) fn decode_view(&self, view: &View, decoded_shape: &[usize]) -> Option<View> {
+        match self {
+            Self::Reshape { .. } => view.reshape(decoded_shape).ok().flatten(),
+            Self::Transpose { order } => {
+                let order = permutation(order, view.rank())?;
+                let mut inverse = vec![0; order.len()];
+                for (encoded, decoded) in order.iter().enumerate() {
+                    *inverse.get_mut(*decoded)? = encoded;
+                }
+                view.permute(&inverse).ok()
+            }
+        }
+    }
+}
+
+/// `order` as indices, if it is a permutation of `rank` dimensions (SD-30).
+fn permutation(order: &[usize], rank: usize) -> Option<&[usize]> {
+    let mut seen = vec![false; rank];
+    for &axis in order {
+        let slot = seen.get_mut(axis)?;
+        if std::mem::replace(slot, true) {
+            return None;
+        }
+    }
+    (order.len() == rank).then_some(order)
+}
