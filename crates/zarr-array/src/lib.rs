@@ -1,5 +1,38 @@
-//! Zarr v3 arrays and groups in a store.
+//! Zarr v3 arrays and groups in a store: open, read, write.
+//!
+//! An [`Array`] is opened from a [`store`], checked as far as it can be without its chunks, and
+//! read and written by [`Region`]: a box of it, perhaps with steps. Chunks may have different
+//! lengths (`rectilinear`), and codec chains may pack, transpose and reshape; see the crate
+//! `zarr-codec` for how.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use zarr_array::{Array, Region};
+//! use zarr_array::store::{LocalStore, Prefix};
+//!
+//! let store = Arc::new(LocalStore::open("weather.zarr")?);
+//! let array = Array::open(store, &Prefix::new("temp_max")?)?;
+//! let february = array.read_as::<f32>(&Region::from(31..60))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What this crate does not do
+//! No arithmetic on arrays, no lazy evaluation, no Zarr version 2. Strings and other types of
+//! variable length are kept in metadata, but their elements are not read.
 
 #![forbid(unsafe_code)]
 
+mod array;
+mod error;
+mod grid;
+mod group;
+mod node;
+mod region;
 pub mod store;
+mod transfer;
+
+pub use array::{Array, Element};
+pub use error::ArrayError;
+pub use group::Group;
+pub use node::{Node, open as open_node};
+pub use region::{AxisRegion, Region, RegionError};

@@ -1,5 +1,6 @@
-//! The public behaviour of the crate.
+//! Behaviour of the crate as its users see it.
 
-// Clippy knows helper functions as test code by this attribute alone.
-#[cfg(test)]
-mod store;
+#![expect(clippy::tests_outside_test_module, reason = "every module here is of tests")]
+
+mod regions;
+mod seattle;

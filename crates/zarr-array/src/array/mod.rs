@@ -1,0 +1,254 @@
+//! Arrays: opened from a store, created in one.
+
+mod read;
+mod typed;
+mod write;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_codec::{Chain, ChunkCodec, Options};
+use zarr_grid::Grid;
+use zarr_metadata::{ArrayMetadata, DataType};
+
+use crate::error::ArrayError;
+use crate::grid::{grid_of, occupied_edges};
+use crate::node::{self, METADATA_KEY, Node};
+use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
+
+pub use typed::Element;
+
+/// Distinct chunk shapes whose compiled codecs are kept.
+const CODEC_CACHE: usize = 1024;
+
+/// An array in a store.
+///
+/// Opening checks everything that can be checked without its chunks: the metadata document, the
+/// grid, and the codec chain against every occupied chunk shape. Reads and writes take any number
+/// of threads at once.
+///
+/// Elements are bytes in C order of the region, little-endian, complex numbers with the real part
+/// first, types of less than eight bits one byte a component.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, Region};
+/// use zarr_array::store::{MemoryStore, Prefix};
+/// use zarr_metadata::ArrayMetadata;
+///
+/// let document = br#"{
+///   "zarr_format": 3, "node_type": "array", "shape": [59], "data_type": "uint16",
+///   "chunk_grid": {"name": "rectilinear",
+///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
+///   "chunk_key_encoding": {"name": "default"}, "fill_value": 7,
+///   "codecs": [{"name": "packbits", "configuration": {"last_bit": 9}}]
+/// }"#;
+/// let store = Arc::new(MemoryStore::new());
+/// let array = Array::create(store, &Prefix::root(), ArrayMetadata::from_json(document)?)?;
+/// array.write(&Region::from(30..32), &[1, 0, 2, 3])?;
+/// assert_eq!(array.read(&Region::from(29..33))?, [7, 0, 1, 0, 2, 3, 7, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Spec
+/// Zarr v3 core, "Array metadata" and "Chunk grids".
+pub struct Array {
+    store: Arc<dyn Store>,
+    prefix: Prefix,
+    metadata: ArrayMetadata,
+    grid: Grid,
+    chain: Chain,
+    /// One element in memory's form.
+    fill: Vec<u8>,
+    codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
+    policy: UpdatePolicy,
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Array")
+            .field("store", &self.store)
+            .field("path", &self.prefix.as_str())
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Array {
+    /// Opens the array at `prefix`.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
+    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        match node::open(&store, prefix)? {
+            Node::Array(metadata) => {
+                Self::with_metadata(store, prefix, metadata, Options::default())
+            }
+            Node::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
+        }
+    }
+
+    /// Creates an array at `prefix`, where there must be no node yet, and writes its metadata.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if there is a node already, if the chain does not fit, or if the fill value
+    /// would not survive the chain (SD-49). Nothing has been written then.
+    pub fn create(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+    ) -> Result<Self, ArrayError> {
+        let array = Self::with_metadata(store, prefix, metadata, Options::default())?;
+        let key = prefix.key(METADATA_KEY)?;
+        array.check_writable(&key)?;
+        node::create(&array.store, prefix, array.metadata.to_json().as_bytes())?;
+        Ok(array)
+    }
+
+    /// Binds metadata that is already at hand to a place in a store, which is not looked at.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if the chain does not fit, or the data type is not supported.
+    pub fn with_metadata(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        let key = prefix.key(METADATA_KEY)?;
+        let grid = grid_of(metadata.shape(), metadata.chunk_grid())
+            .map_err(|source| ArrayError::Grid { key: key.to_string(), source })?;
+        let edges = occupied_edges(&grid);
+        let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
+            .map_err(|source| ArrayError::Chain { key: key.to_string(), source })?;
+        let Some(fill) = metadata.fill_value().bytes().map(<[u8]>::to_vec) else {
+            return Err(ArrayError::DataType {
+                path: node::display(prefix),
+                data_type: metadata.data_type().name(),
+            });
+        };
+        Ok(Self {
+            store,
+            prefix: prefix.clone(),
+            metadata,
+            grid,
+            chain,
+            fill,
+            codecs: Mutex::default(),
+            policy: UpdatePolicy::default(),
+        })
+    }
+
+    /// With another policy for partial updates of chunks where nothing keeps other processes out.
+    #[must_use]
+    pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The metadata document.
+    #[must_use]
+    pub fn metadata(&self) -> &ArrayMetadata {
+        &self.metadata
+    }
+
+    /// The length of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        self.metadata.shape()
+    }
+
+    /// The type of the elements.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        self.metadata.data_type()
+    }
+
+    /// Bytes of one element in memory.
+    #[must_use]
+    pub fn element_size(&self) -> usize {
+        self.chain.element_size()
+    }
+
+    /// One element of the fill value in memory's form.
+    #[must_use]
+    pub fn fill(&self) -> &[u8] {
+        &self.fill
+    }
+
+    /// The chunk grid.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The codec chain, bound to the grid's chunk shapes.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The store that holds the array.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Where in the store the array is.
+    #[must_use]
+    pub fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// The key of a chunk: `c/0/1`, below the array's prefix.
+    ///
+    /// # Errors
+    /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
+    pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
+        self.prefix.key(&self.metadata.chunk_key_encoding().encode(chunk))
+    }
+
+    /// The codec of chunks of one shape, compiled when it is first asked for.
+    ///
+    /// # Errors
+    /// [`ArrayError::Chain`] for a chunk larger than the address space.
+    pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
+        let mut codecs = self.codecs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(codec) = codecs.get(chunk_shape) {
+            return Ok(Arc::clone(codec));
+        }
+        let codec = self.chain.for_shape(chunk_shape).map_err(|source| ArrayError::Chain {
+            key: node::metadata_key(&self.prefix),
+            source,
+        })?;
+        let codec = Arc::new(codec);
+        if codecs.len() >= CODEC_CACHE {
+            codecs.clear();
+        }
+        codecs.insert(chunk_shape.into(), Arc::clone(&codec));
+        Ok(codec)
+    }
+
+    /// Refuses chains that cannot write, and fill values that they would change (SD-49).
+    fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
+        let chain = |source| ArrayError::Chain { key: key.to_string(), source };
+        self.chain.check_writable().map_err(chain)?;
+        let read_back = self
+            .chain
+            .read_back(&self.fill)
+            .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })?;
+        if read_back == self.fill {
+            return Ok(());
+        }
+        let mut shown = String::new();
+        zarr_metadata::format_element(self.data_type(), &read_back, &mut shown)
+            .map_err(|source| ArrayError::Metadata { key: key.to_string(), source })?;
+        Err(ArrayError::FillValue {
+            key: key.to_string(),
+            fill_value: self.metadata.fill_value().to_json(),
+            read_back: shown,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! Reading regions.
+
+use zarr_codec::Scratch;
+use zarr_view::Output;
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::region::Region;
+use crate::transfer::{Transfer, region_len, too_large};
+
+impl Array {
+    /// Reads a region: its elements in C order. Chunks that are not stored read as the fill value.
+    ///
+    /// # Errors
+    /// [`ArrayError`] names the region's axis, or the chunk that could not be read.
+    pub fn read(&self, region: &Region) -> Result<Vec<u8>, ArrayError> {
+        region.check(self.shape())?;
+        let length = region_len(region, self.element_size())?;
+        let mut out =
+            zarr_view::zeroed(length).map_err(|_| too_large(region, self.element_size()))?;
+        self.read_into(region, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`read`](Array::read), into the caller's bytes.
+    ///
+    /// # Errors
+    /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless `out` is as long as the
+    /// region. `out` may be partly written.
+    pub fn read_into(&self, region: &Region, out: &mut [u8]) -> Result<(), ArrayError> {
+        let transfer = Transfer::new(self, region, out.len())?;
+        let mut whole = Output::new(out, transfer.view(), self.element_size())
+            .map_err(|_| too_large(region, self.element_size()))?;
+        let (mut scratch, mut encoded) = (Scratch::new(), Vec::new());
+        transfer.for_each_part(|part| {
+            let mut out = part.output(&mut whole)?;
+            let key = self.chunk_key(part.chunk)?;
+            if !self.store.get_into(&key, &mut encoded)? {
+                return Ok(out.fill(&self.fill)?);
+            }
+            let codec = self.chunk_codec(part.chunk_shape)?;
+            codec
+                .decode(&encoded, &part.in_chunk, &mut out, &mut scratch)
+                .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Writing regions.
+
+use std::sync::Arc;
+
+use zarr_codec::{ChunkCodec, ChunkError, Scratch, Slice};
+use zarr_view::{CopyError, Element, Output, View, copy};
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::region::Region;
+use crate::store::{Change, Key, replace, update};
+use crate::transfer::{Part, Transfer};
+
+impl Array {
+    /// Writes a region from its elements in C order.
+    ///
+    /// Chunks that the region covers are encoded anew, at their full extent: what of them lies
+    /// past the array's end becomes the fill value. Of chunks that it covers in part, the rest is
+    /// kept: they are read, changed and written under the best exclusion that the store has.
+    ///
+    /// # Errors
+    /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
+    /// is then as it was or as it should be.
+    pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
+        let key = self.prefix.key(crate::node::METADATA_KEY)?;
+        let chain = |source| ArrayError::Chain { key: key.to_string(), source };
+        self.chain.check_writable().map_err(chain)?;
+        let transfer = Transfer::new(self, region, elements.len())?;
+        let mut buffers = Buffers::default();
+        transfer.for_each_part(|part| {
+            let key = self.chunk_key(part.chunk)?;
+            let codec = self.chunk_codec(part.chunk_shape)?;
+            let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
+            if part.is_whole {
+                self.write_whole(&key, &codec, part, elements, &view, &mut buffers)
+            } else {
+                self.write_part(&key, &codec, part, elements, &view, &mut buffers)
+            }
+        })
+    }
+
+    /// Encodes a chunk from the caller's elements and writes it, whatever was there.
+    fn write_whole(
+        &self,
+        key: &Key,
+        codec: &ChunkCodec,
+        part: &Part<'_>,
+        elements: &[u8],
+        view: &View,
+        buffers: &mut Buffers,
+    ) -> Result<(), ArrayError> {
+        let margins: Vec<(usize, usize)> = part
+            .in_chunk
+            .iter()
+            .zip(codec.shape())
+            .map(|(slice, size)| {
+                (slice.start, size.saturating_sub(slice.start.saturating_add(slice.count)))
+            })
+            .collect();
+        let view = view.pad(&margins).map_err(CopyError::from)?;
+        let Buffers { encoded, scratch, .. } = buffers;
+        codec
+            .encode(elements, &view, &self.fill, encoded, scratch)
+            .map_err(|source| chunk_error(key, source))?;
+        Ok(replace(&*self.store, key, encoded)?)
+    }
+
+    /// Reads a chunk, changes a part of it and writes it back.
+    fn write_part(
+        &self,
+        key: &Key,
+        codec: &Arc<ChunkCodec>,
+        part: &Part<'_>,
+        elements: &[u8],
+        view: &View,
+        buffers: &mut Buffers,
+    ) -> Result<(), ArrayError> {
+        let element = Element::new(self.element_size());
+        let whole = View::contiguous(codec.shape()).map_err(CopyError::from)?;
+        let everything: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
+        let target = sliced(&whole, &part.in_chunk)?;
+        let Buffers { encoded, decoded, scratch } = buffers;
+        let length = codec.elements().saturating_mul(element.size());
+        update(&*self.store, key, self.policy, encoded, |current, encoded| {
+            if decoded.len() < length {
+                *decoded = zarr_view::zeroed(length)?;
+            }
+            let decoded = decoded.get_mut(..length).unwrap_or_default();
+            let mut out = Output::new(decoded, &whole, element.size())?;
+            if current.exists {
+                codec
+                    .decode(encoded, &everything, &mut out, scratch)
+                    .map_err(|source| chunk_error(key, source))?;
+            } else {
+                out.fill(&self.fill)?;
+            }
+            copy(view, elements, &target, decoded, element, &[])?;
+            codec
+                .encode(decoded, &whole, &self.fill, encoded, scratch)
+                .map_err(|source| chunk_error(key, source))?;
+            Ok::<_, ArrayError>(Change::Put)
+        })
+    }
+}
+
+/// Memory that is used again from chunk to chunk.
+#[derive(Default)]
+struct Buffers {
+    encoded: Vec<u8>,
+    decoded: Vec<u8>,
+    scratch: Scratch,
+}
+
+fn chunk_error(key: &Key, source: ChunkError) -> ArrayError {
+    ArrayError::Chunk { key: key.to_string(), source }
+}
+
+/// The indices of a part within its chunk.
+fn sliced(view: &View, indices: &[Slice]) -> Result<View, CopyError> {
+    let sliced = indices.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
+        view.slice(axis, slice.start, slice.step.cast_signed(), slice.count)
+    });
+    Ok(sliced?)
+}

@@ -1,0 +1,136 @@
+//! What can go wrong with arrays and groups.
+
+use zarr_codec::{ChainError, ChunkError};
+use zarr_grid::GridError;
+use zarr_metadata::MetadataError;
+
+use crate::region::RegionError;
+use crate::store::{KeyError, StoreError};
+
+/// Why an array or group could not be opened, read, written or changed.
+///
+/// Every message says where: a node's path, a document's key and JSON path, a chunk's key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A path that no store can have.
+    #[error(transparent)]
+    Path(#[from] KeyError),
+    /// No node at this path.
+    #[error("{path}: no array or group here: there is no zarr.json")]
+    NotFound {
+        /// The node's path.
+        path: String,
+    },
+    /// A node of Zarr version 2.
+    #[error("{path}: this is Zarr version 2 ({found}); only version 3 is read")]
+    Version2 {
+        /// The node's path.
+        path: String,
+        /// The document that shows it.
+        found: &'static str,
+    },
+    /// A node where none may be.
+    #[error("{path}: there is already a node here")]
+    Exists {
+        /// The node's path.
+        path: String,
+    },
+    /// A group where an array is needed.
+    #[error("{path}: this is a group, not an array")]
+    NotArray {
+        /// The node's path.
+        path: String,
+    },
+    /// An array where a group is needed.
+    #[error("{path}: this is an array, not a group")]
+    NotGroup {
+        /// The node's path.
+        path: String,
+    },
+    /// A metadata document that is not valid.
+    #[error("{key}: {source}")]
+    Metadata {
+        /// The document's key.
+        key: String,
+        /// What is wrong with it, and where.
+        source: MetadataError,
+    },
+    /// Edges that make no grid.
+    #[error("{key}: $.chunk_grid: {source}")]
+    Grid {
+        /// The document's key.
+        key: String,
+        /// What is wrong with them.
+        source: GridError,
+    },
+    /// A codec chain that does not fit.
+    #[error("{key}: {source}")]
+    Chain {
+        /// The document's key.
+        key: String,
+        /// What is wrong with it, and where.
+        source: ChainError,
+    },
+    /// A chunk that does not decode, or cannot be encoded.
+    #[error("chunk {key}: {source}")]
+    Chunk {
+        /// The chunk's key.
+        key: String,
+        /// What is wrong with it.
+        source: ChunkError,
+    },
+    /// A region outside the array.
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    /// A view of the caller's that does not fit the region.
+    #[error(transparent)]
+    Copy(#[from] zarr_view::CopyError),
+    /// A buffer of another length than the region.
+    #[error("buffer of {found} bytes, but the region has {expected}")]
+    BufferLength {
+        /// Bytes given.
+        found: u64,
+        /// Bytes of the region's elements.
+        expected: u64,
+    },
+    /// A region that the machine's memory cannot hold.
+    #[error("a region of {elements} elements of {element_size} bytes does not fit into memory")]
+    RegionTooLarge {
+        /// Elements of the region.
+        elements: u128,
+        /// Bytes of one element.
+        element_size: usize,
+    },
+    /// A Rust type that is not that of the elements.
+    #[error("elements of data type {data_type} cannot be taken as {requested}")]
+    ElementType {
+        /// The array's data type.
+        data_type: String,
+        /// The Rust type.
+        requested: &'static str,
+    },
+    /// A data type without elements of fixed size.
+    #[error("{path}: elements of data type {data_type} are not read here")]
+    DataType {
+        /// The node's path.
+        path: String,
+        /// The data type's name.
+        data_type: String,
+    },
+    /// A fill value that the chain does not keep (SD-49).
+    #[error(
+        "{key}: $.fill_value: {fill_value} does not survive the codec chain: it would read back as {read_back}"
+    )]
+    FillValue {
+        /// The document's key.
+        key: String,
+        /// The fill value.
+        fill_value: String,
+        /// What it would become.
+        read_back: String,
+    },
+}

@@ -1,0 +1,80 @@
+//! Nodes of the hierarchy: what kind is at a path, and how a new one comes into being.
+
+use std::sync::Arc;
+
+use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
+
+use crate::error::ArrayError;
+use crate::store::{Prefix, PutOutcome, Store};
+
+/// The document of a node, below its prefix.
+pub(crate) const METADATA_KEY: &str = "zarr.json";
+
+/// Documents of Zarr version 2, for a message better than "not found".
+const VERSION_2: [&str; 2] = [".zarray", ".zgroup"];
+
+/// What is at a path.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// An array, which [`Array::with_metadata`](crate::Array::with_metadata) binds.
+    Array(ArrayMetadata),
+    /// A group.
+    Group(GroupMetadata),
+}
+
+/// Reads the metadata of the node at `prefix`.
+///
+/// # Errors
+/// [`ArrayError::NotFound`] if there is none, [`ArrayError::Version2`] for one of the older
+/// format, [`ArrayError::Metadata`] if the document is not valid.
+pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let Some(document) = store.get(&key)? else {
+        for found in VERSION_2 {
+            if store.head(&prefix.key(found)?)?.is_some() {
+                return Err(ArrayError::Version2 { path: display(prefix), found });
+            }
+        }
+        return Err(ArrayError::NotFound { path: display(prefix) });
+    };
+    match NodeMetadata::from_json(&document) {
+        Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array)),
+        Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group)),
+        Err(source) => Err(ArrayError::Metadata { key: key.to_string(), source }),
+    }
+}
+
+/// Writes the document of a new node, unless there is one.
+pub(crate) fn create(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    document: &[u8],
+) -> Result<(), ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let exists = || ArrayError::Exists { path: display(prefix) };
+    if store.conditional_put() {
+        return match store.put_if(&key, document, None)? {
+            PutOutcome::Written => Ok(()),
+            PutOutcome::Changed => Err(exists()),
+        };
+    }
+    let _guard = store.lock(&key)?;
+    if store.head(&key)?.is_some() {
+        return Err(exists());
+    }
+    Ok(store.put(&key, document)?)
+}
+
+/// A node's path for messages: the root has no name of its own.
+pub(crate) fn display(prefix: &Prefix) -> String {
+    if prefix.is_root() { "the root".to_owned() } else { prefix.as_str().to_owned() }
+}
+
+/// The key of a node's document, for messages.
+pub(crate) fn metadata_key(prefix: &Prefix) -> String {
+    if prefix.is_root() {
+        METADATA_KEY.to_owned()
+    } else {
+        format!("{}/{METADATA_KEY}", prefix.as_str())
+    }
+}
