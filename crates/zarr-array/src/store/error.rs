@@ -124,6 +124,22 @@ pub enum StoreError {
         /// The key.
         key: String,
     },
+    /// The object was replaced again and again while parts of it were read.
+    #[error("cannot read {key:?}: it was replaced by others in each of {attempts} attempts")]
+    Unsteady {
+        /// The key.
+        key: String,
+        /// How many times it was tried.
+        attempts: u32,
+    },
+    /// A URL or an option for opening a store is not understood.
+    #[error("cannot open {url:?}: {reason}")]
+    Url {
+        /// The URL, without what follows `?` or `#`.
+        url: String,
+        /// What is wrong with it, and what is allowed.
+        reason: String,
+    },
     /// Other writers changed the object again and again between reading and writing it.
     #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
     Contention {

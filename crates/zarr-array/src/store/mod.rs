@@ -2,13 +2,20 @@
 //!
 //! [`Store`] is what an array needs of its storage: objects by key, read whole or in ranges,
 //! written whole, removed and listed. [`LocalStore`] keeps them in files, [`MemoryStore`] in
-//! memory.
+//! memory, and `ObjectStore`, with the feature `object_store`, in S3 and its like. [`open_url`]
+//! finds the right one. [`FaultStore`] goes wrong on purpose, for tests.
+//!
+//! # Two faces
+//! [`Store`] blocks. [`AsyncStore`] has the operations that move bytes once more, for callers that
+//! must not. Local and memory stores need no runtime; with the feature `async`, `Offload` gives any
+//! store an asynchronous face.
 //!
 //! # Changing shared objects
 //! Part of a chunk is written by reading, changing and writing the whole. [`update`] does that
 //! without losing what others write meanwhile, by the best mechanism that the store has.
 
 mod api;
+mod async_api;
 mod buffer;
 mod error;
 mod fault;
@@ -17,15 +24,30 @@ mod key;
 mod local;
 mod lock_table;
 mod memory;
+#[cfg(feature = "object_store")]
+mod object;
+#[cfg(feature = "async")]
+mod offload;
+mod open;
 mod range;
+#[cfg(feature = "async")]
+mod runtime;
 mod update;
 
 pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
+pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::error::{Operation, StoreError};
 pub use self::fault::{Fault, FaultStore};
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::memory::MemoryStore;
+#[cfg(feature = "object_store")]
+pub use self::object::ObjectStore;
+#[cfg(feature = "async")]
+pub use self::offload::Offload;
+#[cfg(feature = "async")]
+pub use self::open::open_url_async;
+pub use self::open::{StoreOptions, open_url};
 pub use self::range::ByteRange;
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, update};
 

@@ -331,7 +331,7 @@ pub(crate) fn concurrent_updates(store: &Arc<dyn Store>) {
     assert_eq!(total, [ROUNDS as u64; THREADS]);
 }
 
-fn all(store: &Arc<dyn Store>) {
+pub(crate) fn all(store: &Arc<dyn Store>) {
     whole_objects(&**store);
     versions_differ(&**store);
     ranges(&**store);

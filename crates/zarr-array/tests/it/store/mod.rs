@@ -1,3 +1,5 @@
 mod conformance;
 mod fault;
 mod key;
+#[cfg(feature = "object_store")]
+mod object;

@@ -1,0 +1,148 @@
+//! From URLs and settings to clients.
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use std::sync::Arc;
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use object_store::path::Path;
+use object_store::{Error, ObjectStoreScheme};
+use url::Url;
+
+use super::ObjectStore;
+use super::client::remote;
+use crate::store::{Operation, StoreError, StoreOptions};
+
+pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore, StoreError> {
+    let refuse = |reason: String| StoreError::Url { url: shown(text), reason };
+    let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));
+    }
+    let (scheme, base) =
+        ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
+    let fail = |error: Error| remote(Operation::Open, shown(text), error);
+    match scheme {
+        #[cfg(feature = "aws")]
+        ObjectStoreScheme::AmazonS3 => aws(&url, base, options, refuse, fail),
+        #[cfg(feature = "gcp")]
+        ObjectStoreScheme::GoogleCloudStorage => gcp(&url, base, options, refuse, fail),
+        #[cfg(feature = "azure")]
+        ObjectStoreScheme::MicrosoftAzure => azure(&url, base, options, refuse, fail),
+        #[cfg(feature = "http")]
+        ObjectStoreScheme::Http => http(&url, base, options, refuse, fail),
+        _ => {
+            // Without any of the features nobody else needs these.
+            let _ = (options, base, fail);
+            Err(refuse(format!(
+                "this build has no client for {}: it has {}",
+                url.scheme(),
+                crate::store::open::schemes()
+            )))
+        }
+    }
+}
+
+/// The URL as errors show it: what follows `?` may be a secret.
+fn shown(text: &str) -> String {
+    text.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+/// Sets each option in `builder`, whose keys are parsed as its `with_config` wants them.
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+macro_rules! configure {
+    ($builder:expr, $options:expr, $refuse:expr) => {{
+        let mut builder = $builder;
+        for (name, value) in $options.settings() {
+            let key = name
+                .to_ascii_lowercase()
+                .parse()
+                .map_err(|_| $refuse(format!("the option {name:?} is unknown for this store")))?;
+            builder = builder.with_config(key, value);
+        }
+        builder.with_retry(retry($options))
+    }};
+}
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+fn retry(options: &StoreOptions) -> object_store::RetryConfig {
+    let (max_retries, retry_timeout) = options.retry_limits();
+    object_store::RetryConfig { max_retries, retry_timeout, ..object_store::RetryConfig::default() }
+}
+
+/// A store whose backend can list what lies directly below a prefix in pages.
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
+fn paged<B: object_store::ObjectStore + object_store::list::PaginatedListStore>(
+    backend: Arc<B>,
+    base: Path,
+    conditional_put: bool,
+    options: &StoreOptions,
+) -> ObjectStore {
+    let mut store = ObjectStore::new(backend.clone(), base, conditional_put, options);
+    store.client.pages = Some(backend);
+    store
+}
+
+#[cfg(feature = "aws")]
+fn aws(
+    url: &Url,
+    base: Path,
+    options: &StoreOptions,
+    refuse: impl Fn(String) -> StoreError,
+    fail: impl Fn(Error) -> StoreError,
+) -> Result<ObjectStore, StoreError> {
+    use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+
+    let builder = AmazonS3Builder::from_env().with_url(url.as_str());
+    let builder = configure!(builder, options, refuse);
+    let conditional = builder.get_config_value(&AmazonS3ConfigKey::ConditionalPut);
+    let conditional = conditional.as_deref().map(str::trim) != Some("disabled");
+    let backend = Arc::new(builder.build().map_err(fail)?);
+    Ok(paged(backend, base, conditional, options))
+}
+
+#[cfg(feature = "gcp")]
+fn gcp(
+    url: &Url,
+    base: Path,
+    options: &StoreOptions,
+    refuse: impl Fn(String) -> StoreError,
+    fail: impl Fn(Error) -> StoreError,
+) -> Result<ObjectStore, StoreError> {
+    let builder = object_store::gcp::GoogleCloudStorageBuilder::from_env().with_url(url.as_str());
+    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
+    Ok(paged(backend, base, true, options))
+}
+
+#[cfg(feature = "azure")]
+fn azure(
+    url: &Url,
+    base: Path,
+    options: &StoreOptions,
+    refuse: impl Fn(String) -> StoreError,
+    fail: impl Fn(Error) -> StoreError,
+) -> Result<ObjectStore, StoreError> {
+    let builder = object_store::azure::MicrosoftAzureBuilder::from_env().with_url(url.as_str());
+    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
+    Ok(paged(backend, base, true, options))
+}
+
+#[cfg(feature = "http")]
+fn http(
+    url: &Url,
+    base: Path,
+    options: &StoreOptions,
+    refuse: impl Fn(String) -> StoreError,
+    fail: impl Fn(Error) -> StoreError,
+) -> Result<ObjectStore, StoreError> {
+    use object_store::ClientConfigKey;
+    use object_store::http::HttpBuilder;
+
+    let origin = &url[..url::Position::BeforePath];
+    let mut builder = HttpBuilder::new().with_url(origin);
+    if url.scheme() == "http" {
+        builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
+    }
+    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
+    // Plain HTTP has no puts that compare.
+    Ok(ObjectStore::new(backend, base, false, options))
+}

@@ -1,0 +1,282 @@
+//! Stores by URL.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{LocalStore, MemoryStore, Store, StoreError};
+
+/// How a store is opened by URL.
+///
+/// # Examples
+/// ```
+/// use zarr_array::store::StoreOptions;
+///
+/// let anonymous = StoreOptions::new()
+///     .setting("skip_signature", "true")
+///     .setting("region", "us-west-2")
+///     .requests_in_flight(16);
+/// ```
+#[derive(Clone)]
+pub struct StoreOptions {
+    create: bool,
+    settings: Vec<(String, String)>,
+    in_flight: usize,
+    max_retries: usize,
+    retry_timeout: Duration,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StoreOptions {
+    /// The environment's settings, 64 requests in flight, up to 10 retries within 3 minutes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            create: false,
+            settings: Vec::new(),
+            in_flight: 64,
+            max_retries: 10,
+            retry_timeout: Duration::from_secs(180),
+        }
+    }
+
+    /// Whether a missing folder is made (local stores; object storage has no folders).
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// A setting of the client, stronger than the environment's: `region`, `endpoint`,
+    /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and whatever else the
+    /// `object_store` crate has for the store at hand, by its names.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// How many requests to a remote store are under way at most, from all threads together; at
+    /// least one.
+    #[must_use]
+    pub fn requests_in_flight(mut self, requests: usize) -> Self {
+        self.in_flight = requests.max(1);
+        self
+    }
+
+    /// How often a request to a remote store is retried, and how long after its start at most.
+    #[must_use]
+    pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
+        self.max_retries = retries;
+        self.retry_timeout = timeout;
+        self
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+    pub(super) fn settings(&self) -> &[(String, String)] {
+        &self.settings
+    }
+
+    #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+    pub(super) fn retry_limits(&self) -> (usize, Duration) {
+        (self.max_retries, self.retry_timeout)
+    }
+}
+
+/// Without the settings' values, which may be secrets.
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.settings.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("StoreOptions")
+            .field("create", &self.create)
+            .field("settings", &names)
+            .field("in_flight", &self.in_flight)
+            .field("max_retries", &self.max_retries)
+            .field("retry_timeout", &self.retry_timeout)
+            .finish()
+    }
+}
+
+/// Opens the store at `url`, or in the folder `url` if it is no URL.
+///
+/// `file:///path` and plain paths are local stores, `memory:` a new empty store in memory. With the
+/// features of the same purpose: `s3://bucket/path` (`aws`), `gs://bucket/path` (`gcp`),
+/// `az://container/path` (`azure`), `http://` and `https://` (`http`). Credentials come from the
+/// environment as those services' own tools take them (`AWS_ACCESS_KEY_ID`,
+/// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
+///
+/// # Errors
+/// [`StoreError::Url`] if it is not understood, or this build has no client for it; otherwise
+/// those of the store.
+///
+/// # Examples
+/// ```
+/// use zarr_array::store::{open_url, Key, StoreOptions};
+///
+/// let store = open_url("memory:", &StoreOptions::new())?;
+/// store.put(&Key::new("zarr.json")?, b"{}")?;
+/// assert!(open_url("gopher://host/data.zarr", &StoreOptions::new()).is_err());
+/// # Ok::<(), zarr_array::store::StoreError>(())
+/// ```
+pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
+    let refuse = |reason: String| StoreError::Url { url: shown(url), reason };
+    Ok(match place(url).map_err(refuse)? {
+        Place::Folder(path) => Arc::new(local(&path, options)?),
+        Place::Memory => Arc::new(MemoryStore::new()),
+        #[cfg(feature = "object_store")]
+        Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
+        #[cfg(not(feature = "object_store"))]
+        Place::Remote => {
+            return Err(refuse(format!("this build has clients for {} alone", schemes())));
+        }
+    })
+}
+
+/// Opens the store at `url` as [`open_url`] does, with its asynchronous face.
+///
+/// # Errors
+/// As for [`open_url`].
+#[cfg(feature = "async")]
+pub fn open_url_async(
+    url: &str,
+    options: &StoreOptions,
+) -> Result<Arc<dyn super::AsyncStore>, StoreError> {
+    let refuse = |reason: String| StoreError::Url { url: shown(url), reason };
+    Ok(match place(url).map_err(refuse)? {
+        Place::Folder(path) => Arc::new(super::Offload::new(Arc::new(local(&path, options)?))),
+        Place::Memory => Arc::new(MemoryStore::new()),
+        #[cfg(feature = "object_store")]
+        Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
+        #[cfg(not(feature = "object_store"))]
+        Place::Remote => {
+            return Err(refuse(format!("this build has clients for {} alone", schemes())));
+        }
+    })
+}
+
+fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> {
+    if options.create { LocalStore::create(path) } else { LocalStore::open(path) }
+}
+
+/// The URL as errors show it: what follows `?` may be a secret.
+fn shown(url: &str) -> String {
+    url.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+/// What this build can open.
+pub(super) fn schemes() -> String {
+    let all = [
+        (true, "file:"),
+        (true, "memory:"),
+        (cfg!(feature = "aws"), "s3:"),
+        (cfg!(feature = "gcp"), "gs:"),
+        (cfg!(feature = "azure"), "az:"),
+        (cfg!(feature = "http"), "http(s):"),
+    ];
+    let built: Vec<&str> = all.iter().filter(|(built, _)| *built).map(|(_, name)| *name).collect();
+    built.join(", ")
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Folder(PathBuf),
+    Memory,
+    Remote,
+}
+
+/// Tells URLs from paths: a scheme has two letters or more, or else `C:\data` would be one.
+fn place(url: &str) -> Result<Place, String> {
+    let is_scheme = |text: &str| {
+        text.len() > 1
+            && text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    match url.split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) => match scheme.to_ascii_lowercase().as_str() {
+            "file" => file_path(rest).map(Place::Folder),
+            "memory" if rest.trim_matches('/').is_empty() => Ok(Place::Memory),
+            "memory" => Err("a store in memory has no path: memory: alone is allowed".to_owned()),
+            _ => Ok(Place::Remote),
+        },
+        _ if url.is_empty() => Err("the empty text is neither a path nor a URL".to_owned()),
+        _ => Ok(Place::Folder(PathBuf::from(url))),
+    }
+}
+
+/// The path in what follows `file:`, which is `/path`, `///path` or `//localhost/path`.
+fn file_path(rest: &str) -> Result<PathBuf, String> {
+    let path = match rest.strip_prefix("//") {
+        None => rest,
+        Some(host) => {
+            host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host)
+        }
+    };
+    if !path.starts_with('/') {
+        return Err("a file URL has an absolute path and no host: file:///path".to_owned());
+    }
+    if path.contains(['?', '#']) {
+        return Err("a store's URL has no '?' or '#'; in a path they are %3F and %23".to_owned());
+    }
+    let text = percent_decoded(path)?;
+    // On Windows file:///C:/data is C:/data.
+    let drive = text.as_bytes().get(2) == Some(&b':');
+    let path = if cfg!(windows) && drive { text.trim_start_matches('/') } else { &text };
+    Ok(PathBuf::from(path))
+}
+
+fn percent_decoded(text: &str) -> Result<String, String> {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (code, rest) = piece
+            .split_at_checked(2)
+            .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
+            .ok_or("'%' must be followed by two hexadecimal digits")?;
+        bytes.push(code);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| "the path is not UTF-8 once decoded".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_urls_are_told_apart() {
+        let folder = |path: &str| Ok(Place::Folder(PathBuf::from(path)));
+        assert_eq!(place("data.zarr"), folder("data.zarr"));
+        assert_eq!(place("/a b/c%20d"), folder("/a b/c%20d"));
+        assert_eq!(place("./a:b"), folder("./a:b"));
+        assert_eq!(place("file:///a%20b/%C3%A9"), folder("/a b/é"));
+        assert_eq!(place("file:/a"), folder("/a"));
+        assert_eq!(place("FILE://localhost/a"), folder("/a"));
+        assert_eq!(place("memory:"), Ok(Place::Memory));
+        assert_eq!(place("memory://"), Ok(Place::Memory));
+        assert_eq!(place("s3://bucket/a"), Ok(Place::Remote));
+        assert_eq!(place("https://host/a"), Ok(Place::Remote));
+        for wrong in [
+            "",
+            "file://host/a",
+            "file:a",
+            "file:///a?b",
+            "file:///%2",
+            "file:///%f_",
+            "file:///%FF",
+            "memory:x",
+        ] {
+            assert!(place(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+use std::sync::Arc;
+
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use zarr_array::store::{
+    AsyncStore, ByteRange, Change, LocalStore, LockScope, MemoryStore, ObjectStore, Offload,
+    Prefix, PutOutcome, Store, StoreError, StoreOptions, UpdatePolicy, update,
+};
+
+use super::conformance::{self, key, keys_below};
+
+fn in_memory(base: &str, conditional_put: bool) -> ObjectStore {
+    let backend = Arc::new(InMemory::new());
+    ObjectStore::new(backend, Path::from(base), conditional_put, &StoreOptions::new())
+}
+
+#[test]
+fn object_store_in_memory() {
+    for base in ["", "deep/base"] {
+        let store: Arc<dyn Store> = Arc::new(in_memory(base, true));
+        conformance::all(&store);
+        assert_eq!(store.lock(&key("a")).unwrap().scope(), LockScope::Process);
+    }
+}
+
+#[test]
+fn one_request_at_a_time_is_enough() {
+    let options = StoreOptions::new().requests_in_flight(1);
+    let backend = Arc::new(InMemory::new());
+    let store: Arc<dyn Store> =
+        Arc::new(ObjectStore::new(backend, Path::default(), true, &options));
+    conformance::all(&store);
+}
+
+#[test]
+fn without_exclusion_an_update_is_refused_unless_asked_for() {
+    let store = in_memory("", false);
+    let a = key("a");
+    let mut buffer = Vec::new();
+    let put = |_, bytes: &mut Vec<u8>| {
+        bytes.push(1);
+        Ok::<_, StoreError>(Change::Put)
+    };
+    let error = update(&store, &a, UpdatePolicy::RequireExclusion, &mut buffer, put).unwrap_err();
+    insta::assert_snapshot!(error, @r#"cannot update "a": this store has neither locks between processes nor conditional writes, so that another writer's change could be lost; allow it only for a single process"#);
+    assert_eq!(Store::get(&store, &a).unwrap(), None);
+    for _ in 0..2 {
+        update(&store, &a, UpdatePolicy::AcceptSingleProcess, &mut buffer, put).unwrap();
+    }
+    assert_eq!(Store::get(&store, &a).unwrap().unwrap(), [1, 1]);
+    assert!(matches!(Store::put_if(&store, &a, b"x", None), Err(StoreError::Unsupported { .. })));
+}
+
+/// Two handles of one bucket lock the same names, two buckets with the same keys do not.
+#[test]
+fn threads_of_other_handles_are_kept_out_too() {
+    let store = in_memory("x", true);
+    let guard = store.lock(&key("a")).unwrap();
+    drop(store.lock(&key("b")).unwrap());
+    let other = store.clone();
+    let waiting = std::thread::spawn(move || drop(other.lock(&key("a")).unwrap()));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert!(!waiting.is_finished());
+    drop(guard);
+    waiting.join().unwrap();
+    drop(store.lock(&key("a")).unwrap());
+}
+
+#[test]
+fn listing_more_than_a_page() {
+    let store = in_memory("base", true);
+    for n in 0..2500 {
+        Store::put(&store, &key(&format!("a/c/{n}")), b"").unwrap();
+    }
+    assert_eq!(keys_below(&store, "a").len(), 2500);
+    store.delete_prefix(&Prefix::new("a/c").unwrap()).unwrap();
+    assert!(keys_below(&store, "").is_empty());
+}
+
+/// Ranges of any kind against cutting the whole object, close together and far apart.
+#[test]
+fn ranges_are_those_of_the_whole_object() {
+    let store = in_memory("", true);
+    let a = key("shard");
+    let size = 20_u64 << 20;
+    let bytes: Vec<u8> = (0..size).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    Store::put(&store, &a, &bytes).unwrap();
+    let mut seed = 1_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut out = Vec::new();
+    for round in 0..60 {
+        let count = random(12);
+        // Dense, so that gaps are bridged, or all over the object.
+        let window = if round % 2 == 0 { 300_000 } else { size };
+        let start = random(size - window + 1);
+        let ranges: Vec<ByteRange> = (0..count)
+            .map(|_| match random(5) {
+                0 => ByteRange::Suffix { len: random(100_000) },
+                _ => {
+                    let offset = start + random(window);
+                    let most = (size - offset).min([10, 1000, 5 << 20][random(3) as usize]);
+                    ByteRange::FromStart { offset, len: random(most + 1) }
+                }
+            })
+            .collect();
+        let expected: Vec<u8> = ranges
+            .iter()
+            .flat_map(|range| {
+                let at = range.within(size).unwrap();
+                bytes[at.start as usize..at.end as usize].iter().copied()
+            })
+            .collect();
+        let meta = Store::get_ranges(&store, &a, &ranges, &mut out).unwrap();
+        assert_eq!(meta.unwrap().size, size);
+        assert!(out == expected, "round {round}: {ranges:?}");
+    }
+}
+
+/// A range that a damaged index might hold costs an error, not memory.
+#[test]
+fn absurd_ranges_take_no_memory() {
+    let store = in_memory("", true);
+    let a = key("a");
+    Store::put(&store, &a, b"0123").unwrap();
+    for range in [
+        ByteRange::FromStart { offset: 0, len: 1 << 40 },
+        ByteRange::FromStart { offset: 1 << 60, len: 1 << 50 },
+        ByteRange::Suffix { len: 1 << 45 },
+    ] {
+        let mut out = Vec::new();
+        for ranges in [vec![range], vec![range, ByteRange::FromStart { offset: 0, len: 1 }]] {
+            let error = Store::get_ranges(&store, &a, &ranges, &mut out).unwrap_err();
+            assert!(matches!(error, StoreError::Range { size: 4, .. }), "{error}");
+        }
+        assert!(out.capacity() < 1 << 20);
+    }
+}
+
+async fn asynchronous(store: &dyn AsyncStore) {
+    let a = key("async/a");
+    assert!(store.get(&a, vec![1; 10]).await.unwrap().is_none());
+    assert!(store.head(&a).await.unwrap().is_none());
+    store.put(&a, b"01234".to_vec()).await.unwrap();
+    let found = store.get(&a, Vec::with_capacity(100)).await.unwrap().unwrap();
+    assert_eq!((found.bytes.as_slice(), found.meta.size), (&b"01234"[..], 5));
+    assert_eq!(store.head(&a).await.unwrap().as_ref(), Some(&found.meta));
+    let ranges = [ByteRange::Suffix { len: 2 }, ByteRange::FromStart { offset: 0, len: 1 }];
+    let part = store.get_ranges(&a, &ranges, vec![9; 3]).await.unwrap().unwrap();
+    assert_eq!((part.bytes.as_slice(), &part.meta), (&b"340"[..], &found.meta));
+    let missing = store.get_ranges(&key("async/b"), &ranges, Vec::new()).await.unwrap();
+    assert!(missing.is_none());
+    if store.conditional_put() {
+        let version = found.meta.version;
+        let put = store.put_if(&a, b"x".to_vec(), version.clone()).await.unwrap();
+        assert_eq!(put, PutOutcome::Written);
+        let put = store.put_if(&a, b"y".to_vec(), version).await.unwrap();
+        assert_eq!(put, PutOutcome::Changed);
+    } else {
+        store.put_if(&a, b"x".to_vec(), None).await.unwrap_err();
+    }
+    store.delete(&a).await.unwrap();
+    assert!(store.head(&a).await.unwrap().is_none());
+}
+
+/// Any executor will do, even one that knows nothing of input and output.
+#[test]
+fn the_asynchronous_face_is_the_same_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = Offload::new(Arc::new(LocalStore::open(folder.path()).unwrap()));
+    let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let stores: [Arc<dyn AsyncStore>; 4] = [
+        Arc::new(in_memory("x", true)),
+        Arc::new(local),
+        Arc::new(MemoryStore::new()),
+        Arc::new(Offload::new(shared)),
+    ];
+    for store in &stores {
+        block_on(asynchronous(&**store));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for store in &stores {
+        runtime.block_on(asynchronous(&**store));
+    }
+}
+
+/// The blocking face works on a thread of somebody else's runtime, where blocking on a future
+/// through that runtime would panic.
+#[test]
+fn the_blocking_face_works_within_a_runtime() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let store = in_memory("x", true);
+    let task = runtime.spawn(async move {
+        Store::put(&store, &key("a"), b"1").unwrap();
+        assert_eq!(Store::get(&store, &key("a")).unwrap().unwrap(), b"1");
+        assert_eq!(keys_below(&store, "").len(), 1);
+    });
+    runtime.block_on(task).unwrap();
+}
+
+/// Futures dropped at any point leave the store as it was or as it was to be.
+#[test]
+fn dropped_futures_leave_old_or_new() {
+    let store = in_memory("x", true);
+    let a = key("a");
+    for round in 0..200_u32 {
+        let (old, new) = ([1; 1000].to_vec(), [2; 2000].to_vec());
+        Store::put(&store, &a, &old).unwrap();
+        let mut put = AsyncStore::put(&store, &a, new.clone());
+        let mut get = AsyncStore::get(&store, &a, Vec::new());
+        if round % 3 > 0 {
+            let waker = std::task::Waker::noop();
+            let mut context = std::task::Context::from_waker(waker);
+            let _ = put.as_mut().poll(&mut context);
+            let _ = get.as_mut().poll(&mut context);
+            std::thread::sleep(std::time::Duration::from_micros(u64::from(round)));
+        }
+        drop(put);
+        drop(get);
+        let found = Store::get(&store, &a).unwrap().unwrap();
+        assert!(found == old || found == new);
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(value) => return value,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
