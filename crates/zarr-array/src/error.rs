@@ -97,6 +97,14 @@ pub enum ArrayError {
         /// Bytes of the region's elements.
         expected: u64,
     },
+    /// An array of another shape than the region.
+    #[error("elements of shape {found:?}, but the region has shape {expected:?}")]
+    Shape {
+        /// The shape given.
+        found: Vec<usize>,
+        /// The region's shape.
+        expected: Vec<u64>,
+    },
     /// A region that the machine's memory cannot hold.
     #[error("a region of {elements} elements of {element_size} bytes does not fit into memory")]
     RegionTooLarge {

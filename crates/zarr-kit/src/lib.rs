@@ -1,3 +1,56 @@
 //! Zarr v3 with variable-length chunks, bit packing and virtual views.
+//!
+//! This crate is the whole library under one name: it re-exports the crates that do the work and
+//! has no logic of its own. Whoever needs one part takes that crate alone.
+//!
+//! | crate | what it is for |
+//! | --- | --- |
+//! | [`array`] | arrays and groups in a store: open, read, write |
+//! | [`codec`] | codec chains, compiled to views |
+//! | [`grid`] | regular and rectilinear chunk grids |
+//! | [`metadata`] | the JSON documents, typed and lossless |
+//! | [`packbits`] | values of any number of bits |
+//! | [`view`] | strided views and the copies between them |
+//!
+//! # From end to end
+//! An array of days in months, twelve bits a temperature, created, written and read:
+//! ```
+//! use std::sync::Arc;
+//! use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Region};
+//!
+//! let document = br#"{
+//!   "zarr_format": 3, "node_type": "array", "shape": [90, 2], "data_type": "int16",
+//!   "chunk_grid": {"name": "rectilinear",
+//!     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28, 31], 2]}},
+//!   "chunk_key_encoding": {"name": "default"}, "fill_value": -2048,
+//!   "codecs": [
+//!     {"name": "transpose", "configuration": {"order": [1, 0]}},
+//!     {"name": "packbits", "configuration": {"last_bit": 11}}
+//!   ],
+//!   "dimension_names": ["day", "range"]
+//! }"#;
+//! let store = Arc::new(MemoryStore::new());
+//! let array = Array::create(store, &Prefix::root(), ArrayMetadata::from_json(document)?)?;
+//!
+//! // The last day of January and the first of February, in two chunks.
+//! array.write_as::<i16>(&Region::from([30..32, 0..2]), &[-12, 47, -30, 21])?;
+//! let both = array.read_as::<i16>(&Region::parse("30:32, 0", array.shape())?)?;
+//! assert_eq!(both, [-12, -30]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What this crate does not do
+//! No logic: see the crates for what each of them does not do.
 
 #![forbid(unsafe_code)]
+
+pub use zarr_array as array;
+pub use zarr_codec as codec;
+pub use zarr_grid as grid;
+pub use zarr_metadata as metadata;
+pub use zarr_packbits as packbits;
+pub use zarr_view as view;
+
+pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
+pub use zarr_array::{Array, ArrayError, Group, Region};
+pub use zarr_metadata::{ArrayMetadata, DataType, GroupMetadata};

@@ -1,5 +1,7 @@
 //! Arrays: opened from a store, created in one.
 
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod read;
 mod typed;
 mod write;
