@@ -348,8 +348,8 @@ fn read_dimension_names(raw: Raw<'_>, rank: usize) -> Result<Vec<Option<String>>
         _ => raw.string("a name or null").map(|name| Some(name.into_owned())),
     })?;
     if names.len() != rank {
-        let found = format!("{} names", names.len());
-        let allowed = format!("{rank}, one for each dimension of the array");
+        let found = format!("length {}", names.len());
+        let allowed = format!("length {rank}, the rank of the array");
         return Err(MetadataError::unexpected(found, allowed));
     }
     Ok(names)

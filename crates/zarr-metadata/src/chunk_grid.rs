@@ -33,6 +33,7 @@ pub enum ChunkGrid {
 const REGULAR: &str = "regular";
 const RECTILINEAR: &str = "rectilinear";
 const NAMES: &[&str] = &[REGULAR, RECTILINEAR];
+const ALLOWED: &str = "\"regular\" or \"rectilinear\"";
 
 impl ChunkGrid {
     /// The dimensions that the grid is for.
@@ -60,14 +61,14 @@ impl ChunkGrid {
     pub(crate) fn read(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         if reader.peek() != Some(b'{') {
             let raw = reader.value(Tokens::Json)?;
-            return Err(match raw.shape() {
-                Shape::String if NAMES.iter().any(|name| raw.text().contains(name)) => {
-                    MetadataError::missing("configuration", "an object")
-                }
-                Shape::String => {
-                    MetadataError::unknown_name("chunk grid", &raw.string("text")?, NAMES)
-                }
-                _ => raw.expected("an object with a name"),
+            if raw.shape() != Shape::String {
+                return Err(raw.expected("an object with a name"));
+            }
+            let name = raw.string("a name")?;
+            return Err(if NAMES.contains(&name.as_ref()) {
+                MetadataError::missing("configuration", "an object")
+            } else {
+                MetadataError::unknown_name("chunk grid", &name, NAMES, ALLOWED)
             });
         }
         reader.open(b'{', "an object")?;
@@ -83,7 +84,8 @@ impl ChunkGrid {
                     let value = reader.value(Tokens::Json).member("name")?;
                     let text = value.string("a name").member("name")?;
                     if !NAMES.contains(&text.as_ref()) {
-                        let error = MetadataError::unknown_name("chunk grid", &text, NAMES);
+                        let error =
+                            MetadataError::unknown_name("chunk grid", &text, NAMES, ALLOWED);
                         return Err(error.in_member("name"));
                     }
                     name = Some(text);
@@ -127,20 +129,20 @@ impl ChunkGrid {
             return read_rectilinear(reader, findings);
         }
         let mut members = Object::read(reader.value(Tokens::Json)?, "an object")?;
+        members.check_known(&["chunk_shape"])?;
         let raw = members.require("chunk_shape", "an array of chunk lengths")?;
         let chunk_shape = read_elements(raw, "an array of chunk lengths", |raw| raw.at_least(1))
             .member("chunk_shape")?;
-        members.finish(&["chunk_shape"])?;
         Ok(ChunkGrid::Regular { chunk_shape })
     }
 
     /// The grid is for an array of this shape: it has the rank, and covers it.
     pub(crate) fn check(&self, shape: &[u64]) -> Result<()> {
-        let allowed = || format!("{}, one for each dimension of the array", shape.len());
+        let allowed = || format!("length {}, the rank of the array", shape.len());
         match self {
             ChunkGrid::Regular { chunk_shape } => {
                 if chunk_shape.len() != shape.len() {
-                    let found = format!("{} chunk lengths", chunk_shape.len());
+                    let found = format!("length {}", chunk_shape.len());
                     return Err(MetadataError::unexpected(found, allowed())
                         .in_member("chunk_shape")
                         .in_member("configuration"));
@@ -148,7 +150,7 @@ impl ChunkGrid {
             }
             ChunkGrid::Rectilinear { chunk_shapes } => {
                 if chunk_shapes.len() != shape.len() {
-                    let found = format!("edges of {} dimensions", chunk_shapes.len());
+                    let found = format!("length {}", chunk_shapes.len());
                     return Err(MetadataError::unexpected(found, allowed())
                         .in_member("chunk_shapes")
                         .in_member("configuration"));

@@ -140,12 +140,14 @@ impl ChunkKeyEncoding {
 
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         const KNOWN: &[&str] = &["default", "v2"];
+        const ALLOWED: &str = "\"default\" or \"v2\"";
         let extension = RawExtension::read(raw)?;
         if !KNOWN.contains(&extension.name.as_ref()) {
-            return Err(extension.unknown_name("chunk key encoding", KNOWN));
+            return Err(extension.unknown_name("chunk key encoding", KNOWN, ALLOWED));
         }
         extension.only_known_members()?;
         let mut members = extension.members()?;
+        members.check_known(&["separator"]).member("configuration")?;
         let separator = match members.take("separator") {
             Some(raw) => match raw.string(SEPARATORS).map(Cow::into_owned).as_deref() {
                 Ok("/") => Ok(Some(Separator::Slash)),
@@ -155,7 +157,6 @@ impl ChunkKeyEncoding {
             None => Ok(None),
         };
         let separator = separator.member("configuration")?;
-        members.finish(&["separator"]).member("configuration")?;
         if extension.bare {
             findings.push(Finding::new(
                 "bare-string-chunk-key-encoding",

@@ -193,6 +193,9 @@ data_types! {
     Complex128 "complex128" Component::Float64, 2;
 }
 
+const ALLOWED: &str = "bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, \
+    complex of these, r8 and so on, or a type of strings, times or records";
+
 /// Types that are known by name and kept, their values not interpreted.
 const OPAQUE: &[&str] = &[
     "string",
@@ -270,7 +273,7 @@ impl DataType {
             extension.only_known_members()?;
             return Ok(DataType::Opaque(extension.keep()));
         } else {
-            return Err(extension.unknown_name("data type", NAMES));
+            return Err(extension.unknown_name("data type", NAMES, ALLOWED));
         };
         extension.only_known_members()?;
         extension.no_configuration()?;

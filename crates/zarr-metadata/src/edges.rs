@@ -158,9 +158,9 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
     let mut runs: Vec<EdgeRun> = Vec::new();
     let mut sum = 0_u64;
     while reader.next_element(runs.is_empty())? {
-        let run = match reader.natural() {
-            Some(edge) if edge > 0 => EdgeRun::Edge(edge),
-            _ => read_run(reader).element(runs.len())?,
+        let run = match reader.attempt(|reader| reader.natural().filter(|edge| *edge > 0)) {
+            Some(edge) => EdgeRun::Edge(edge),
+            None => read_run(reader).element(runs.len())?,
         };
         sum = match run.extent().and_then(|extent| sum.checked_add(extent)) {
             Some(sum) => sum,

@@ -283,9 +283,11 @@ fn words(component: Component) -> String {
             let _infallible = write!(words, ", \"{name}\"");
         }
     }
-    let digits = component.bits().div_ceil(4);
-    let plural = if digits == 1 { "" } else { "s" };
-    let _infallible = write!(words, " or \"0x\" and {digits} hex digit{plural}");
+    let digits = match component.bits().div_ceil(4) {
+        1 => "1 or 2".to_owned(),
+        digits => digits.to_string(),
+    };
+    let _infallible = write!(words, " or \"0x\" and {digits} hex digits");
     words
 }
 

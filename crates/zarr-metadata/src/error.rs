@@ -43,14 +43,14 @@ pub(crate) enum Kind {
     #[error("unknown member {}, expected {}{}", Quoted(member), Listed(allowed), Hint(nearest))]
     UnknownMember {
         member: String,
-        allowed: Cow<'static, [&'static str]>,
+        allowed: &'static [&'static str],
         nearest: Option<&'static str>,
     },
-    #[error("unknown {what} {}, expected {}{}", Quoted(name), Listed(allowed), Hint(nearest))]
+    #[error("unknown {what} {}, expected {allowed}{}", Quoted(name), Hint(nearest))]
     UnknownName {
         what: &'static str,
         name: String,
-        allowed: Cow<'static, [&'static str]>,
+        allowed: Cow<'static, str>,
         nearest: Option<&'static str>,
     },
 }
@@ -71,22 +71,20 @@ impl MetadataError {
         Self::new(Kind::Missing { member, allowed: allowed.into() })
     }
 
-    pub(crate) fn unknown_member(
-        member: &str,
-        allowed: impl Into<Cow<'static, [&'static str]>>,
-    ) -> Self {
-        let allowed = allowed.into();
-        let nearest = nearest(member, &allowed);
+    pub(crate) fn unknown_member(member: &str, allowed: &'static [&'static str]) -> Self {
+        let nearest = nearest(member, allowed);
         Self::new(Kind::UnknownMember { member: shorten(member), allowed, nearest })
     }
 
+    /// `known` are the names to suggest, `allowed` is how a message sums them up.
     pub(crate) fn unknown_name(
         what: &'static str,
         name: &str,
-        allowed: impl Into<Cow<'static, [&'static str]>>,
+        known: &[&'static str],
+        allowed: impl Into<Cow<'static, str>>,
     ) -> Self {
         let allowed = allowed.into();
-        let nearest = nearest(name, &allowed);
+        let nearest = nearest(name, known);
         Self::new(Kind::UnknownName { what, name: shorten(name), allowed, nearest })
     }
 

@@ -139,7 +139,7 @@ impl<'a> RawExtension<'a> {
 
     /// No configuration, or an empty one.
     pub(crate) fn no_configuration(&self) -> Result<()> {
-        self.members()?.finish(&[]).member("configuration")
+        self.members()?.check_known(&[]).member("configuration")
     }
 
     pub(crate) fn keep(&self) -> Extension {
@@ -155,9 +155,10 @@ impl<'a> RawExtension<'a> {
     pub(crate) fn unknown_name(
         &self,
         what: &'static str,
-        known: impl Into<Cow<'static, [&'static str]>>,
+        known: &[&'static str],
+        allowed: &'static str,
     ) -> MetadataError {
-        let error = MetadataError::unknown_name(what, &self.name, known);
+        let error = MetadataError::unknown_name(what, &self.name, known, allowed);
         if self.bare { error } else { error.in_member("name") }
     }
 

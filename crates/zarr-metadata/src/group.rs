@@ -131,6 +131,7 @@ pub struct ConsolidatedMetadata<'a> {
 impl<'a> ConsolidatedMetadata<'a> {
     fn read(raw: Raw<'a>) -> Result<Self> {
         let mut members = Object::read(raw, "an object")?;
+        members.check_known(&["kind", "must_understand", "metadata"])?;
         let kind = members.require("kind", "\"inline\"")?;
         if kind.text() != "\"inline\"" {
             return Err(kind.expected("\"inline\"").in_member("kind"));
@@ -138,7 +139,6 @@ impl<'a> ConsolidatedMetadata<'a> {
         members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
         let raw = members.require("metadata", "an object of documents by their path")?;
         let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
-        members.finish(&["kind", "must_understand", "metadata"])?;
         Ok(ConsolidatedMetadata { nodes: nodes.rest() })
     }
 

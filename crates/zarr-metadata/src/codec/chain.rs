@@ -102,8 +102,8 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
         }
         Codec::Transpose(transpose) => match rank {
             Some(rank) if rank != transpose.order.len() => {
-                let found = format!("{} dimensions", transpose.order.len());
-                let allowed = format!("a permutation of {rank}, the rank of the input");
+                let found = format!("length {}", transpose.order.len());
+                let allowed = format!("length {rank}, the rank of the input");
                 Err(MetadataError::unexpected(found, allowed)
                     .in_member("order")
                     .in_member("configuration"))
@@ -133,8 +133,8 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
             if let Some(rank) = rank
                 && rank != inner
             {
-                let found = format!("{inner} chunk lengths");
-                let allowed = format!("{rank}, the rank of the input");
+                let found = format!("length {inner}");
+                let allowed = format!("length {rank}, the rank of the input");
                 return Err(MetadataError::unexpected(found, allowed)
                     .in_member("chunk_shape")
                     .in_member("configuration"));

@@ -31,6 +31,10 @@ pub(super) fn read_codec(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Co
     };
     extension.only_known_members()?;
     let mut members = extension.members()?;
+    if extension.name == "packbits" {
+        early_spelling(&mut members).member("configuration")?;
+    }
+    members.check_known(known_members(&extension.name)).member("configuration")?;
     let mut missing = Vec::new();
     let codec = Finding::scope(
         findings,
@@ -38,7 +42,6 @@ pub(super) fn read_codec(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Co
         |findings| read(&mut members, &mut Context { missing: &mut missing, findings }),
     )
     .member("configuration")?;
-    members.finish(known_members(&extension.name)).member("configuration")?;
     if extension.bare {
         findings.push(Finding::new(
             "bare-string-codec",
@@ -208,7 +211,8 @@ fn read_transpose(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec
     Ok(Codec::Transpose(Transpose { order }))
 }
 
-fn read_packbits(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> {
+/// The members of `packbits` as a published schema has them (SD-12).
+fn early_spelling(members: &mut Object<'_>) -> Result<()> {
     for (theirs, ours) in [
         ("start_byte", "\"padding_encoding\": \"first_byte\""),
         ("end_byte", "\"padding_encoding\": \"last_byte\""),
@@ -220,6 +224,10 @@ fn read_packbits(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec>
             return Err(MetadataError::unexpected(found, ours).in_member(theirs));
         }
     }
+    Ok(())
+}
+
+fn read_packbits(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> {
     let padding = members.take("padding_encoding").map(|raw| {
         let allowed = match raw.text() {
             r#""start_byte""# => "\"first_byte\", which \"start_byte\" is in an early schema",

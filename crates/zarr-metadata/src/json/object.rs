@@ -64,9 +64,11 @@ impl<'a> Object<'a> {
         self.members
     }
 
-    /// No member may be left; `known` are the names to suggest (SD-41).
-    pub(crate) fn finish(self, known: &'static [&'static str]) -> Result<()> {
-        match self.members.first() {
+    /// No member may have a name that is not in `known` (SD-41).
+    ///
+    /// Before a missing member is told: it may be there with a typing error.
+    pub(crate) fn check_known(&self, known: &'static [&'static str]) -> Result<()> {
+        match self.members.iter().find(|(name, _)| !known.contains(&name.as_ref())) {
             Some((name, _)) => Err(MetadataError::unknown_member(name, known).in_member(name)),
             None => Ok(()),
         }

@@ -1,0 +1,341 @@
+//! Codecs and chains.
+
+use zarr_metadata::{Blosc, Codec, CodecKind, Packbits, ReshapeDim};
+
+use crate::support::{codec, message, with_codecs};
+
+/// One line for each input: the canonical JSON, or the error.
+fn outcomes(name: &str, configurations: &[&str]) -> String {
+    let line = |configuration: &&str| match codec(name, configuration) {
+        Ok(codec) => format!("{configuration}\n  {}", codec.to_json()),
+        Err(error) => format!("{configuration}\n  {error}"),
+    };
+    configurations.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn sd_12_packbits_as_the_readme_spells_it() {
+    insta::assert_snapshot!(outcomes(
+        "packbits",
+        &[
+            "{}",
+            r#"{"padding_encoding": "none"}"#,
+            r#"{"padding_encoding": "first_byte"}"#,
+            r#"{"padding_encoding": "last_byte", "first_bit": 1, "last_bit": 3}"#,
+            r#"{"padding_encoding": "start_byte"}"#,
+            r#"{"padding_encoding": "end_byte"}"#,
+            r#"{"padding_encoding": null}"#,
+            r#"{"padding_encoding": "middle"}"#,
+            r#"{"start_bit": 1}"#,
+            r#"{"end_bit": 1}"#,
+            r#"{"first_bits": 1}"#,
+        ]
+    ));
+}
+
+#[test]
+fn sd_15_bits_are_in_order_and_inside_a_component() {
+    insta::assert_snapshot!(outcomes(
+        "packbits",
+        &[
+            r#"{"first_bit": null, "last_bit": null}"#,
+            r#"{"first_bit": 3, "last_bit": 3}"#,
+            r#"{"first_bit": 3, "last_bit": 2}"#,
+            r#"{"first_bit": -1}"#,
+            r#"{"first_bit": 1.0}"#,
+            r#"{"last_bit": "7"}"#,
+            r#"{"last_bit": 18446744073709551616}"#,
+        ]
+    ));
+    let chain = |data_type: &str, configuration: &str| {
+        let packbits = format!(r#"[{{"name": "packbits", "configuration": {configuration}}}]"#);
+        with_codecs(data_type, &packbits)
+    };
+    for (data_type, bits) in
+        [("bool", 1), ("int4", 4), ("float6_e2m3fn", 6), ("uint64", 64), ("complex128", 64)]
+    {
+        for member in ["first_bit", "last_bit"] {
+            let bit = |bit: u32| format!("{{\"{member}\": {bit}}}");
+            assert!(chain(data_type, &bit(bits - 1)).is_ok(), "{data_type}");
+            let error = message(chain(data_type, &bit(bits)));
+            let place = format!("$.codecs[0].configuration.{member}: found {bits}");
+            assert!(error.starts_with(&place), "{error}");
+        }
+    }
+}
+
+#[test]
+fn sd_15_null_is_kept_as_written() {
+    let json = r#"[{"name": "packbits", "configuration": {"first_bit": null}}]"#;
+    let array = with_codecs("int16", json).unwrap();
+    assert_eq!(array.codecs(), [Codec::Packbits(Packbits::default())]);
+    assert!(array.to_json().contains(json));
+}
+
+#[test]
+fn sd_50_packbits_takes_types_of_fixed_size() {
+    let packbits = r#"[{"name": "packbits"}]"#;
+    for name in ["bool", "float16", "complex_float16", "float8_e4m3", "int64", "complex64"] {
+        assert!(with_codecs(name, packbits).is_ok(), "{name}");
+    }
+    for name in ["string", "r16"] {
+        let error = message(with_codecs(name, packbits));
+        assert!(error.starts_with("$.codecs[0].configuration: found type"), "{error}");
+    }
+}
+
+#[test]
+fn sd_20_input_dimensions_are_in_range() {
+    let chain = |shape: &str| {
+        with_codecs(
+            "uint8",
+            &format!(
+                r#"[{{"name": "reshape", "configuration": {{"shape": {shape}}}}}, {{"name": "bytes"}}]"#
+            ),
+        )
+    };
+    assert!(chain("[[0, 1]]").is_ok());
+    insta::assert_snapshot!(
+        message(chain("[[0], [2]]")),
+        @"$.codecs[0].configuration.shape[1][0]: found 2, expected a dimension below 2, the rank of the input"
+    );
+    // Behind a reshape, its own rank counts.
+    let two = r#"[{"name": "reshape", "configuration": {"shape": [[0], 3, -1]}},
+                  {"name": "reshape", "configuration": {"shape": [[0, 1, 2]]}}, {"name": "bytes"}]"#;
+    assert!(with_codecs("uint8", two).is_ok());
+}
+
+#[test]
+fn sd_21_sd_22_sd_23_shapes_of_reshape() {
+    insta::assert_snapshot!(outcomes(
+        "reshape",
+        &[
+            r#"{"shape": []}"#,
+            r#"{"shape": [[]]}"#,
+            r#"{"shape": [[0, 2]]}"#,
+            r#"{"shape": [-1, [3], 7]}"#,
+            r#"{"shape": [[1], [0]]}"#,
+            r#"{"shape": [[1, 1]]}"#,
+            r#"{"shape": [[0], [], [0]]}"#,
+            r#"{"shape": [-1, 2, -1]}"#,
+            r#"{"shape": [0]}"#,
+            r#"{"shape": [-2]}"#,
+            r#"{"shape": [2.0]}"#,
+            r#"{"shape": [1e3]}"#,
+            r#"{"shape": ["2"]}"#,
+            r#"{"shape": [null]}"#,
+            r#"{"shape": [[-1]]}"#,
+            r#"{"shape": [[0.5]]}"#,
+            r#"{"shape": [[[0]]]}"#,
+            r#"{"shape": [18446744073709551616]}"#,
+            r#"{"shape": 6}"#,
+            r#"{"shapes": [6]}"#,
+            "{}",
+        ]
+    ));
+    let Ok(Codec::Reshape(reshape)) = codec("reshape", r#"{"shape": [[], -1]}"#) else { panic!() };
+    assert_eq!(reshape.shape, [ReshapeDim::InputDims(vec![]), ReshapeDim::Auto]);
+}
+
+#[test]
+fn sd_30_transpose_needs_a_permutation() {
+    insta::assert_snapshot!(outcomes(
+        "transpose",
+        &[
+            r#"{"order": []}"#,
+            r#"{"order": [2, 0, 1]}"#,
+            r#"{"order": "C"}"#,
+            r#"{"order": "F"}"#,
+            r#"{"order": "A"}"#,
+            r#"{"order": [0, 0]}"#,
+            r#"{"order": [0, 2]}"#,
+            r#"{"order": [-1, 0]}"#,
+            r#"{"order": [1.0, 0]}"#,
+            "{}",
+        ]
+    ));
+    let transposed = r#"[{"name": "transpose", "configuration": {"order": [2, 0, 1]}}, "bytes"]"#;
+    insta::assert_snapshot!(
+        message(with_codecs("uint8", transposed)),
+        @"$.codecs[0].configuration.order: found length 3, expected length 2, the rank of the input"
+    );
+}
+
+#[test]
+fn sd_31_chains_are_in_order() {
+    let t = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+    let b = r#"{"name": "bytes"}"#;
+    let p = r#"{"name": "packbits"}"#;
+    let c = r#"{"name": "crc32c"}"#;
+    let u = r#"{"name": "unknown"}"#;
+    let i = r#"{"name": "ignored", "must_understand": false}"#;
+    let chain = |codecs: &[&str]| with_codecs("uint8", &format!("[{}]", codecs.join(", ")));
+    for valid in [
+        &[b][..],
+        &[p],
+        &[t, t, b, c, c],
+        &[u],
+        &[u, b],
+        &[b, u],
+        &[t, u, c],
+        &[u, u, c, u],
+        &[i, t, i, b, i, c, i],
+    ] {
+        assert!(chain(valid).is_ok(), "{valid:?}");
+    }
+    let invalid = [
+        &[][..],
+        &[t],
+        &[c],
+        &[c, b],
+        &[b, t],
+        &[b, p],
+        &[b, c, b],
+        &[b, c, t],
+        &[b, u, t],
+        &[i],
+        &[i, c],
+        &[t, i],
+        &[u, t, c],
+        &[u, t],
+        &[c, u],
+        &[u, c, b],
+    ];
+    let lines: Vec<_> = invalid.iter().map(|codecs| message(chain(codecs))).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn sd_53_bytes_needs_an_order_for_wide_types() {
+    for chain in
+        [r#"["bytes"]"#, r#"[{"name": "bytes"}]"#, r#"[{"name": "bytes", "configuration": {}}]"#]
+    {
+        for name in ["bool", "uint8", "int4", "float8_e5m2", "complex_float4_e2m1fn", "r16"] {
+            assert!(with_codecs(name, chain).is_ok(), "{name}");
+        }
+        for name in ["int16", "bfloat16", "complex64"] {
+            let error = message(with_codecs(name, chain));
+            assert!(error.starts_with("$.codecs[0].configuration: missing member \"endian\""));
+        }
+    }
+    insta::assert_snapshot!(outcomes(
+        "bytes",
+        &[
+            r#"{"endian": "big"}"#,
+            r#"{"endian": "Little"}"#,
+            r#"{"endian": null}"#,
+            r#"{"endianness": "big"}"#,
+        ]
+    ));
+}
+
+#[test]
+fn sd_41_unknown_members_of_known_codecs() {
+    insta::assert_snapshot!(
+        message(codec("gzip", r#"{"levle": 1}"#)),
+        @r#"$.configuration.levle: unknown member "levle", expected "level"; did you mean "level"?"#
+    );
+    insta::assert_snapshot!(
+        message(Codec::from_json(br#"{"name": "gzip", "config": {"level": 1}}"#)),
+        @r#"$.config: unknown member "config", expected one of "name", "configuration", "must_understand""#
+    );
+    insta::assert_snapshot!(
+        message(codec("crc32c", r#"{"seed": 1}"#)),
+        @r#"$.configuration.seed: unknown member "seed", expected no members"#
+    );
+    insta::assert_snapshot!(
+        message(codec("blosc", r#"{"cname": "lz4", "type_size": 4}"#)),
+        @r#"$.configuration.type_size: unknown member "type_size", expected one of "cname", "clevel", "shuffle", "typesize", "blocksize"; did you mean "typesize"?"#
+    );
+}
+
+#[test]
+fn sd_59_sharding() {
+    let inner = r#""codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]"#;
+    let chain = |members: &str| {
+        let codec = format!(r#"[{{"name": "sharding_indexed", "configuration": {{{members}}}}}]"#);
+        with_codecs("uint8", &codec)
+    };
+    let array = chain(&format!(r#""chunk_shape": [3, 1], {inner}"#)).unwrap();
+    let Codec::ShardingIndexed(sharding) = &array.codecs()[0] else { panic!() };
+    assert_eq!(sharding.index_location, zarr_metadata::IndexLocation::End);
+    insta::assert_snapshot!(array.codecs()[0].to_json());
+    let findings: Vec<_> = array.findings().iter().map(|f| f.path().to_owned()).collect();
+    assert_eq!(
+        findings,
+        ["$.codecs[0].configuration.codecs[0]", "$.codecs[0].configuration.index_codecs[1]"]
+    );
+
+    let wrong = [
+        inner.to_owned(),
+        format!(r#""chunk_shape": [3], {inner}"#),
+        format!(r#""chunk_shape": [0, 1], {inner}"#),
+        format!(r#""chunk_shape": [3, 1], "index_location": "middle", {inner}"#),
+        r#""chunk_shape": [3, 1], "codecs": ["bytes"]"#.to_owned(),
+        r#""chunk_shape": [3, 1], "codecs": [], "index_codecs": []"#.to_owned(),
+        r#""chunk_shape": [3, 1], "codecs": ["bytes"], "index_codecs": ["bytes"]"#.to_owned(),
+        r#""chunk_shape": [3, 1], "codecs": [{"name":"packbits","configuration":{"last_bit":8}}], "index_codecs": ["packbits"]"#.to_owned(),
+        r#""chunk_shape": [3, 1], "codecs": ["bytes"], "index_codecs": ["packbits", {"name":"gzip","configuration":{"level":1}}]"#.to_owned(),
+    ];
+    let lines: Vec<_> = wrong.iter().map(|members| message(chain(members))).collect();
+    insta::assert_snapshot!("sharding_errors", lines.join("\n"));
+}
+
+#[test]
+fn sd_61_members_that_matter_for_encoding_only() {
+    insta::assert_snapshot!(
+        "compressors",
+        [
+            outcomes("gzip", &["{}", r#"{"level": 0}"#, r#"{"level": 10}"#, r#"{"level": -1}"#]),
+            outcomes(
+                "zstd",
+                &[
+                    "{}",
+                    r#"{"level": -131072, "checksum": true}"#,
+                    r#"{"level": 23}"#,
+                    r#"{"level": 1.0}"#,
+                    r#"{"checksum": 1}"#,
+                ]
+            ),
+            outcomes(
+                "blosc",
+                &[
+                    "{}",
+                    r#"{"cname": "lz4", "clevel": 9, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}"#,
+                    r#"{"cname": "lzma"}"#,
+                    r#"{"clevel": 10}"#,
+                    r#"{"shuffle": 1}"#,
+                    r#"{"typesize": 0}"#,
+                    r#"{"blocksize": -1}"#,
+                ]
+            ),
+        ]
+        .join("\n")
+    );
+    let array = with_codecs(
+        "uint8",
+        r#"[{"name": "bytes"}, {"name": "gzip"}, {"name": "zstd", "configuration": {"level": 1}},
+            {"name": "blosc", "configuration": {"cname": "lz4", "shuffle": "shuffle"}}]"#,
+    )
+    .unwrap();
+    let findings: Vec<_> = array.findings().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!("missing_members", findings.join("\n"));
+    let Codec::Blosc(Blosc { typesize, .. }) = array.codecs()[3] else { panic!() };
+    assert_eq!(typesize, None);
+}
+
+#[test]
+fn sd_11_numcodecs_packbits_is_read() {
+    let json = r#"[{"name": "numcodecs.packbits", "configuration": {}}, {"name": "bytes"}]"#;
+    let array = with_codecs("bool", json).unwrap();
+    assert_eq!(array.codecs()[0], Codec::NumcodecsPackbits);
+    assert_eq!(array.codecs()[0].kind(), Some(CodecKind::ArrayToArray));
+    assert!(with_codecs("uint8", json).is_err());
+}
+
+#[test]
+fn lists_of_codecs_are_chains() {
+    assert_eq!(Codec::list_from_json(br#"["bytes", "crc32c"]"#).unwrap().len(), 2);
+    assert!(Codec::list_from_json(br#"["crc32c", "bytes"]"#).is_err());
+    assert!(Codec::list_from_json(br#"{"name": "bytes"}"#).is_err());
+}

@@ -1,0 +1,423 @@
+//! Whole documents: examples of the sources, what is kept, what is refused.
+
+use zarr_metadata::{
+    ArrayMetadata, ChunkEdges, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Endian, Extension,
+    FillValue, GroupMetadata, NodeMetadata, Packbits, PaddingEncoding, Reshape, ReshapeDim,
+    Separator, Transpose, Zstd,
+};
+
+use crate::support::{array, data_type, document, message};
+
+/// A new document says the same as the one it is made from, in canonical form.
+fn canonical(array: &ArrayMetadata) -> String {
+    ArrayMetadata::new(
+        array.shape(),
+        array.data_type(),
+        array.chunk_grid(),
+        array.fill_value(),
+        array.codecs(),
+    )
+    .unwrap()
+    .to_json()
+}
+
+#[test]
+fn the_example_of_rectilinear() {
+    // The members of the example in zarr-extensions `chunk-grids/rectilinear`, comments left out.
+    let array = array(&[
+        ("shape", "[6, 6, 6, 6, 6]"),
+        (
+            "chunk_grid",
+            r#"{
+                "name": "rectilinear",
+                "configuration": {
+                    "kind": "inline",
+                    "chunk_shapes": [
+                        4,
+                        [1, 2, 3],
+                        [[4, 2]],
+                        [[1, 3], 3],
+                        [4, 4, 4]
+                    ]
+                }
+            }"#,
+        ),
+    ])
+    .unwrap();
+    let ChunkGrid::Rectilinear { chunk_shapes } = array.chunk_grid() else { panic!() };
+    assert_eq!(chunk_shapes[0], ChunkEdges::Integer(4));
+    let extents: Vec<_> = chunk_shapes.iter().map(ChunkEdges::extent).collect();
+    assert_eq!(extents, [None, Some(6), Some(8), Some(6), Some(12)]);
+    insta::assert_snapshot!(canonical(&array));
+}
+
+#[test]
+fn the_example_of_reshape() {
+    // The example in zarr-extensions `codecs/reshape`, with the comma that it lacks.
+    let array = array(&[
+        ("shape", "[1000, 500, 640, 3]"),
+        (
+            "chunk_grid",
+            r#"{"name": "regular", "configuration": {"chunk_shape": [100, 50, 64, 3]}}"#,
+        ),
+        (
+            "codecs",
+            r#"[
+              {
+                "name": "reshape",
+                "configuration": {
+                    "shape": [[0, 1], [2], 3]
+                }
+              },
+              {
+                "name": "bytes",
+                "configuration": {"endian": "little"}
+              }
+            ]"#,
+        ),
+    ])
+    .unwrap();
+    insta::assert_snapshot!(canonical(&array));
+}
+
+#[test]
+fn the_shapes_in_the_text_of_reshape() {
+    let shape = |shape: &str| {
+        let codec = format!(r#"{{"name": "reshape", "configuration": {{"shape": {shape}}}}}"#);
+        Codec::from_json(codec.as_bytes())
+    };
+    assert_eq!(
+        shape("[[0, 1], 10, [3, 4]]").unwrap(),
+        Codec::Reshape(Reshape {
+            shape: vec![
+                ReshapeDim::InputDims(vec![0, 1]),
+                ReshapeDim::Size(10),
+                ReshapeDim::InputDims(vec![3, 4]),
+            ]
+        })
+    );
+    for not_allowed in ["[[1], [0]]", "[[1, 0], 10, [3, 4]]", "[[3, 4], 10, [0, 1]]"] {
+        assert!(shape(not_allowed).is_err(), "{not_allowed}");
+    }
+}
+
+#[test]
+fn the_configurations_in_the_text_of_packbits_and_transpose() {
+    let codecs = r#"[
+        {"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "packbits", "configuration":
+            {"padding_encoding": "first_byte", "first_bit": null, "last_bit": 11}},
+        {"name": "zstd", "configuration": {"level": 1, "checksum": true}}
+    ]"#;
+    let array = array(&[("codecs", codecs)]).unwrap();
+    let padding_encoding = PaddingEncoding::FirstByte;
+    assert_eq!(
+        array.codecs(),
+        [
+            Codec::Transpose(Transpose { order: vec![1, 0] }),
+            Codec::Packbits(Packbits { padding_encoding, first_bit: None, last_bit: Some(11) }),
+            Codec::Zstd(Zstd { level: 1, checksum: true }),
+        ]
+    );
+    insta::assert_snapshot!(canonical(&array));
+}
+
+#[test]
+fn a_new_array_with_everything() {
+    let array = ArrayMetadata::new(
+        &[365, 720, 1440],
+        &DataType::Float32,
+        &ChunkGrid::Rectilinear {
+            chunk_shapes: vec![
+                ChunkEdges::from_lengths([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]),
+                ChunkEdges::from_lengths(std::iter::repeat_n(90, 8)),
+                ChunkEdges::Integer(360),
+            ],
+        },
+        &FillValue::parse(&DataType::Float32, "\"0x7FC00001\"").unwrap(),
+        &[Codec::Bytes { endian: Some(Endian::Big) }, Codec::Crc32c],
+    )
+    .unwrap()
+    .with_dimension_names(&[Some("time"), Some("lat \"°\""), None])
+    .unwrap()
+    .with_attributes(r#"{"units":"K","scale":1.50,"big":123456789012345678901234567890}"#)
+    .unwrap()
+    .with_chunk_key_encoding(&ChunkKeyEncoding::V2 { separator: Separator::Slash })
+    .unwrap();
+    assert_eq!(array.attribute("scale"), Some("1.50"));
+    insta::assert_snapshot!(array.to_json());
+}
+
+#[test]
+fn sd_32_bare_strings_are_read_and_objects_written() {
+    let text = document(&[
+        ("data_type", "\"uint8\""),
+        ("chunk_key_encoding", "\"v2\""),
+        ("codecs", r#"["bytes", "crc32c"]"#),
+    ]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.to_json(), text);
+    // Also after a change elsewhere.
+    let longer = array.with_shape(&[9, 6]).unwrap();
+    assert_eq!(longer.to_json(), text.replace("[6, 6]", "[9, 6]"));
+    let findings: Vec<_> = array.findings().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(findings.join("\n"));
+    let written = canonical(&array);
+    assert!(written.contains(r#"[{"name": "bytes"}, {"name": "crc32c"}]"#), "{written}");
+    assert!(ArrayMetadata::from_json(written.as_bytes()).unwrap().findings().is_empty());
+
+    // Data types: strings are written, both are read.
+    let object = array_of_type(r#"{"name": "uint8"}"#);
+    assert_eq!(object.data_type(), &DataType::Uint8);
+    assert!(canonical(&object).contains(r#""data_type": "uint8""#));
+}
+
+fn array_of_type(data_type: &str) -> ArrayMetadata {
+    array(&[("data_type", data_type), ("codecs", r#"[{"name": "bytes"}]"#)]).unwrap()
+}
+
+#[test]
+fn sd_33_what_is_not_interpreted_is_kept_to_the_byte() {
+    let text = "\u{20}{ \"attributes\" : {\"b\":1e5,  \"a\":-0.0,\n\t\"z\\u00e9\": [123456789012345678901234567890, 1.10],\"\\ud800\":1},
+      \"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"},\"must_understand\":false},
+        {\"must_understand\":false,\"name\":\"unheard.of\",\"configuration\":{ \"x\": 1E+2, \"inner\": {\"y\":[ ]} }} ],
+      \"zarr_format\":3,\"node_type\":\"array\",\"shape\":[6],\"data_type\":{\"name\":\"int16\",\"configuration\":{}},
+      \"chunk_grid\":{\"configuration\":{\"chunk_shapes\":[[[2,2],2]],\"kind\":\"inline\"},\"name\":\"rectilinear\"},
+      \"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":7,\"dimension_names\":null,
+      \"later\":{\"must_understand\":false, \"n\": 1.0e0} }\n";
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.to_json(), text);
+    assert_eq!(array.attribute("b"), Some("1e5"));
+    assert_eq!(array.attribute("zé"), Some("[123456789012345678901234567890, 1.10]"));
+    assert_eq!(array.dimension_names(), None);
+    let [_, Codec::Unknown(unknown)] = array.codecs() else { panic!() };
+    assert_eq!(unknown.configuration(), Some(r#"{ "x": 1E+2, "inner": {"y":[ ]} }"#));
+    assert!(!unknown.must_understand());
+
+    let changed = array.with_shape(&[5]).unwrap();
+    assert_eq!(changed.to_json(), text.replace("[6]", "[5]"));
+    let changed = array.with_attributes(r#"{"new": 1.0}"#).unwrap();
+    let attributes = &text[text.find("{\"b\"").unwrap()..text.find(",\n      \"codecs\"").unwrap()];
+    assert_eq!(changed.to_json(), text.replace(attributes, r#"{"new": 1.0}"#));
+}
+
+#[test]
+fn a_member_that_is_added_goes_to_its_place() {
+    let array = array(&[("dimension_names", r#"["y", "x"]"#)]).unwrap();
+    let with_attributes = array.with_attributes("{}").unwrap().to_json();
+    let at = |name: &str| with_attributes.find(&format!("\"{name}\"")).unwrap();
+    assert!(at("codecs") < at("attributes") && at("attributes") < at("dimension_names"));
+}
+
+#[test]
+fn resizing_with_new_edges_changes_both_at_once() {
+    let array = array(&[
+        ("shape", "[6]"),
+        (
+            "chunk_grid",
+            r#"{"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[4,2]]}}"#,
+        ),
+    ])
+    .unwrap();
+    let edges = ChunkEdges::from_lengths([4, 2, 9]);
+    let grid = ChunkGrid::Rectilinear { chunk_shapes: vec![edges] };
+    insta::assert_snapshot!(
+        message(array.with_shape(&[15])),
+        @"$.chunk_grid.configuration.chunk_shapes[0]: found edges of sum 6, expected a sum of at least 15, the length of the axis"
+    );
+    let longer = array.with_shape_and_grid(&[15], &grid).unwrap();
+    assert_eq!(longer.shape(), [15]);
+    assert_eq!(longer.chunk_grid(), &grid);
+}
+
+#[test]
+fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
+    let text = document(&[("extra", r#"{"must_understand": false, "a": [1]}"#)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.with_shape(&[3, 3]).unwrap().to_json(), text.replace("[6, 6]", "[3, 3]"));
+    for value in ["1", "{}", r#"{"must_understand": true}"#, r#"{"must_understand": 0}"#] {
+        assert!(crate::support::array(&[("extra", value)]).is_err(), "{value}");
+    }
+}
+
+#[test]
+fn sd_43_words_that_are_no_json_are_kept_and_told() {
+    let text = document(&[("attributes", r#"{"a": [1, NaN], "b": -Infinity, "c": Infinity}"#)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.to_json(), text);
+    assert_eq!(array.attribute("b"), Some("-Infinity"));
+    insta::assert_snapshot!(
+        array.findings()[0],
+        @"$.attributes.a[1]: found NaN and 2 more such words, expected JSON, which has no such numbers [not-finite-word]"
+    );
+    insta::assert_snapshot!(
+        message(array.with_attributes(r#"{"a": NaN}"#)),
+        @"$.attributes.a: line 1 column 7: found 'N', expected a JSON value, which NaN is not"
+    );
+}
+
+#[test]
+fn sd_44_consolidated_metadata() {
+    let group = |value: &str| {
+        let json = format!(
+            r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {value}}}"#
+        );
+        GroupMetadata::from_json(json.as_bytes()).inspect(|group| assert_eq!(group.to_json(), json))
+    };
+    assert!(group("null").unwrap().consolidated_metadata().is_none());
+    let child = document(&[("attributes", r#"{"x": NaN}"#)]);
+    let metadata = format!(
+        r#"{{"kind": "inline", "must_understand": false, "metadata": {{"a/b": {child}, "bad": {{"zarr_format": 2}}}}}}"#
+    );
+    let parent = group(&metadata).unwrap();
+    let consolidated = parent.consolidated_metadata().unwrap();
+    assert_eq!(consolidated.paths().collect::<Vec<_>>(), ["a/b", "bad"]);
+    let Some(Ok(NodeMetadata::Array(array))) = consolidated.node("a/b") else { panic!() };
+    assert_eq!(array.to_json(), child);
+    insta::assert_snapshot!(
+        message(consolidated.node("bad").unwrap()),
+        @"$.consolidated_metadata.metadata.bad.zarr_format: found 2, expected 3: this is Zarr version 2"
+    );
+    insta::assert_snapshot!(
+        parent.findings()[0],
+        @r#"$.consolidated_metadata.metadata["a/b"].attributes.x: found NaN, expected JSON, which has no such numbers [not-finite-word]"#
+    );
+    for value in ["{}", r#"{"kind": "file", "metadata": {}}"#, r#"{"kind": "inline"}"#, "1"] {
+        assert!(group(value).is_err(), "{value}");
+    }
+    for value in ["null", "{\"must_understand\": false}"] {
+        let error = message(crate::support::array(&[("consolidated_metadata", value)]));
+        assert!(error.ends_with("expected no consolidated metadata on an array"), "{error}");
+    }
+}
+
+#[test]
+fn sd_56_names_and_storage_transformers() {
+    let named = array(&[("dimension_names", r#"["y", null]"#)]).unwrap();
+    assert_eq!(named.dimension_names(), Some(&[Some("y".to_owned()), None][..]));
+    assert_eq!(array(&[("dimension_names", "null")]).unwrap().dimension_names(), None);
+    assert!(array(&[("storage_transformers", "[]")]).is_ok());
+    assert!(
+        array(&[("storage_transformers", r#"[{"name":"x","must_understand":false}]"#)]).is_ok()
+    );
+    assert!(array(&[("storage_transformers", r#"[{"name":"x"}]"#)]).is_err());
+}
+
+#[test]
+fn sd_57_chunk_keys() {
+    let key = |json: &str, index: &[u64]| {
+        let encoding = ChunkKeyEncoding::from_json(json.as_bytes()).unwrap();
+        let key = encoding.encode(index);
+        assert_eq!(encoding.decode(&key, index.len()).as_deref(), Some(index), "{json} {key}");
+        key
+    };
+    let slash = r#"{"separator": "/"}"#;
+    let dot = r#"{"separator": "."}"#;
+    let named = |name: &str, configuration: &str| {
+        format!(r#"{{"name": "{name}", "configuration": {configuration}}}"#)
+    };
+    assert_eq!(key(r#""default""#, &[1, 23, 45]), "c/1/23/45");
+    assert_eq!(key(r#"{"name": "default"}"#, &[1]), "c/1");
+    assert_eq!(key(&named("default", "{}"), &[0, 0]), "c/0/0");
+    assert_eq!(key(&named("default", slash), &[1, 2]), "c/1/2");
+    assert_eq!(key(&named("default", dot), &[1, 2]), "c.1.2");
+    assert_eq!(key(r#""v2""#, &[1, 23, 45]), "1.23.45");
+    assert_eq!(key(&named("v2", slash), &[1, 2]), "1/2");
+    assert_eq!(key(&named("v2", dot), &[u64::MAX]), "18446744073709551615");
+    for json in [named("default", slash), named("default", dot)] {
+        assert_eq!(key(&json, &[]), "c");
+    }
+    for json in [named("v2", slash), named("v2", dot)] {
+        assert_eq!(key(&json, &[]), "0");
+    }
+    let default = ChunkKeyEncoding::default();
+    for wrong in
+        ["", "c", "c/", "c/1", "c/1/2/3", "c/01/2", "c/+1/2", "c/1/", "c.1.2", "1/2", "c/1/2/"]
+    {
+        assert_eq!(default.decode(wrong, 2), None, "{wrong}");
+    }
+    assert_eq!(default.decode("c/18446744073709551616/0", 2), None);
+}
+
+#[test]
+fn sd_42_unknown_extensions() {
+    // A codec that may be skipped, in a chain that is one without it.
+    let skipped = array(&[(
+        "codecs",
+        r#"[{"name": "bytes", "configuration": {"endian": "little"}},
+            {"name": "new", "must_understand": false}, {"name": "crc32c"}]"#,
+    )]);
+    assert!(skipped.is_ok());
+    // One that must be understood is kept for whoever knows it.
+    let kept = array(&[("codecs", r#"[{"name": "new", "configuration": {"a": 1}}, "gzip"]"#)]);
+    assert_eq!(kept.unwrap().codecs()[0].name(), "new");
+    // Grids, types and key encodings never go by.
+    for member in ["data_type", "chunk_grid", "chunk_key_encoding"] {
+        let unknown = r#"{"name": "new", "must_understand": false}"#;
+        let error = message(array(&[(member, unknown)]));
+        assert!(error.starts_with(&format!("$.{member}.name: unknown")), "{error}");
+    }
+}
+
+#[test]
+fn nodes_by_their_type() {
+    let array = document(&[]);
+    assert!(matches!(NodeMetadata::from_json(array.as_bytes()), Ok(NodeMetadata::Array(_))));
+    let group = GroupMetadata::new().unwrap();
+    let json = group.to_json();
+    assert_eq!(json, "{\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}\n");
+    assert_eq!(NodeMetadata::from_json(json.as_bytes()), Ok(NodeMetadata::Group(group)));
+}
+
+#[test]
+fn serde_goes_through_the_same_checks() {
+    let array = array(&[("attributes", r#"{"b": 1.50, "a": 2}"#)]).unwrap();
+    let json = serde_json::to_string(&array).unwrap();
+    assert_eq!(json, array.to_json());
+    assert_eq!(serde_json::from_str::<ArrayMetadata>(&json).unwrap(), array);
+    let wrong = json.replace("[6, 6]", "[6, -6]");
+    let error = serde_json::from_str::<ArrayMetadata>(&wrong).unwrap_err().to_string();
+    assert!(error.contains("$.shape[1]: found -6"), "{error}");
+
+    let codecs: Vec<Codec> = serde_json::from_str(r#"["bytes", {"name": "crc32c"}]"#).unwrap();
+    assert_eq!(
+        serde_json::to_string(&codecs).unwrap(),
+        r#"[{"name": "bytes"},{"name": "crc32c"}]"#
+    );
+    let types: Vec<DataType> = serde_json::from_str(r#"["r16", {"name": "string"}]"#).unwrap();
+    assert_eq!(types[0], data_type("r16"));
+    let grid: ChunkGrid =
+        serde_json::from_str(r#"{"name":"regular","configuration":{"chunk_shape":[2]}}"#).unwrap();
+    assert_eq!(grid, ChunkGrid::Regular { chunk_shape: vec![2] });
+    let fill = FillValue::parse(&DataType::Float32, "\"NaN\"").unwrap();
+    assert_eq!(serde_json::to_string(&fill).unwrap(), "\"NaN\"");
+}
+
+#[test]
+fn extensions_made_by_hand() {
+    let extension = Extension::new("my \"codec\"", Some(r#"{"a": 1}"#)).unwrap();
+    let codec = Codec::Unknown(extension);
+    assert_eq!(codec.to_json(), r#"{"name": "my \"codec\"", "configuration": {"a": 1}}"#);
+    assert_eq!(Codec::from_json(codec.to_json().as_bytes()), Ok(codec));
+    assert!(Extension::new("x", Some("[]")).is_err());
+    assert!(Extension::new("x", Some(r#"{"a": 1"#)).is_err());
+}
+
+#[test]
+fn new_arrays_have_nothing_to_find() {
+    let shape = [4];
+    let grid = ChunkGrid::Regular { chunk_shape: vec![2] };
+    let fill = FillValue::zero(&DataType::Uint8).unwrap();
+    let bare = Codec::from_json(br#""gzip""#).unwrap();
+    let bytes = Codec::Bytes { endian: None };
+    // What was left out in reading is spelled out in writing (SD-61).
+    let array =
+        ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes.clone(), bare]).unwrap();
+    assert!(array.to_json().contains(r#"{"name": "gzip", "configuration": {"level": 6}}"#));
+    // A fill value of another type.
+    let fill = FillValue::zero(&DataType::Int32).unwrap();
+    insta::assert_snapshot!(
+        message(ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes])),
+        @"$.fill_value: found 4 bytes, expected 1, the size of one uint8"
+    );
+}

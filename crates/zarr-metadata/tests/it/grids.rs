@@ -1,0 +1,245 @@
+//! Chunk grids.
+
+use std::num::NonZeroU64;
+
+use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
+
+use crate::support::{document, message, with_grid};
+
+/// An array with one rectilinear axis.
+fn axis(length: u64, edges: &str) -> Result<ArrayMetadata, zarr_metadata::MetadataError> {
+    let grid = format!(
+        r#"{{"name": "rectilinear", "configuration": {{"kind": "inline", "chunk_shapes": [{edges}]}}}}"#
+    );
+    with_grid(&format!("[{length}]"), &grid)
+}
+
+fn edges_of(array: &ArrayMetadata) -> ChunkEdges {
+    let ChunkGrid::Rectilinear { chunk_shapes } = array.chunk_grid() else { panic!() };
+    chunk_shapes[0].clone()
+}
+
+fn repeat(edge: u64, count: u64) -> EdgeRun {
+    EdgeRun::Repeat { edge, count: NonZeroU64::new(count).unwrap() }
+}
+
+#[test]
+fn sd_04_an_integer_stays_one_and_a_list_stays_one() {
+    for (edges, expected) in [
+        ("4", ChunkEdges::Integer(4)),
+        ("[4, 4, 4]", ChunkEdges::List(vec![EdgeRun::Edge(4); 3])),
+        ("[[4, 3]]", ChunkEdges::List(vec![repeat(4, 3)])),
+        (
+            "[[4, 1], 4, [4, 1]]",
+            ChunkEdges::List(vec![repeat(4, 1), EdgeRun::Edge(4), repeat(4, 1)]),
+        ),
+    ] {
+        let array = axis(6, edges).unwrap();
+        assert_eq!(edges_of(&array), expected);
+        let grid = array.chunk_grid().to_json();
+        assert!(grid.contains(&format!("\"chunk_shapes\": [{edges}]")), "{grid}");
+        assert_eq!(&ChunkGrid::from_json(grid.as_bytes()).unwrap(), array.chunk_grid());
+    }
+    assert!(axis(0, "4").is_ok());
+}
+
+#[test]
+fn sd_06_edges_are_integers_of_at_least_1() {
+    let lines: Vec<_> = [
+        "0",
+        "-1",
+        "4.0",
+        "1e1",
+        "true",
+        "\"4\"",
+        "null",
+        "{}",
+        "18446744073709551616",
+        "[0]",
+        "[6.0]",
+        "[6, -1]",
+        "[true]",
+        "[\"6\"]",
+        "[null]",
+        "[{}]",
+        "[[6]]",
+        "[[]]",
+        "[[2, 3, 4]]",
+        "[[6, 0]]",
+        "[[0, 6]]",
+        "[[6, 1.0]]",
+        "[[[6, 1], 1]]",
+        "[[-6, 1]]",
+        "[[6, \"1\"]]",
+        "[6, [6, true]]",
+        "[1, 2, 2]",
+        "[]",
+        "[007]",
+    ]
+    .iter()
+    .map(|edges| format!("{edges}\n  {}", message(axis(6, edges))))
+    .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn sd_06_an_empty_list_is_read_and_not_written() {
+    let array = axis(0, "[]").unwrap();
+    assert_eq!(edges_of(&array), ChunkEdges::List(vec![]));
+    let new = ArrayMetadata::new(
+        array.shape(),
+        array.data_type(),
+        array.chunk_grid(),
+        array.fill_value(),
+        array.codecs(),
+    );
+    insta::assert_snapshot!(
+        message(new),
+        @"$.chunk_grid.configuration.chunk_shapes[0]: found an empty list of edges, expected an edge of at least 1, also on an axis of length 0"
+    );
+    assert!(array.with_shape_and_grid(&[0], array.chunk_grid()).is_err());
+    // What is only kept is not written anew.
+    assert_eq!(array.with_attributes("{}").unwrap().chunk_grid(), array.chunk_grid());
+}
+
+#[test]
+fn sd_07_runs_are_not_expanded_and_sums_not_wrapped() {
+    let array = axis(1_000_000_000_000_000, "[[1, 1000000000000000]]").unwrap();
+    assert_eq!(edges_of(&array), ChunkEdges::List(vec![repeat(1, 1_000_000_000_000_000)]));
+    assert_eq!(edges_of(&array).extent(), Some(1_000_000_000_000_000));
+    assert!(axis(u64::MAX, "[[1, 18446744073709551615]]").is_ok());
+    assert!(axis(u64::MAX, "[18446744073709551614, 1]").is_ok());
+    for edges in [
+        "[[1, 18446744073709551615], 1]",
+        "[18446744073709551615, 1]",
+        "[[4294967296, 4294967296]]",
+        "[[18446744073709551615, 18446744073709551615]]",
+    ] {
+        let error = message(axis(6, edges));
+        assert!(error.contains("whose sum exceeds 18446744073709551615"), "{error}");
+    }
+}
+
+#[test]
+fn sd_09_the_canonical_writer_counts_characters() {
+    let written = |lengths: &[u64]| {
+        let edges = ChunkEdges::from_lengths(lengths.iter().copied());
+        let grid = ChunkGrid::Rectilinear { chunk_shapes: vec![edges] }.to_json();
+        let from = grid.find("\"chunk_shapes\": [").unwrap() + 17;
+        grid[from..grid.len() - 3].to_owned()
+    };
+    // `4,4,4` and `[4,3]` are both 5 characters: the list stays.
+    assert_eq!(written(&[4, 4, 4]), "[4, 4, 4]");
+    assert_eq!(written(&[4, 4, 4, 4]), "[[4, 4]]");
+    // `31,31` is 5 characters, `[31,2]` is 6; `31,31,31` is 8, `[31,3]` 6.
+    assert_eq!(written(&[31, 31]), "[31, 31]");
+    assert_eq!(written(&[31, 31, 31]), "[[31, 3]]");
+    assert_eq!(written(&[1000, 1000]), "[[1000, 2]]");
+    assert_eq!(written(&[]), "[]");
+    assert_eq!(written(&[31, 28, 31, 30]), "[31, 28, 31, 30]");
+    // Neighbouring runs of one length are one run; a sum past u64 stays two.
+    let merged = ChunkEdges::from_runs([repeat(2, 3), EdgeRun::Edge(2), repeat(2, 1 << 40)]);
+    assert_eq!(merged, ChunkEdges::List(vec![repeat(2, (1 << 40) + 4)]));
+    let most = u64::MAX;
+    let apart = ChunkEdges::from_runs([repeat(1, most), repeat(1, most)]);
+    assert_eq!(apart, ChunkEdges::List(vec![repeat(1, most), repeat(1, most)]));
+    // By brute force: never longer than either form.
+    for edge in [1_u64, 9, 10, 99, 1000] {
+        for count in 1..130 {
+            let lengths = vec![edge; count];
+            let list =
+                format!("[{}]", lengths.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
+            let run = format!("[[{edge},{count}]]");
+            let compact = written(&lengths).replace(' ', "");
+            assert_eq!(compact, if run.len() < list.len() { run } else { list });
+        }
+    }
+}
+
+#[test]
+fn sd_58_regular_grids() {
+    let regular = |shape: &str, chunks: &str| {
+        with_grid(
+            shape,
+            &format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {chunks}}}}}"#),
+        )
+    };
+    assert!(regular("[0, 5]", "[1, 9]").is_ok());
+    assert!(regular("[]", "[]").is_ok());
+    let lines: Vec<_> = [
+        ("[6, 6]", "[0, 1]"),
+        ("[6, 6]", "[1]"),
+        ("[6, 6]", "[1, 1, 1]"),
+        ("[6, 6]", "[1, -1]"),
+        ("[6, 6]", "[1, 1.5]"),
+        ("[6, 6]", "3"),
+        ("[6, -6]", "[1, 1]"),
+        ("[6, 6.0]", "[1, 1]"),
+        ("6", "[1]"),
+    ]
+    .iter()
+    .map(|(shape, chunks)| message(regular(shape, chunks)))
+    .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn sd_63_the_configuration_of_rectilinear() {
+    let configuration = |members: &str| {
+        with_grid("[6]", &format!(r#"{{"name": "rectilinear", "configuration": {{{members}}}}}"#))
+    };
+    let kept = r#""kind": "inline", "note": {"b": 1.0}, "chunk_shapes": [6]"#;
+    let array = configuration(kept).unwrap();
+    assert!(array.to_json().contains(kept));
+    insta::assert_snapshot!(
+        array.findings()[0],
+        @r#"$.chunk_grid.configuration.note: found unknown member note of value {"b": 1.0}, expected "kind" and "chunk_shapes" only [unknown-rectilinear-member]"#
+    );
+    let lines: Vec<_> = [
+        r#""chunk_shapes": [6]"#,
+        r#""kind": "inline""#,
+        r#""kind": "external", "chunk_shapes": [6]"#,
+        r#""kind": 1, "chunk_shapes": [6]"#,
+        r#""kind": "inline", "chunk_shape": [6]"#,
+        r#""kind": "inline", "chunk_shapes": 6"#,
+        r#""kind": "inline", "chunk_shapes": [6, 6]"#,
+        r#""kind": "inline", "chunk_shapes": [6], "chunk_shapes": [6]"#,
+        r#""kind": "inline", "kind": "inline", "chunk_shapes": [6]"#,
+        r#""kind": "inline", "a": 1, "a": 2, "chunk_shapes": [6]"#,
+    ]
+    .iter()
+    .map(|members| message(configuration(members)))
+    .collect();
+    insta::assert_snapshot!("configurations", lines.join("\n"));
+}
+
+#[test]
+fn grids_as_objects() {
+    let lines: Vec<_> = [
+        r#""regular""#,
+        r#""irregular""#,
+        "3",
+        "{}",
+        r#"{"name": "regular"}"#,
+        r#"{"name": 1}"#,
+        r#"{"name": "rectilinar", "configuration": {}}"#,
+        r#"{"name": "regular", "configuration": []}"#,
+        r#"{"configuration": 3, "name": "regular"}"#,
+        r#"{"name": "regular", "configuration": {"chunk_shape": [6], "shape": 1}}"#,
+        r#"{"name": "regular", "configuration": {"chunk_shape": [6]}, "other": 1}"#,
+        r#"{"name": "regular", "name": "regular", "configuration": {"chunk_shape": [6]}}"#,
+        r#"{"name": "regular", "configuration": {"chunk_shape": [6]}, "must_understand": 1}"#,
+    ]
+    .iter()
+    .map(|grid| message(with_grid("[6]", grid)))
+    .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    // The configuration may come before the name.
+    let array = with_grid(
+        "[6]",
+        r#"{"configuration": {"chunk_shapes": [[3, [3, 1]]], "kind": "inline"}, "must_understand": false, "name": "rectilinear"}"#,
+    )
+    .unwrap();
+    assert_eq!(edges_of(&array), ChunkEdges::List(vec![EdgeRun::Edge(3), repeat(3, 1)]));
+    assert!(!document(&[]).is_empty());
+}

@@ -1,0 +1,130 @@
+//! Input that is large, deep or cut off.
+
+use zarr_metadata::{ArrayMetadata, Codec, NodeMetadata};
+
+use crate::support::{document, message};
+
+#[test]
+fn deep_nesting_is_an_error() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        for depth in [100, 127, 128, 1_000_000] {
+            let nested = format!("{}0{}", open.repeat(depth), close.repeat(depth));
+            let text = document(&[("attributes", &format!("{{\"x\": {nested}}}"))]);
+            // The document and the attributes are two levels.
+            let read = ArrayMetadata::from_json(text.as_bytes());
+            if depth <= 126 {
+                assert_eq!(read.unwrap().to_json(), text);
+            } else {
+                let error = message(read);
+                assert!(error.contains("nested deeper than 128 levels"), "{error}");
+                assert!(error.len() < 2000, "{}", error.len());
+            }
+        }
+    }
+    let shards = r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [1], "index_codecs": ["bytes"], "codecs": ["#;
+    let deep = format!("{}\"bytes\"{}", shards.repeat(100_000), "]}}".repeat(100_000));
+    assert!(message(Codec::from_json(deep.as_bytes())).contains("nested deeper"));
+    let fits = format!("{}\"bytes\"{}", shards.repeat(42), "]}}".repeat(42));
+    assert!(Codec::from_json(fits.as_bytes()).is_ok());
+}
+
+#[test]
+fn every_beginning_of_a_document_is_an_error() {
+    let text = document(&[
+        ("attributes", r#"{"é": [1.5e-3, "\u00e9\"", {}, NaN], "b": null}"#),
+        ("dimension_names", r#"["y", null]"#),
+    ]);
+    assert!(ArrayMetadata::from_json(text.as_bytes()).is_ok());
+    for end in 0..text.len() {
+        assert!(ArrayMetadata::from_json(&text.as_bytes()[..end]).is_err(), "{end}");
+    }
+}
+
+#[test]
+fn one_byte_changed_never_panics() {
+    let text = document(&[
+        ("data_type", "\"complex_float16\""),
+        ("fill_value", r#"["0x7e01", -1.5e-3]"#),
+        ("attributes", r#"{"a": [NaN]}"#),
+        (
+            "chunk_grid",
+            r#"{"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[1,[2,3]],4]}}"#,
+        ),
+        (
+            "codecs",
+            r#"[{"name":"reshape","configuration":{"shape":[[0,1],-1]}},{"name":"packbits"},"gzip"]"#,
+        ),
+    ]);
+    assert!(ArrayMetadata::from_json(text.as_bytes()).is_ok());
+    let mut bytes = text.into_bytes();
+    for at in 0..bytes.len() {
+        let was = bytes[at];
+        for byte in b"\0 \"\\{}[],:0-.eNt\x7f\xc3" {
+            bytes[at] = *byte;
+            if let Ok(node) = NodeMetadata::from_json(&bytes) {
+                assert_eq!(node.to_json().as_bytes(), bytes);
+            }
+        }
+        bytes[at] = was;
+    }
+}
+
+#[test]
+fn many_members_and_elements_are_read_in_time() {
+    // Each of these would take minutes if anything were quadratic.
+    let keys: Vec<_> = (0..200_000).map(|i| format!("\"k{i}\": [{i}]")).collect();
+    let attributes = format!("{{{}}}", keys.join(","));
+    let array =
+        ArrayMetadata::from_json(document(&[("attributes", &attributes)]).as_bytes()).unwrap();
+    assert_eq!(array.attribute("k199999"), Some("[199999]"));
+
+    let members: Vec<_> =
+        (0..100_000).map(|i| format!("\"k{i}\": {{\"must_understand\": false}}")).collect();
+    let text = document(&[]).replace("\"shape\"", &format!("{}, \"shape\"", members.join(",")));
+    assert!(ArrayMetadata::from_json(text.as_bytes()).is_ok());
+
+    let unknown: Vec<_> = (0..100_000).map(|i| format!("\"k{i}\": 1")).collect();
+    let configuration = format!(r#"{{"level": 1, {}}}"#, unknown.join(","));
+    let codec = format!(r#"{{"name": "gzip", "configuration": {configuration}}}"#);
+    assert!(Codec::from_json(codec.as_bytes()).is_err());
+
+    let words = vec!["NaN"; 500_000].join(",");
+    let text = document(&[("attributes", &format!("{{\"a\": [{words}]}}"))]);
+    assert_eq!(ArrayMetadata::from_json(text.as_bytes()).unwrap().findings().len(), 1);
+
+    let edges = vec!["1"; 1_000_000].join(",");
+    let grid = format!(
+        r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":[[{edges}],2]}}}}"#
+    );
+    let text = document(&[("shape", "[1000000, 6]"), ("chunk_grid", &grid)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.with_shape(&[999_999, 6]).unwrap().shape(), [999_999, 6]);
+}
+
+#[test]
+fn numbers_of_any_length() {
+    let float = |text: &str| {
+        document(&[
+            ("data_type", "\"bfloat16\""),
+            ("fill_value", text),
+            ("codecs", r#"["packbits"]"#),
+        ])
+    };
+    let zeros = "0".repeat(100_000);
+    let nines = "9".repeat(100_000);
+    for (text, bytes) in [
+        (format!("1{zeros}e-100000"), [0x80, 0x3f]),
+        (format!("0.{zeros}1e100001"), [0x80, 0x3f]),
+        (format!("0.{nines}"), [0x80, 0x3f]),
+        // Halfway between 1 and 1.0078125, and a digit at the far end.
+        (format!("1.00390625{zeros}1"), [0x81, 0x3f]),
+        (format!("1.00390625{zeros}"), [0x80, 0x3f]),
+        ("1e99999999999999999999".to_owned(), [0x80, 0x7f]),
+        ("1e-99999999999999999999".to_owned(), [0, 0]),
+        (format!("0.{zeros}e99999999999999999999"), [0, 0]),
+    ] {
+        let array = ArrayMetadata::from_json(float(&text).as_bytes()).unwrap();
+        assert_eq!(array.fill_value().bytes(), Some(&bytes[..]), "{}", &text[..12]);
+        assert_eq!(array.fill_value().to_json(), text);
+    }
+}

@@ -1,0 +1,14 @@
+//! The public behaviour of `zarr-metadata`.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
+mod codecs;
+mod documents;
+mod elements;
+mod errors;
+mod fixtures;
+mod floats;
+mod grids;
+mod hostile;
+mod properties;
+mod support;
