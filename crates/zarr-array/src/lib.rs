@@ -27,6 +27,7 @@ mod error;
 mod grid;
 mod group;
 mod node;
+mod parallel;
 mod region;
 pub mod store;
 mod transfer;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::Chunks;
+use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -35,21 +35,36 @@ pub(crate) struct Part<'a> {
     pub(crate) in_chunk: Vec<Slice>,
     /// The part's place in the caller's elements, a box.
     pub(crate) in_region: Vec<Range<usize>>,
+    /// Number of the part on each axis, of those that the region has.
+    pub(crate) number: Vec<usize>,
     /// Whether the part is all of the chunk that lies within the array.
     pub(crate) is_whole: bool,
 }
 
-impl Part<'_> {
-    /// The part of the caller's elements that this part is written to.
-    pub(crate) fn output<'o>(&self, whole: &'o mut Output<'_>) -> Result<Output<'o>, CopyError> {
-        whole.shrink(&self.in_region)
+impl<'a> Part<'a> {
+    fn new(part: SelectionPart<'a>, number: Vec<usize>) -> Self {
+        let is_whole = part.is_whole();
+        let SelectionPart { chunk, chunk_shape, axes, .. } = part;
+        let mut in_chunk = Vec::with_capacity(axes.len());
+        let mut in_region = Vec::with_capacity(axes.len());
+        for axis in axes {
+            // A region selects with steps only. All numbers are within the caller's buffer or the
+            // chunk, whose codec checks that the address space holds it.
+            if let AxisPart::Step { in_chunk: start, step, in_selection, len } = *axis {
+                let (count, first) = (narrow(len), narrow(in_selection));
+                in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
+                in_region.push(first..first.saturating_add(count));
+            }
+        }
+        Self { chunk, chunk_shape, in_chunk, in_region, number, is_whole }
     }
 }
 
 /// A region of an array against a buffer of the caller's.
 pub(crate) struct Transfer<'a> {
-    region: &'a Region,
-    chunks: Chunks<'a>,
+    selection: Selection<'a>,
+    /// Where each axis's parts start in the region, the first aside.
+    cuts: Vec<Vec<usize>>,
     view: View,
 }
 
@@ -57,7 +72,7 @@ impl<'a> Transfer<'a> {
     /// Checks the region against the array, and the length of the buffer against the region.
     pub(crate) fn new(
         array: &'a Array,
-        region: &'a Region,
+        region: &Region,
         buffer_len: usize,
     ) -> Result<Self, ArrayError> {
         region.check(array.shape())?;
@@ -67,20 +82,28 @@ impl<'a> Transfer<'a> {
             let (found, expected) = (wide(buffer_len), wide(expected));
             return Err(ArrayError::BufferLength { found, expected });
         }
-        let count = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
-        let counts: Vec<usize> = region.axes().iter().map(|axis| count(&axis.count)).collect();
+        let counts: Vec<usize> = region.axes().iter().map(|axis| narrow(axis.count)).collect();
         let mut view = View::contiguous(&counts).map_err(CopyError::from)?;
         for (axis, indices) in region.axes().iter().enumerate() {
             if indices.step < 0 {
                 view = view.flip(axis).map_err(CopyError::from)?;
             }
         }
-        let path = || array.prefix().as_str().to_owned();
-        let chunks = array
-            .grid()
-            .chunks(&region.bounds())
-            .map_err(|source| ArrayError::Grid { key: path(), source })?;
-        Ok(Self { region, chunks, view })
+        let selects: Vec<Select<'_>> = region
+            .axes()
+            .iter()
+            .map(|axis| Select::Step { range: axis.bounds(), step: axis.step.unsigned_abs() })
+            .collect();
+        let grid_error =
+            |source| ArrayError::Grid { key: array.prefix().as_str().to_owned(), source };
+        let selection = array.grid().select(&selects).map_err(grid_error)?;
+        let mut cuts = Vec::with_capacity(selects.len());
+        for (axis, indices) in array.grid().axes().iter().zip(region.axes()) {
+            let parts =
+                axis.stepped(indices.bounds(), indices.step.unsigned_abs()).map_err(grid_error)?;
+            cuts.push(parts.skip(1).map(|part| narrow(part.in_selection)).collect());
+        }
+        Ok(Self { selection, cuts, view })
     }
 
     /// The caller's elements in the array's direction: axes read backwards are flipped.
@@ -88,42 +111,60 @@ impl<'a> Transfer<'a> {
         &self.view
     }
 
-    /// Calls `visit` with the part of each chunk that holds any of the region's elements.
+    /// How many chunks hold any of the region's elements.
+    pub(crate) fn parts(&self) -> u64 {
+        self.selection.len()
+    }
+
+    /// The caller's elements cut into the parts' places, to be written from several threads.
+    pub(crate) fn cut<'o>(
+        &self,
+        out: &'o mut [u8],
+        element_size: usize,
+    ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
+        Output::new(out, &self.view, element_size)?.grid(&self.cuts)
+    }
+
+    /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.
     pub(crate) fn for_each_part(
         &self,
+        range: Range<u64>,
         mut visit: impl FnMut(&Part<'_>) -> Result<(), ArrayError>,
     ) -> Result<(), ArrayError> {
-        let mut chunks = self.chunks.clone();
-        while let Some(found) = chunks.next_part() {
-            let mut part = Part {
-                chunk: found.chunk,
-                chunk_shape: found.chunk_shape,
-                in_chunk: Vec::with_capacity(found.chunk.len()),
-                in_region: Vec::with_capacity(found.chunk.len()),
-                is_whole: found.is_whole() && self.region.is_unit_step(),
-            };
-            let axes = self.region.axes().iter().zip(found.in_region).zip(found.in_chunk);
-            for (((axis, in_region), in_chunk), length) in axes.zip(found.shape) {
-                // Of the indices 0, step, 2 step, ... from the region's low end, those within the
-                // chunk; a step longer than the chunk may leave none.
-                let step = axis.step.unsigned_abs();
-                let first = in_region.div_ceil(step);
-                let end = in_region.saturating_add(*length).div_ceil(step);
-                let ahead = first.saturating_mul(step).saturating_sub(*in_region);
-                // All of these are within the caller's buffer or the chunk, whose codec has
-                // checked that the address space holds it.
-                let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-                part.in_chunk.push(Slice {
-                    start: narrow(in_chunk.saturating_add(ahead)),
-                    count: narrow(end.saturating_sub(first)),
-                    step: narrow(step),
-                });
-                part.in_region.push(narrow(first)..narrow(end));
-            }
-            if part.in_chunk.iter().all(|slice| slice.count > 0) {
-                visit(&part)?;
+        let mut number = self.number(range.start);
+        let mut parts = self.selection.parts().range(range);
+        while let Some(part) = parts.next_part() {
+            let part = Part::new(part, number);
+            visit(&part)?;
+            number = part.number;
+            for (at, cuts) in number.iter_mut().zip(&self.cuts).rev() {
+                *at = if *at < cuts.len() { at.saturating_add(1) } else { 0 };
+                if *at > 0 {
+                    break;
+                }
             }
         }
         Ok(())
     }
+
+    /// The part numbered `linear` on each axis.
+    fn number(&self, mut linear: u64) -> Vec<usize> {
+        let mut number: Vec<usize> = self
+            .cuts
+            .iter()
+            .rev()
+            .map(|cuts| {
+                let count = u64::try_from(cuts.len()).unwrap_or(u64::MAX).saturating_add(1);
+                let at = linear % count;
+                linear /= count;
+                narrow(at)
+            })
+            .collect();
+        number.reverse();
+        number
+    }
+}
+
+fn narrow(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -8,7 +8,9 @@ mod write;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use zarr_codec::{Chain, ChunkCodec, Options};
 use zarr_grid::Grid;
@@ -66,6 +68,8 @@ pub struct Array {
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     policy: UpdatePolicy,
+    /// What the user asked for, if anything.
+    threads: Option<NonZeroUsize>,
 }
 
 impl fmt::Debug for Array {
@@ -140,6 +144,7 @@ impl Array {
             fill,
             codecs: Mutex::default(),
             policy: UpdatePolicy::default(),
+            threads: None,
         })
     }
 
@@ -148,6 +153,23 @@ impl Array {
     pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;
         self
+    }
+
+    /// With a number of threads for each read and write, in place of one a core for those that are
+    /// worth it. Each thread fetches and decodes one chunk at a time: for a store far away, more
+    /// threads than cores hide its latency.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// How many threads an operation on so many bytes may use.
+    fn threads_for(&self, bytes: usize) -> NonZeroUsize {
+        // Starting a thread costs about as much as moving some tens of kilobytes.
+        let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(|| cores().min(worth))
     }
 
     /// The metadata document.

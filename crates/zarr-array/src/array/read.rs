@@ -5,8 +5,9 @@ use zarr_view::Output;
 
 use super::Array;
 use crate::error::ArrayError;
+use crate::parallel;
 use crate::region::Region;
-use crate::transfer::{Transfer, region_len, too_large};
+use crate::transfer::{Part, Transfer, region_len, too_large};
 
 impl Array {
     /// Reads a region: its elements in C order. Chunks that are not stored read as the fill value.
@@ -29,19 +30,38 @@ impl Array {
     /// region. `out` may be partly written.
     pub fn read_into(&self, region: &Region, out: &mut [u8]) -> Result<(), ArrayError> {
         let transfer = Transfer::new(self, region, out.len())?;
-        let mut whole = Output::new(out, transfer.view(), self.element_size())
-            .map_err(|_| too_large(region, self.element_size()))?;
-        let (mut scratch, mut encoded) = (Scratch::new(), Vec::new());
-        transfer.for_each_part(|part| {
-            let mut out = part.output(&mut whole)?;
-            let key = self.chunk_key(part.chunk)?;
-            if !self.store.get_into(&key, &mut encoded)? {
-                return Ok(out.fill(&self.fill)?);
-            }
-            let codec = self.chunk_codec(part.chunk_shape)?;
-            codec
-                .decode(&encoded, &part.in_chunk, &mut out, &mut scratch)
-                .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })
+        let threads = self.threads_for(out.len());
+        let places = transfer.cut(out, self.element_size())?;
+        parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
+            transfer.for_each_part(range, |part| {
+                // Each part is visited once, so that its place has not been taken.
+                let Some(mut place) = places.take(&part.number) else { return Ok(()) };
+                self.read_part(part, &mut place, buffers)
+            })
         })
     }
+
+    fn read_part(
+        &self,
+        part: &Part<'_>,
+        out: &mut Output<'_>,
+        buffers: &mut Buffers,
+    ) -> Result<(), ArrayError> {
+        let Buffers { encoded, scratch } = buffers;
+        let key = self.chunk_key(part.chunk)?;
+        if !self.store.get_into(&key, encoded)? {
+            return Ok(out.fill(&self.fill)?);
+        }
+        let codec = self.chunk_codec(part.chunk_shape)?;
+        codec
+            .decode(encoded, &part.in_chunk, out, scratch)
+            .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })
+    }
+}
+
+/// Memory that is used again from chunk to chunk.
+#[derive(Default)]
+struct Buffers {
+    encoded: Vec<u8>,
+    scratch: Scratch,
 }

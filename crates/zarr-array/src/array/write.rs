@@ -7,6 +7,7 @@ use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
 use crate::error::ArrayError;
+use crate::parallel;
 use crate::region::Region;
 use crate::store::{Change, Key, replace, update};
 use crate::transfer::{Part, Transfer};
@@ -26,16 +27,18 @@ impl Array {
         let chain = |source| ArrayError::Chain { key: key.to_string(), source };
         self.chain.check_writable().map_err(chain)?;
         let transfer = Transfer::new(self, region, elements.len())?;
-        let mut buffers = Buffers::default();
-        transfer.for_each_part(|part| {
-            let key = self.chunk_key(part.chunk)?;
-            let codec = self.chunk_codec(part.chunk_shape)?;
-            let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
-            if part.is_whole {
-                self.write_whole(&key, &codec, part, elements, &view, &mut buffers)
-            } else {
-                self.write_part(&key, &codec, part, elements, &view, &mut buffers)
-            }
+        let threads = self.threads_for(elements.len());
+        parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
+            transfer.for_each_part(range, |part| {
+                let key = self.chunk_key(part.chunk)?;
+                let codec = self.chunk_codec(part.chunk_shape)?;
+                let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
+                if part.is_whole {
+                    self.write_whole(&key, &codec, part, elements, &view, buffers)
+                } else {
+                    self.write_part(&key, &codec, part, elements, &view, buffers)
+                }
+            })
         })
     }
 

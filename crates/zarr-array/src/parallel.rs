@@ -1,0 +1,85 @@
+//! Work shared between threads: numbered items, taken in order, until done or one fails.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Calls `work` with ranges that make up `0..items`, on up to `threads` threads, this one among
+/// them; each thread has a state of its own.
+///
+/// After the first error no new range is begun, and that error is returned.
+pub(crate) fn for_each<S, E: Send>(
+    items: u64,
+    threads: NonZeroUsize,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, Range<u64>) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let threads = u64::try_from(threads.get()).unwrap_or(1).min(items);
+    if threads <= 1 {
+        return if items == 0 { Ok(()) } else { work(&mut state(), 0..items) };
+    }
+    // Few items a range, so that threads end together; several, where there are very many.
+    let batch = (items / threads / 64).clamp(1, 64);
+    let next = AtomicU64::new(0);
+    let failed = AtomicBool::new(false);
+    let first_error = Mutex::new(None);
+    let run = || {
+        let mut state = state();
+        while !failed.load(Ordering::Relaxed) {
+            let start = next.fetch_add(batch, Ordering::Relaxed);
+            if start >= items {
+                break;
+            }
+            let end = start.saturating_add(batch).min(items);
+            if let Err(error) = work(&mut state, start..end) {
+                failed.store(true, Ordering::Relaxed);
+                let mut slot = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+                slot.get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_visited_once() {
+        for threads in 1..=5 {
+            for items in [0, 1, 2, 7, 64, 1000, 20_000] {
+                let visits: Vec<AtomicU64> = (0..items).map(|_| AtomicU64::new(0)).collect();
+                let threads = NonZeroUsize::new(threads).unwrap();
+                let work = |(): &mut (), range: Range<u64>| {
+                    for item in range {
+                        visits[usize::try_from(item).unwrap()].fetch_add(1, Ordering::Relaxed);
+                    }
+                    Ok::<(), ()>(())
+                };
+                for_each(items, threads, || (), work).unwrap();
+                assert!(visits.iter().all(|visit| visit.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_stops_the_others() {
+        let begun = AtomicU64::new(0);
+        let work = |(): &mut (), range: Range<u64>| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if range.contains(&3) { Err(range.start) } else { Ok(()) }
+        };
+        let threads = NonZeroUsize::new(2).unwrap();
+        assert_eq!(for_each(1_000_000, threads, || (), work), Err(0));
+        assert!(begun.load(Ordering::Relaxed) < 1_000_000 / 64);
+    }
+}
