@@ -7,6 +7,7 @@
 mod check;
 mod fixtures;
 mod run;
+mod s3;
 mod tidy;
 
 use std::process::ExitCode;
@@ -35,6 +36,11 @@ const COMMANDS: &[Command] = &[
         name: "fixtures",
         about: "verify: compare the test data with its manifest; regen: make it again",
         run: fixtures::fixtures,
+    },
+    Command {
+        name: "s3-test",
+        about: "zarr-array's tests against an S3-compatible server, which it builds and starts",
+        run: s3::s3_test,
     },
 ];
 

@@ -1,5 +1,13 @@
 mod conformance;
 mod fault;
 mod key;
+#[cfg(unix)]
+mod links;
+#[cfg(unix)]
+mod local;
 #[cfg(feature = "object_store")]
 mod object;
+#[cfg(unix)]
+mod processes;
+#[cfg(all(unix, feature = "aws"))]
+mod s3;

@@ -1,0 +1,136 @@
+//! Symbolic links in local stores.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use zarr_array::store::{ByteRange, LocalStore, Prefix, Store, StoreError};
+
+use super::conformance::{key, keys_below, prefix};
+
+/// Two folders: a store, and a place outside it with a secret.
+fn store_and_outside() -> (tempfile::TempDir, LocalStore, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside");
+    fs::create_dir_all(outside.join("c")).unwrap();
+    fs::write(outside.join("secret"), b"secret").unwrap();
+    fs::write(outside.join("c/0"), b"secret").unwrap();
+    let store = LocalStore::create(folder.path().join("store")).unwrap();
+    (folder, store, outside)
+}
+
+fn assert_outside<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    match result {
+        Err(StoreError::OutsideRoot { link, .. }) => assert!(link.is_symlink()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn links_never_lead_outside() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    symlink(&outside, root.join("absolute")).unwrap();
+    symlink("../outside", root.join("relative")).unwrap();
+    symlink("../../../outside", root.join("a/b/deep")).unwrap();
+    symlink("a/b/deep", root.join("chain")).unwrap();
+    symlink("../outside/secret", root.join("file")).unwrap();
+    symlink("/", root.join("slash")).unwrap();
+
+    let mut out = Vec::new();
+    for name in ["absolute", "relative", "a/b/deep", "chain"] {
+        let secret = key(&format!("{name}/secret"));
+        assert_outside(store.get(&secret));
+        assert_outside(store.get_ranges(&secret, &[ByteRange::Suffix { len: 1 }], &mut out));
+        assert_outside(store.head(&secret));
+        assert_outside(store.put(&secret, b"changed"));
+        assert_outside(store.put(&key(&format!("{name}/new/x")), b"made"));
+        assert_outside(store.delete(&secret));
+        assert_outside(store.lock(&secret));
+        assert_outside(store.list(&prefix(name), &mut |_| ControlFlow::Continue(())));
+        assert_outside(store.list_dir(&prefix(name), &mut |_| ControlFlow::Continue(())));
+        assert_outside(store.delete_prefix(&prefix(name)));
+    }
+    assert_outside(store.get(&key("file")));
+    assert_outside(store.size(&key("file")));
+    assert_outside(store.get(&key("slash/etc/passwd")));
+
+    // Listing goes around them, but does not hide them.
+    store.put(&key("a/chunk"), b"x").unwrap();
+    let listed = keys_below(&store, "");
+    let all = ["a/b/deep", "a/chunk", "absolute", "chain", "file", "relative", "slash"];
+    assert_eq!(listed, all.into_iter().map(str::to_owned).collect());
+
+    // A write and a delete of a link's own name are of the link, not of what it leads to.
+    store.put(&key("file"), b"own").unwrap();
+    assert_eq!(store.get(&key("file")).unwrap().unwrap(), b"own");
+    store.delete(&key("absolute")).unwrap();
+    store.delete_prefix(&Prefix::root()).unwrap();
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    assert_eq!(fs::read(outside.join("secret")).unwrap(), b"secret");
+    assert_eq!(fs::read(outside.join("c/0")).unwrap(), b"secret");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
+}
+
+#[test]
+fn links_within_are_followed_and_outside_ones_if_allowed() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    store.put(&key("real/c/0"), b"chunk").unwrap();
+    symlink("real", root.join("alias")).unwrap();
+    symlink("nowhere", root.join("dangling")).unwrap();
+    assert_eq!(store.get(&key("alias/c/0")).unwrap().unwrap(), b"chunk");
+    assert_eq!(store.get(&key("dangling")).unwrap(), None);
+    assert_eq!(store.get(&key("dangling/x")).unwrap(), None);
+    store.put(&key("alias/c/1"), b"new").unwrap();
+    assert_eq!(store.get(&key("real/c/1")).unwrap().unwrap(), b"new");
+    assert_eq!(keys_below(&store, "alias").len(), 2);
+    assert_eq!(keys_below(&store, "").len(), 4);
+    // One file, one lock, by whatever name.
+    let guard = store.lock(&key("alias/c/0")).unwrap();
+    assert!(is_lock_held(&store, "real/c/0"));
+    drop(guard);
+    assert!(!is_lock_held(&store, "real/c/0"));
+
+    symlink(&outside, root.join("out")).unwrap();
+    assert_outside(store.get(&key("out/c/0")));
+    let trusting = store.clone().outside_links(true);
+    assert_eq!(trusting.get(&key("out/c/0")).unwrap().unwrap(), b"secret");
+    assert_eq!(keys_below(&trusting, "out").len(), 2);
+    trusting.delete_prefix(&Prefix::root()).unwrap();
+    assert!(outside.join("c/0").exists());
+}
+
+fn is_lock_held(store: &LocalStore, name: &str) -> bool {
+    let path = store.root().join(name);
+    let file_name = path.file_name().unwrap().to_str().unwrap();
+    let lock = path.with_file_name(format!(".zarr-kit-lock.{file_name}"));
+    fs::File::open(lock).is_ok_and(|file| file.try_lock().is_err())
+}
+
+/// Links that go round, and many that lead to each other: listing ends, and soon.
+#[test]
+fn circles_of_links_are_listed_in_finite_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    for n in 0..30 {
+        store.put(&key(&format!("f{n}/x")), b"x").unwrap();
+        for m in 0..30 {
+            symlink(format!("../f{m}"), folder.path().join(format!("f{n}/to{m}"))).unwrap();
+        }
+    }
+    symlink(".", folder.path().join("self")).unwrap();
+    symlink("loop", folder.path().join("loop")).unwrap();
+    let mut seen = 0_u64;
+    store
+        .list(&Prefix::root(), &mut |_| {
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    // Each folder by itself, and once by each of the links in folders met directly or by `self`.
+    assert!(seen < 200_000, "{seen}");
+    assert!(matches!(store.get(&key("loop")), Err(StoreError::Io { .. })));
+}
