@@ -9,7 +9,7 @@ use crate::cuts::{Cuts, Walk};
 use crate::error::GridError;
 use crate::num::{gcd, to_u64, to_usize};
 use crate::runs::{AxisRuns, Runs, Stretches};
-use crate::steps::Steps;
+use crate::steps::{Bounds, Steps};
 
 /// The chunks along one axis of an array.
 ///
@@ -57,7 +57,7 @@ pub(crate) enum Layout {
 impl Layout {
     /// That of a list without edges.
     pub(crate) fn no_chunks() -> Layout {
-        Layout::Explicit(Steps::new(vec![0]))
+        Layout::Explicit(Steps::new(Bounds::new()))
     }
 }
 
@@ -228,11 +228,18 @@ impl Axis {
     /// Chunk and local index of `index`, which is less than `end`.
     #[inline]
     pub(crate) fn find(&self, index: u64) -> (u64, u64) {
+        let (chunk, local, _) = self.find_edge(index);
+        (chunk, local)
+    }
+
+    /// Chunk, local index and edge of the chunk of `index`, which is less than `end`.
+    #[inline]
+    pub(crate) fn find_edge(&self, index: u64) -> (u64, u64, u64) {
         match &self.layout {
-            Layout::Uniform { edge } => (index / edge, index % edge),
+            Layout::Uniform { edge } => (index / edge, index % edge, *edge),
             Layout::Explicit(steps) => {
-                let chunk = steps.find(index);
-                (to_u64(chunk), index - steps.bound(chunk))
+                let (chunk, start) = steps.find(index);
+                (to_u64(chunk), index - start, steps.length(chunk))
             }
             Layout::Runs(runs) => runs.chunk_of(index),
         }
@@ -245,8 +252,7 @@ impl Axis {
             Layout::Uniform { edge } => (chunk * edge, *edge),
             Layout::Explicit(steps) => {
                 let chunk = to_usize(chunk);
-                let start = steps.bound(chunk);
-                (start, steps.bound(chunk + 1) - start)
+                (steps.bound(chunk), steps.length(chunk))
             }
             Layout::Runs(runs) => runs.span(chunk),
         }

@@ -1,14 +1,13 @@
 //! From edges or runs of edges to an axis, in one pass and never expanded.
 #![warn(clippy::arithmetic_side_effects)]
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::axis::{Axis, Layout};
 use crate::error::GridError;
 use crate::num::to_u64;
 use crate::runs::Runs;
-use crate::steps::Steps;
+use crate::steps::{Bounds, Steps};
 
 /// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,7 +44,7 @@ const EXPAND: u64 = 4;
 #[derive(Debug, Clone)]
 pub struct AxisBuilder {
     /// Boundaries so far, while runs are short; just the first one otherwise.
-    bounds: Vec<u64>,
+    bounds: Bounds,
     /// Runs so far, neighbours of equal edge merged, once there was a long one.
     runs: Vec<Run>,
     /// Number of runs if neighbours of equal edge are merged.
@@ -69,7 +68,7 @@ impl AxisBuilder {
     #[must_use]
     pub fn new() -> AxisBuilder {
         AxisBuilder {
-            bounds: vec![0],
+            bounds: Bounds::new(),
             runs: Vec::new(),
             merged: 0,
             last: 0,
@@ -85,7 +84,23 @@ impl AxisBuilder {
     /// [`GridError::ZeroEdge`], and [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
     #[inline]
     pub fn push_edge(&mut self, edge: u64) -> Result<(), GridError> {
-        self.push(Run { edge, count: 1 })
+        if edge == 0 || !self.runs.is_empty() {
+            return self.push_run(Run { edge, count: 1 });
+        }
+        self.end = self.end.checked_add(edge).ok_or(GridError::EdgeOverflow)?;
+        self.bounds.push(self.end);
+        self.count(edge, 1);
+        Ok(())
+    }
+
+    /// Takes note of a run that was appended.
+    #[inline]
+    fn count(&mut self, edge: u64, count: u64) {
+        self.merged = self.merged.saturating_add(u64::from(edge != self.last));
+        self.last = edge;
+        // Each chunk is at least one long, so that this cannot exceed what the sum did not.
+        self.chunks = self.chunks.saturating_add(count);
+        self.pushed = self.pushed.saturating_add(1);
     }
 
     /// Appends a run of equal edges.
@@ -95,6 +110,10 @@ impl AxisBuilder {
     /// was pushed; [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
     #[inline]
     pub fn push(&mut self, run: Run) -> Result<(), GridError> {
+        if run.count == 1 { self.push_edge(run.edge) } else { self.push_run(run) }
+    }
+
+    fn push_run(&mut self, run: Run) -> Result<(), GridError> {
         let Run { edge, count } = run;
         let position = self.pushed;
         if edge == 0 {
@@ -114,25 +133,21 @@ impl AxisBuilder {
         } else {
             self.push_to_runs(run);
         }
-        if edge != self.last {
-            self.merged = self.merged.saturating_add(1);
-        }
-        self.last = edge;
         self.end = end;
-        // Each chunk is at least one long, so that these cannot exceed what `end` did not.
-        self.chunks = self.chunks.saturating_add(count);
-        self.pushed = self.pushed.saturating_add(1);
+        self.count(edge, count);
         Ok(())
     }
 
     fn push_to_runs(&mut self, run: Run) {
         if self.runs.is_empty() {
-            let bounds = core::mem::replace(&mut self.bounds, vec![0]);
-            for pair in bounds.windows(2) {
-                self.merge(Run { edge: pair[1].saturating_sub(pair[0]), count: 1 });
-            }
+            self.bounds_to_runs();
         }
         self.merge(run);
+    }
+
+    fn bounds_to_runs(&mut self) {
+        let bounds = core::mem::replace(&mut self.bounds, Bounds::new());
+        bounds.lengths().for_each(|edge| self.merge(Run { edge, count: 1 }));
     }
 
     fn merge(&mut self, run: Run) {
@@ -193,22 +208,20 @@ impl AxisBuilder {
         let layout = if self.merged == 1 {
             Layout::Uniform { edge: self.last }
         } else if self.chunks <= self.merged.saturating_mul(EXPAND) {
+            let mut bound = 0_u64;
             for run in &self.runs {
-                let mut bound = self.bounds.last().copied().unwrap_or(0);
                 for _ in 0..run.count {
                     bound = bound.saturating_add(run.edge);
                     self.bounds.push(bound);
                 }
             }
-            debug_assert_eq!(to_u64(self.bounds.len()), self.chunks.saturating_add(1));
-            Layout::Explicit(Steps::new(self.bounds))
+            let steps = Steps::new(self.bounds);
+            debug_assert_eq!((to_u64(steps.len()), steps.end()), (self.chunks, self.end));
+            Layout::Explicit(steps)
         } else {
             if self.runs.is_empty() {
                 self.runs.reserve_exact(crate::num::to_usize(self.merged));
-                let bounds = core::mem::take(&mut self.bounds);
-                for pair in bounds.windows(2) {
-                    self.merge(Run { edge: pair[1].saturating_sub(pair[0]), count: 1 });
-                }
+                self.bounds_to_runs();
             }
             Layout::Runs(Runs::new(&self.runs))
         };

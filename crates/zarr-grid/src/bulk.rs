@@ -51,8 +51,8 @@ impl Axis {
                 if index >= extent {
                     return Err(GridError::IndexOutOfBounds { index, extent });
                 }
-                let (found, offset) = self.find(index);
-                let (start, edge) = (index - offset, self.span(found).1);
+                let (found, offset, edge) = self.find_edge(index);
+                let start = index - offset;
                 (here, number) = (start..extent.min(start + edge), found);
             }
             (*chunk, *local) = (number, index - here.start);

@@ -5,6 +5,7 @@ use core::ops::Range;
 use crate::axis::{Axis, Layout};
 use crate::num::to_usize;
 use crate::runs::Runs;
+use crate::steps::Ends;
 
 /// The part of one chunk that a range touches, along one axis. Lengths in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ enum Source<'a> {
     },
     Explicit {
         /// Ends of the next chunk and of those after it.
-        ends: core::slice::Iter<'a, u64>,
+        ends: Ends<'a>,
     },
     Runs {
         runs: &'a Runs,
@@ -61,9 +62,9 @@ impl<'a> Walk<'a> {
                 Walk { chunk, start: chunk * edge, source: Source::Uniform { edge: *edge } }
             }
             Layout::Explicit(steps) => {
-                let rest = &steps.bounds()[to_usize(chunk)..];
-                let (start, ends) = rest.split_first().unwrap_or((&0, &[]));
-                Walk { chunk, start: *start, source: Source::Explicit { ends: ends.iter() } }
+                let at = to_usize(chunk);
+                let source = Source::Explicit { ends: steps.ends(at) };
+                Walk { chunk, start: steps.bound(at), source }
             }
             Layout::Runs(runs) => {
                 let run = runs.run_of_chunk(chunk);

@@ -32,7 +32,7 @@
 //! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are
 //! checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.
 //!
-//! # What it does not do
+//! # Non-goals
 //! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no
 //! threads: [`Chunks`] can be split, and is `Send`. Steps are positive; a caller flips its view
 //! for a negative one.

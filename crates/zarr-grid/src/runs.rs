@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::build::Run;
 use crate::num::to_u64;
-use crate::steps::Steps;
+use crate::steps::{Bounds, Steps};
 
 /// Two or more runs, neighbours of different edge, none expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,11 @@ impl Runs {
     pub(crate) fn new(runs: &[Run]) -> Runs {
         let sums = |length: fn(&Run) -> u64| {
             let mut sum = 0;
-            let mut bounds = Vec::with_capacity(runs.len() + 1);
-            bounds.push(0);
-            bounds.extend(runs.iter().map(|run| {
+            let mut bounds = Bounds::new();
+            for run in runs {
                 sum += length(run);
-                sum
-            }));
+                bounds.push(sum);
+            }
             Steps::new(bounds)
         };
         Runs {
@@ -43,7 +42,7 @@ impl Runs {
 
     /// Run number `at`.
     pub(crate) fn run(&self, at: usize) -> Run {
-        Run { edge: self.edges[at], count: self.chunks.bound(at + 1) - self.chunks.bound(at) }
+        Run { edge: self.edges[at], count: self.chunks.length(at) }
     }
 
     /// Edge length of run number `at`, first chunk of it and first index.
@@ -58,18 +57,18 @@ impl Runs {
         self.chunks.bound(at + 1)
     }
 
-    /// Chunk and index inside it of `index`, which is less than the sum of all edges.
+    /// Chunk of `index`, which is less than the sum of all edges, index inside it, and its edge.
     #[inline]
-    pub(crate) fn chunk_of(&self, index: u64) -> (u64, u64) {
-        let (edge, chunk, start) = self.head(self.starts.find(index));
+    pub(crate) fn chunk_of(&self, index: u64) -> (u64, u64, u64) {
+        let (edge, chunk, start) = self.head(self.starts.find(index).0);
         let offset = index - start;
-        (chunk + offset / edge, offset % edge)
+        (chunk + offset / edge, offset % edge, edge)
     }
 
     /// The run that declared chunk number `chunk` is in.
     #[inline]
     pub(crate) fn run_of_chunk(&self, chunk: u64) -> usize {
-        self.chunks.find(chunk)
+        self.chunks.find(chunk).0
     }
 
     /// First index and edge of declared chunk number `chunk`.
@@ -104,10 +103,10 @@ impl Iterator for AxisRuns<'_> {
                 (count > 0).then_some(Run { edge: *edge, count })
             }
             Layout::Explicit(steps) => {
-                let rest = steps.bounds().get(self.at..)?;
-                let &[start, end, ..] = rest else { return None };
-                let edge = end - start;
-                let same = rest.windows(2).take_while(|pair| pair[1] - pair[0] == edge).count();
+                let mut start = (self.at < steps.len()).then(|| steps.bound(self.at))?;
+                let edge = steps.length(self.at);
+                let alike = |end: &u64| end - core::mem::replace(&mut start, *end) == edge;
+                let same = steps.ends(self.at).take_while(alike).count();
                 self.at += same;
                 Some(Run { edge, count: to_u64(same) })
             }
@@ -153,11 +152,11 @@ impl<'a> Stretches<'a> {
         use crate::axis::Layout;
         let (at, chunk, start) = match axis.layout() {
             Layout::Explicit(steps) if index > 0 => {
-                let at = steps.find(index);
-                (at, to_u64(at), steps.bound(at))
+                let (at, start) = steps.find(index);
+                (at, to_u64(at), start)
             }
             Layout::Runs(runs) => {
-                let at = runs.starts.find(index);
+                let (at, _) = runs.starts.find(index);
                 let (_, chunk, start) = runs.head(at);
                 (at, chunk, start)
             }
@@ -194,7 +193,7 @@ mod tests {
             for _ in 0..run.count {
                 assert_eq!(runs.span(chunk), (start, run.edge));
                 for local in 0..run.edge {
-                    assert_eq!(runs.chunk_of(start + local), (chunk, local));
+                    assert_eq!(runs.chunk_of(start + local), (chunk, local, run.edge));
                 }
                 start += run.edge;
                 chunk += 1;

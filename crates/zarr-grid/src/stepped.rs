@@ -160,8 +160,7 @@ impl Iterator for Stepped<'_> {
     fn next(&mut self) -> Option<SteppedCut> {
         self.parts = self.parts.checked_sub(1)?;
         let first = self.next;
-        let (chunk, in_chunk) = self.axis.find(first);
-        let edge = self.axis.span(chunk).1;
+        let (chunk, in_chunk, edge) = self.axis.find_edge(first);
         let start = first - in_chunk;
         let stop = self.end.min(start + edge);
         let len = (stop - first).div_ceil(self.step);

@@ -1,148 +1,321 @@
 //! Sorted boundaries, and the interval between them that a value falls into.
 //!
 //! A binary search over a million boundaries misses the cache at most of its twenty steps. The
-//! bucket table cuts the axis into as many equal buckets (a power of two wide) as there are
-//! intervals, at most, and notes for each the interval that its first value falls into:
+//! bucket table cuts the axis into equal buckets, a power of two wide and about a quarter as many
+//! as there are intervals, and notes for each the interval that its first value falls into:
 //!
 //! ```text
-//! bounds   0   3 5      12  14        20
-//!          |---|-|-------|---|---------|
-//! buckets  |       |       |       |         8 wide
-//! table    0       2       4       4         the last entry is a sentinel
+//! bounds   0   3 5   8  10  12  14    17  20
+//!          |---|-|---|---|---|---|-----|---|
+//! buckets  |               |               |      16 wide
+//! table    0               5               7      the last entry is a sentinel
 //! ```
 //!
 //! A value's interval lies between its bucket's entry and the next one's. Where edges are alike
-//! that is one or two candidates; where they differ wildly many fall into one bucket, and the
-//! search within it is binary, so the worst case is that of the search without a table.
+//! that leaves few candidates, which are all compared, without a branch that would depend on the
+//! value: a look-up costs two loads that may miss the cache, and look-ups that follow one another
+//! overlap. Where edges differ wildly many candidates fall into one bucket, and the search within
+//! it is binary, so that the worst case is that of the search without a table.
+//!
+//! Boundaries below 2^32 take four bytes each: half the memory is half the misses.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
-/// Intervals a plain binary search handles within a cache line or two.
-const SMALL: usize = 16;
+use crate::num::{to_u64, to_usize};
 
-/// Candidates up to which stepping through them beats halving.
-const SCAN: usize = 8;
+/// Intervals to a bucket, on average.
+const DENSITY: u64 = 4;
+
+/// Candidates that are all compared rather than searched. As many sentinels follow the last
+/// boundary, so that there always are that many to compare.
+const WINDOW: usize = 8;
+
+/// A boundary as it is kept.
+pub(crate) trait Bound: Copy + Ord + Into<u64> {
+    /// Larger than every value that is looked up.
+    const SENTINEL: Self;
+
+    /// The same number; the caller knows that it fits.
+    fn narrow(value: u64) -> Self;
+}
+
+impl Bound for u64 {
+    const SENTINEL: u64 = u64::MAX;
+
+    #[inline]
+    fn narrow(value: u64) -> u64 {
+        value
+    }
+}
+
+impl Bound for u32 {
+    const SENTINEL: u32 = u32::MAX;
+
+    #[inline]
+    fn narrow(value: u64) -> u32 {
+        u32::try_from(value).unwrap_or(u32::MAX)
+    }
+}
+
+/// Boundaries while they are collected: `0 = b[0] < b[1] < ...`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bounds {
+    /// All of them fit.
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
+}
+
+impl Bounds {
+    /// Just the boundary 0.
+    pub(crate) fn new() -> Bounds {
+        Bounds::Narrow(vec![0])
+    }
+
+    /// `bound` is larger than the last one.
+    #[inline]
+    pub(crate) fn push(&mut self, bound: u64) {
+        match (&mut *self, u32::try_from(bound)) {
+            (Bounds::Narrow(bounds), Ok(bound)) => bounds.push(bound),
+            (Bounds::Wide(bounds), _) => bounds.push(bound),
+            (Bounds::Narrow(_), Err(_)) => self.widen(bound),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, bound: u64) {
+        if let Bounds::Narrow(bounds) = self {
+            let wide = bounds.iter().map(|&bound| u64::from(bound)).chain([bound]);
+            *self = Bounds::Wide(wide.collect());
+        }
+    }
+
+    /// The lengths of the intervals.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = u64> + '_ {
+        let (narrow, wide): (&[u32], &[u64]) = match self {
+            Bounds::Narrow(bounds) => (bounds, &[]),
+            Bounds::Wide(bounds) => (&[], bounds),
+        };
+        let narrow = narrow.windows(2).map(|pair| u64::from(pair[1] - pair[0]));
+        narrow.chain(wide.windows(2).map(|pair| pair[1] - pair[0]))
+    }
+}
 
 /// Boundaries `0 = b[0] < b[1] < ... < b[n]` of `n` intervals.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Steps {
-    bounds: Vec<u64>,
-    /// Interval of the first value of each bucket, then `n - 1`; empty for few intervals.
-    table: Vec<u32>,
-    /// Buckets are `1 << shift` wide.
-    shift: u32,
+pub(crate) enum Steps {
+    /// The last one fits.
+    Narrow(Sorted<u32>),
+    Wide(Sorted<u64>),
+}
+
+/// Runs the same code for either width.
+macro_rules! either {
+    ($steps:expr, $sorted:ident => $body:expr) => {
+        match $steps {
+            Steps::Narrow($sorted) => $body,
+            Steps::Wide($sorted) => $body,
+        }
+    };
 }
 
 impl Steps {
-    /// `bounds` starts with 0 and increases strictly.
-    pub(crate) fn new(bounds: Vec<u64>) -> Steps {
-        debug_assert!(bounds.first() == Some(&0) && bounds.is_sorted_by(|a, b| a < b));
-        let intervals = bounds.len().saturating_sub(1);
-        let mut steps = Steps { bounds, table: Vec::new(), shift: 0 };
-        if intervals > SMALL {
-            steps.build_table(intervals);
+    pub(crate) fn new(bounds: Bounds) -> Steps {
+        match bounds {
+            Bounds::Narrow(bounds) => Steps::Narrow(Sorted::new(bounds)),
+            Bounds::Wide(bounds) => Steps::Wide(Sorted::new(bounds)),
         }
-        steps
-    }
-
-    fn build_table(&mut self, intervals: usize) {
-        let last_value = self.end() - 1;
-        let buckets = |shift: u32| (last_value >> shift).saturating_add(1);
-        while buckets(self.shift) > crate::num::to_u64(intervals) {
-            self.shift += 1;
-        }
-        self.table.reserve_exact(crate::num::to_usize(buckets(self.shift)) + 1);
-        for (interval, end) in self.bounds[1..].iter().enumerate() {
-            // More intervals than a `u32` counts are left to the plain search.
-            let Ok(entry) = u32::try_from(interval) else {
-                self.table = Vec::new();
-                return;
-            };
-            let begun = crate::num::to_usize(((end - 1) >> self.shift) + 1);
-            while self.table.len() < begun {
-                self.table.push(entry);
-            }
-        }
-        self.table.extend(u32::try_from(intervals - 1));
     }
 
     /// Number of intervals.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.bounds.len() - 1
-    }
-
-    /// The boundaries, one more than there are intervals.
-    pub(crate) fn bounds(&self) -> &[u64] {
-        &self.bounds
+        either!(self, sorted => sorted.intervals)
     }
 
     /// Boundary number `at`, which is at most `len()`.
     #[inline]
     pub(crate) fn bound(&self, at: usize) -> u64 {
-        self.bounds[at]
+        either!(self, sorted => sorted.bound(at))
+    }
+
+    /// Length of interval number `at`, which is less than `len()`.
+    #[inline]
+    pub(crate) fn length(&self, at: usize) -> u64 {
+        self.bound(at + 1) - self.bound(at)
     }
 
     /// The last boundary.
     pub(crate) fn end(&self) -> u64 {
-        self.bounds[self.len()]
+        self.bound(self.len())
     }
 
-    /// The interval that holds `value`, which is less than `end()`.
+    /// The interval that holds `value`, which is less than `end()`, and where it starts.
     #[inline]
-    pub(crate) fn find(&self, value: u64) -> usize {
+    pub(crate) fn find(&self, value: u64) -> (usize, u64) {
         debug_assert!(value < self.end());
-        let bucket = crate::num::to_usize(value >> self.shift);
-        let (mut low, high) = match self.table.get(bucket..) {
-            Some(&[low, high, ..]) => {
-                (crate::num::to_usize(low.into()), crate::num::to_usize(high.into()))
-            }
-            _ => (0, self.len() - 1),
-        };
-        if high - low > SCAN {
-            return low + self.bounds[low + 1..=high].partition_point(|&bound| bound <= value);
-        }
-        while low < high && self.bounds[low + 1] <= value {
-            low += 1;
-        }
-        low
+        either!(self, sorted => sorted.find(value))
     }
+
+    /// The ends of the intervals from `from` on.
+    pub(crate) fn ends(&self, from: usize) -> Ends<'_> {
+        match self {
+            Steps::Narrow(sorted) => Ends::Narrow(sorted.ends(from).iter()),
+            Steps::Wide(sorted) => Ends::Wide(sorted.ends(from).iter()),
+        }
+    }
+}
+
+/// Ends of intervals, one after the other.
+#[derive(Debug, Clone)]
+pub(crate) enum Ends<'a> {
+    Narrow(core::slice::Iter<'a, u32>),
+    Wide(core::slice::Iter<'a, u64>),
+}
+
+impl Iterator for Ends<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        match self {
+            Ends::Narrow(ends) => ends.next().map(|&end| end.into()),
+            Ends::Wide(ends) => ends.next().copied(),
+        }
+    }
+}
+
+/// Boundaries of one width with their table.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Sorted<T> {
+    /// `intervals + 1` boundaries, then [`WINDOW`] sentinels.
+    bounds: Vec<T>,
+    intervals: usize,
+    /// Interval of the first value of each bucket, then the last interval. Empty for a window of
+    /// intervals, and for more than a `u32` counts.
+    table: Vec<u32>,
+    /// Buckets are `1 << shift` wide.
+    shift: u32,
+}
+
+impl<T: Bound> Sorted<T> {
+    /// `bounds` starts with 0 and increases.
+    fn new(mut bounds: Vec<T>) -> Sorted<T> {
+        debug_assert!(bounds.is_sorted_by(|a, b| a < b));
+        let intervals = bounds.len().saturating_sub(1);
+        let (table, shift) = table(&bounds);
+        bounds.extend([T::SENTINEL; WINDOW]);
+        Sorted { bounds, intervals, table, shift }
+    }
+
+    #[inline]
+    fn bound(&self, at: usize) -> u64 {
+        self.bounds[at].into()
+    }
+
+    fn ends(&self, from: usize) -> &[T] {
+        &self.bounds[from + 1..=self.intervals]
+    }
+
+    #[inline]
+    fn find(&self, value: u64) -> (usize, u64) {
+        let bucket = to_usize(value >> self.shift);
+        let (low, high) = match self.table.get(bucket..) {
+            Some(&[low, high, ..]) => (to_usize(low.into()), to_usize(high.into())),
+            _ => (0, self.intervals - 1),
+        };
+        let narrow = T::narrow(value);
+        let behind = if high - low <= WINDOW {
+            let window = &self.bounds[low + 1..low + 1 + WINDOW];
+            window.iter().map(|&bound| usize::from(bound <= narrow)).sum()
+        } else {
+            self.bounds[low + 1..=high].partition_point(|&bound| bound <= narrow)
+        };
+        let found = low + behind;
+        (found, self.bound(found))
+    }
+}
+
+/// The bucket table and the shift that gives a value's bucket.
+fn table<T: Bound>(bounds: &[T]) -> (Vec<u32>, u32) {
+    let intervals = bounds.len().saturating_sub(1);
+    let (Ok(count), Some(&last)) = (u32::try_from(intervals), bounds.last()) else {
+        return (Vec::new(), 0);
+    };
+    if intervals <= WINDOW {
+        return (Vec::new(), 0);
+    }
+    let end: u64 = last.into();
+    let buckets = |shift: u32| ((end - 1) >> shift).saturating_add(1);
+    let most = to_u64(intervals).div_ceil(DENSITY);
+    let mut shift = 0;
+    while buckets(shift) > most {
+        shift += 1;
+    }
+    // Each interval claims the first bucket that starts in it or after it; a later one that claims
+    // the same bucket is nearer. Buckets that none claims start in the interval of the one before.
+    let mut table = vec![0; to_usize(buckets(shift)) + 1];
+    let round_up = (1_u64 << shift) - 1;
+    for (interval, &start) in (0_u32..).zip(&bounds[..intervals]) {
+        let start: u64 = start.into();
+        // At most one past the last bucket, which is the sentinel's place.
+        let bucket = (start >> shift) + u64::from(start & round_up != 0);
+        table[to_usize(bucket)] = interval;
+    }
+    let mut nearest = 0;
+    for entry in &mut table {
+        nearest = nearest.max(*entry);
+        *entry = nearest;
+    }
+    if let Some(sentinel) = table.last_mut() {
+        *sentinel = count - 1;
+    }
+    (table, shift)
 }
 
 impl core::fmt::Debug for Steps {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(&self.bounds).finish()
+        f.debug_list().entries((0..=self.len()).map(|at| self.bound(at))).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     /// Every value of `bounds` is found where a walk finds it.
     fn check(bounds: Vec<u64>) {
-        let steps = Steps::new(bounds.clone());
+        let mut pushed = Bounds::new();
+        bounds[1..].iter().for_each(|&bound| pushed.push(bound));
+        assert!(pushed.lengths().eq(bounds.windows(2).map(|pair| pair[1] - pair[0])));
+        let steps = Steps::new(pushed);
+        let narrow = steps.end() <= u32::MAX.into();
+        assert_eq!(matches!(steps, Steps::Narrow(_)), narrow);
         let mut probes: Vec<u64> = bounds.iter().flat_map(|&b| [b, b.saturating_sub(1)]).collect();
         probes.extend(bounds.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2));
         for value in probes.into_iter().filter(|&value| value < steps.end()) {
             let walked = bounds[1..].iter().take_while(|&&bound| bound <= value).count();
-            assert_eq!(steps.find(value), walked, "{value}");
+            assert_eq!(steps.find(value), (walked, bounds[walked]), "{value}");
         }
+        assert!(steps.ends(0).eq(bounds[1..].iter().copied()));
+        assert_eq!((steps.len(), steps.length(0)), (bounds.len() - 1, bounds[1]));
     }
 
     #[test]
     fn finds_every_value_whatever_the_spread() {
-        for len in [1, 2, 16, 17, 33, 300_u64] {
+        for len in [1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 300_u64] {
             check((0..=len).collect());
             check((0..=len).map(|i| i * 1000).collect());
             check((0..=len).map(|i| i * i * i).collect());
+            check((0..=len).map(|i| i << 40).collect());
         }
         // One giant among dwarfs: all the others share the first bucket, or the last.
-        let mut dwarfs: Vec<u64> = (0..=1000).collect();
-        dwarfs.push(u64::MAX);
-        check(dwarfs);
-        let mut giant = vec![0];
-        giant.extend(u64::MAX - 1000..=u64::MAX);
-        check(giant);
+        for end in [u64::from(u32::MAX), u64::MAX] {
+            check((0..=1000).chain([end]).collect());
+            check([0].into_iter().chain(end - 1000..=end).collect());
+            check((0..=500).chain(end - 500..=end).collect());
+        }
+        // Edges double: a bucket's worth of them, and then buckets without any.
+        check([0].into_iter().chain((0..64).map(|bit| 1 << bit)).collect());
     }
 }
