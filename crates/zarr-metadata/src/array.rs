@@ -12,7 +12,7 @@ use crate::element;
 use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
-use crate::json::{Raw, Shape, read_elements, utf8, write_string};
+use crate::json::{Raw, Shape, read_elements, same, utf8, write_string};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -300,8 +300,8 @@ impl ArrayMetadata {
     }
 }
 
-/// Compares what the documents say: the order of members and space do not matter, the text of
-/// attributes and of unknown members does.
+/// Compares what the documents say: the order of members does not matter, nor space between tokens;
+/// spelling and order inside the attributes and unknown members do.
 impl PartialEq for ArrayMetadata {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape
@@ -311,7 +311,7 @@ impl PartialEq for ArrayMetadata {
             && self.fill_value == other.fill_value
             && self.codecs == other.codecs
             && self.dimension_names == other.dimension_names
-            && self.attributes() == other.attributes()
+            && same(self.attributes(), other.attributes())
             && self.document.same_unknown(&other.document, ARRAY)
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{
-    Object, Raw, Reader, Shape, Tokens, distinct, new_line, pretty, read_elements, unescape,
+    Object, Raw, Reader, Shape, Tokens, distinct, new_line, pretty, read_elements, same, unescape,
     write_string,
 };
 
@@ -201,18 +201,19 @@ impl Document {
 
     /// Whether the members that `known` does not name are the same, in the same order.
     pub(crate) fn same_unknown(&self, other: &Self, known: &[&str]) -> bool {
-        let unknown = |document: &'_ Self| -> Vec<(Box<str>, String)> {
-            document
-                .members
-                .iter()
-                .filter(|member| !known.contains(&member.name.as_ref()))
-                .map(|member| {
-                    let text = document.raw(member).map_or("", Raw::text);
-                    (member.name.clone(), text.to_owned())
-                })
-                .collect()
-        };
-        unknown(self) == unknown(other)
+        self.unknown(known).count() == other.unknown(known).count()
+            && self
+                .unknown(known)
+                .zip(other.unknown(known))
+                .all(|(a, b)| a.0 == b.0 && same(a.1, b.1))
+    }
+
+    /// Names and texts of the members that `known` does not name.
+    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = (&str, &str)> {
+        self.members
+            .iter()
+            .filter(|member| !known.contains(&member.name.as_ref()))
+            .map(|member| (member.name.as_ref(), self.raw(member).map_or("", Raw::text)))
     }
 }
 

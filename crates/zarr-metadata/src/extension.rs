@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
-use crate::json::{Object, Raw, Shape, Tokens, write_string};
+use crate::json::{Object, Raw, Shape, Tokens, same, write_string};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// An extension that this crate knows by name at most, kept as it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Two are equal if their JSON texts are, but for the space between tokens.
+#[derive(Debug, Clone)]
 pub struct Extension {
     name: Box<str>,
     configuration: Option<Box<str>>,
@@ -75,6 +77,14 @@ impl Extension {
         &self.json
     }
 }
+
+impl PartialEq for Extension {
+    fn eq(&self, other: &Self) -> bool {
+        same(&self.json, &other.json)
+    }
+}
+
+impl Eq for Extension {}
 
 /// An extension as written, not yet looked into.
 #[derive(Debug)]

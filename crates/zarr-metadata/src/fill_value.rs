@@ -5,14 +5,15 @@ use std::fmt;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
-use crate::json::{Raw, Shape, Tokens};
+use crate::json::{Raw, Shape, Tokens, same};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The value of elements that were never written.
 ///
 /// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` is not `0.0`, and
-/// payloads of NaN tell apart, however either is spelled in JSON.
+/// payloads of NaN tell apart, however either is spelled in JSON. Of types that are not interpreted
+/// the JSON is compared, but for the space between tokens.
 #[derive(Debug, Clone)]
 pub struct FillValue {
     json: Box<str>,
@@ -83,7 +84,7 @@ impl PartialEq for FillValue {
     fn eq(&self, other: &Self) -> bool {
         match (&self.bytes, &other.bytes) {
             (Some(a), Some(b)) => a == b,
-            (None, None) => self.json == other.json,
+            (None, None) => same(&self.json, &other.json),
             _ => false,
         }
     }

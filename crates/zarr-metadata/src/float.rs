@@ -230,37 +230,62 @@ impl FloatFormat {
         }
     }
 
-    /// The shortest decimal that reads back as `code`, the nearest to it where there are several.
+    /// The shortest decimal that reads back as `code`, the nearest to it where there are several;
+    /// as the `f64` that the same decimal is the shortest for.
     ///
-    /// `value` is what `code` decodes to.
+    /// `value` is what `code` decodes to. A decimal of fewer digits than `value` has lies next to
+    /// it on one side or the other, so that cutting the digits of `value` finds them all.
     pub(crate) fn shortest(&self, code: u32, value: f64) -> f64 {
-        for digits in 0..17 {
-            let text = format!("{value:.digits$e}");
-            if self.parse(&text) == Ok(code) {
-                return text.parse().unwrap_or(value);
-            }
-            // The interval that reads back is wider on one side of a power of two: a neighbour
-            // of the nearest decimal may lie in it where that one does not.
-            if let Some(text) = self.neighbour(&text, value, code) {
-                return text.parse().unwrap_or(value);
-            }
-        }
-        value
+        self.shorter(code, value).unwrap_or(value)
     }
 
-    /// The decimal one unit in the last place away from `text`, on the other side of `value`, if
-    /// it reads back as `code`.
-    fn neighbour(&self, text: &str, value: f64, code: u32) -> Option<String> {
+    fn shorter(&self, code: u32, value: f64) -> Option<f64> {
+        let text = format!("{:e}", value.abs());
         let (digits, exponent) = text.split_once('e')?;
-        let places = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-        let whole: i64 = digits.replace('.', "").parse().ok()?;
-        let exponent: i32 = exponent.parse().ok()?;
-        let exponent = exponent.checked_sub(i32::try_from(places).ok()?)?;
-        let step = if text.parse::<f64>().ok()? < value { 1 } else { -1 };
-        let text = format!("{}e{exponent}", whole.checked_add(step)?);
-        (self.parse(&text) == Ok(code)).then_some(text)
+        let digits = digits.replace('.', "");
+        let all: u64 = digits.parse().ok()?;
+        let mut exponent: i32 = exponent.parse().ok()?;
+        let mut unit = 10_u64.checked_pow(u32::try_from(digits.len()).ok()?)?;
+        exponent = exponent.checked_add(1)?;
+        while unit > 10 {
+            unit = unit.div_euclid(10);
+            exponent = exponent.checked_sub(1)?;
+            let below = all.div_euclid(unit);
+            let above = below.checked_add(1)?;
+            let up = all.rem_euclid(unit) >= unit.div_ceil(2);
+            let nearest_first = if up { [above, below] } else { [below, above] };
+            for digits in nearest_first {
+                if let Some((read, decimal)) = self.read_scaled(digits, exponent, value)
+                    && read == code
+                {
+                    return Some(decimal);
+                }
+            }
+        }
+        None
+    }
+
+    /// The code of the decimal `digits * 10^exponent` with the sign of `value`, and its `f64`.
+    fn read_scaled(&self, digits: u64, exponent: i32, value: f64) -> Option<(u32, f64)> {
+        let text = || format!("{digits}e{exponent}");
+        let scale = TENS.get(usize::try_from(exponent.unsigned_abs()).ok()?);
+        let size = match (u32::try_from(digits), scale) {
+            // Both operands are exact, so that the one operation rounds correctly.
+            (Ok(digits), Some(scale)) if exponent < 0 => f64::from(digits) / scale,
+            (Ok(digits), Some(scale)) => f64::from(digits) * scale,
+            _ => text().parse().ok()?,
+        };
+        let decimal = size.copysign(value);
+        let code = self.round(decimal, || compare_magnitude(&text(), size)).ok()?;
+        Some((code, decimal))
     }
 }
+
+/// The powers of ten that are exact.
+const TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
 
 /// `count` ones.
 fn low_bits(count: u32) -> u32 {

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Object, Raw, Shape, utf8};
+use crate::json::{Object, Raw, Shape, same, utf8};
 use crate::node::NodeMetadata;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -104,10 +104,11 @@ impl GroupMetadata {
 impl PartialEq for GroupMetadata {
     fn eq(&self, other: &Self) -> bool {
         let consolidated = |group: &Self| {
-            group.document.member("consolidated_metadata").map(|raw| raw.text().to_owned())
+            let raw = group.document.member("consolidated_metadata");
+            raw.map_or("null", Raw::text).to_owned()
         };
-        self.attributes() == other.attributes()
-            && consolidated(self) == consolidated(other)
+        same(self.attributes(), other.attributes())
+            && same(&consolidated(self), &consolidated(other))
             && self.document.same_unknown(&other.document, GROUP)
     }
 }

@@ -10,7 +10,7 @@ mod write;
 pub(crate) use object::{Object, read_elements, utf8};
 pub(crate) use read::{Raw, Reader, Shape, unescape};
 pub(crate) use skip::{Tokens, distinct};
-pub(crate) use write::{new_line, pretty, write_string, write_u64};
+pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
 
 /// The deepest nesting that is read, the same as `serde_json`'s.
 pub(crate) const MAX_DEPTH: usize = 128;

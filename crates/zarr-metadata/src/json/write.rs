@@ -57,6 +57,17 @@ pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
     }
 }
 
+/// Whether two JSON texts differ in nothing but the space between tokens.
+pub(crate) fn same(mut a: &str, mut b: &str) -> bool {
+    loop {
+        match (next_token(&mut a), next_token(&mut b)) {
+            (None, None) => return true,
+            (a, b) if a != b => return false,
+            _ => {}
+        }
+    }
+}
+
 pub(crate) fn new_line(level: usize, out: &mut String) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", level));
@@ -138,6 +149,14 @@ mod tests {
             laid_out(&format!(r#"{{"a":"{long}","b":[1,{{"c":2}}]}}"#)),
             format!("{{\n  \"a\": \"{long}\",\n  \"b\": [1, {{\"c\": 2}}]\n}}")
         );
+    }
+
+    #[test]
+    fn only_space_between_tokens_is_no_difference() {
+        assert!(same(r#"{"a":[1,"b c"]}"#, "{ \"a\" : [1, \n\"b c\"]} "));
+        for other in [r#"{"a":[1,"b  c"]}"#, r#"{"a":[1.0,"b c"]}"#, r#"{"a":[1]}"#, "{", ""] {
+            assert!(!same(r#"{"a":[1,"b c"]}"#, other), "{other}");
+        }
     }
 
     #[test]

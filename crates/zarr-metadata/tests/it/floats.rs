@@ -268,7 +268,7 @@ fn decimals_read_back_and_are_the_shortest() {
         for code in 0..=0xffff_u32 {
             let text = text_of(&data_type, code);
             assert_eq!(code_of(&data_type, &text), Some(code), "{name} {code:#x} {text}");
-            if !text.starts_with('"') && code < 0x8000 && code % 3 == 0 {
+            if !text.starts_with('"') && code < 0x8000 {
                 assert!(!has_shorter(&data_type, &text, code), "{name} {code:#x} {text}");
             }
         }
