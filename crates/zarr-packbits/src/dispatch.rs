@@ -1,5 +1,8 @@
 //! The one place where a kernel is chosen.
 
+#[cfg(target_arch = "x86_64")]
+use crate::arch;
+
 /// A way of moving bits, by the instructions it needs. All give the same result.
 ///
 /// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
@@ -11,17 +14,23 @@ pub enum Kernel {
     Reference,
     /// Words of 64 bits in safe code, on any machine.
     Portable,
+    /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
+    Avx512,
 }
 
 impl Kernel {
     /// Every kernel of this build, slowest first, available here or not.
-    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable];
+    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable, Self::Avx512];
 
     /// Whether this processor can run it.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
             Self::Reference | Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => arch::Avx512::new().is_some(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 => false,
         }
     }
 
@@ -33,6 +42,6 @@ impl Kernel {
     /// The fastest kernel of this machine, found out once.
     #[must_use]
     pub fn best() -> Self {
-        Self::Portable
+        Self::available().last().unwrap_or(Self::Portable)
     }
 }

@@ -1,17 +1,143 @@
 //! What all kernels share: starts within a byte, ends, and neighbours that must not be disturbed.
+//!
+//! A run of fields is cut into three parts, of which kernels see the middle one alone:
+//!
+//! ```text
+//! head                         groups                       tail
+//! up to 7 fields, one by one   8 fields, b whole bytes, each   less than 8 fields
+//! until one starts a byte
+//! ```
+//!
+//! Kernels that read or write beyond a group, to use whole words, stop before the end of the
+//! buffer; what they leave is done by the portable kernel in a buffer with room to spare.
 
-use crate::{Kernel, field::Field, scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::arch::Avx512;
+use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
-/// Packs `src` from bit `bit` (0 to 7) of `dst` on; the caller has checked that it fits.
-pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bit: usize) {
-    match kernel {
-        Kernel::Reference | Kernel::Portable => scalar::pack(field, src, dst, bit as u64),
-    }
+/// Bytes that the portable kernel leaves at most, with as many again to spare.
+const SPARE: usize = 192;
+
+/// Unpacked bytes from which on results go past the caches, which they would only clear.
+#[cfg(target_arch = "x86_64")]
+const STREAM_FROM: usize = 8 << 20;
+
+/// How many fields precede the first that starts with a byte. `None` if there is no such field:
+/// then the start is none that an element of a chunk has.
+fn head(field: &Field, bit: usize) -> Option<usize> {
+    (0..8).find(|fields| (bit + fields * field.bits as usize).is_multiple_of(8))
 }
 
 /// Unpacks from bit `bit` (0 to 7) of `packed` on; the caller has checked that it is there.
 pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, dst: &mut [u8]) {
-    match kernel {
-        Kernel::Reference | Kernel::Portable => scalar::unpack(field, packed, bit as u64, dst),
+    if kernel == Kernel::Reference {
+        return scalar::unpack(field, packed, bit as u64, dst);
+    }
+    if bit == 0 && field.is_copy() {
+        return dst.copy_from_slice(&packed[..dst.len()]);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if kernel == Kernel::Avx512
+        && let Some(avx512) = Avx512::new()
+        && avx512.unpack(field, packed, bit, dst, dst.len() >= STREAM_FROM)
+    {
+        return;
+    }
+    let fields = dst.len() / field.size;
+    let head = head(field, bit).unwrap_or(fields).min(fields);
+    let (single, rest) = dst.split_at_mut(head * field.size);
+    let mut position = bit;
+    for component in single.chunks_exact_mut(field.size) {
+        let value = word::get(field, packed, position).to_le_bytes();
+        component.copy_from_slice(&value[..field.size]);
+        position += field.bits as usize;
+    }
+    if !rest.is_empty() {
+        unpack_groups(field, &packed[position / 8..], rest);
+    }
+}
+
+/// Unpacks from the start of `packed` on.
+fn unpack_groups(field: &Field, packed: &[u8], dst: &mut [u8]) {
+    let done = word::unpack(field, packed, dst);
+    let (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
+    // Nothing is left, or so few packed bytes that they fit.
+    let fields = dst.len() / field.size;
+    if fields == 0 {
+        return;
+    }
+    let mut spare = [0; SPARE];
+    let needed = (fields * field.bits as usize).div_ceil(8);
+    spare[..needed].copy_from_slice(&packed[..needed]);
+    let (groups, tail) = dst.split_at_mut(fields / 8 * 8 * field.size);
+    word::unpack(field, &spare, groups);
+    let mut group = [0; 64];
+    let group = &mut group[..8 * field.size];
+    word::unpack(field, &spare[fields / 8 * field.bits as usize..], group);
+    tail.copy_from_slice(&group[..tail.len()]);
+}
+
+/// Packs `src` from bit `bit` (0 to 7) of `dst` on; the caller has checked that it fits.
+pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bit: usize) {
+    if kernel == Kernel::Reference {
+        return scalar::pack(field, src, dst, bit as u64);
+    }
+    if bit == 0 && field.is_copy() {
+        return dst[..src.len()].copy_from_slice(src);
+    }
+    let fields = src.len() / field.size;
+    let head = head(field, bit).unwrap_or(fields).min(fields);
+    let (single, rest) = src.split_at(head * field.size);
+    let mut position = bit;
+    for component in single.chunks_exact(field.size) {
+        let mut value = [0; 8];
+        value[..field.size].copy_from_slice(component);
+        word::put(field, u64::from_le_bytes(value), dst, position);
+        position += field.bits as usize;
+    }
+    let groups = (fields - head) / 8;
+    let (groups, tail) = (groups * 8 * field.size, groups * field.bits as usize);
+    let (groups, last) = rest.split_at(groups);
+    if rest.is_empty() {
+        return;
+    }
+    let (whole, dst) = dst[position / 8..].split_at_mut(tail);
+    pack_groups(kernel, field, groups, whole);
+    pack_tail(field, last, dst);
+}
+
+/// Packs a multiple of eight fields to the whole of `dst`.
+fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if kernel == Kernel::Avx512
+        && let Some(avx512) = Avx512::new()
+    {
+        return avx512.pack(field, src, dst);
+    }
+    let done = word::pack(field, src, dst);
+    let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+    let mut spare = [0; SPARE];
+    word::pack(field, src, &mut spare);
+    dst.copy_from_slice(&spare[..dst.len()]);
+}
+
+/// Packs less than eight fields from the start of `dst` on, and changes no bit after them.
+fn pack_tail(field: &Field, src: &[u8], dst: &mut [u8]) {
+    if src.is_empty() {
+        return;
+    }
+    let mut group = [0; 64];
+    group[..src.len()].copy_from_slice(src);
+    let mut spare = [0; SPARE];
+    word::pack(field, &group[..8 * field.size], &mut spare);
+    let bits = src.len() / field.size * field.bits as usize;
+    let (bytes, rest) = (bits / 8, bits % 8);
+    dst[..bytes].copy_from_slice(&spare[..bytes]);
+    if rest > 0 {
+        let theirs = match field.order {
+            BitOrder::LsbFirst => 0xff << rest,
+            BitOrder::MsbFirst => 0xff >> rest,
+        };
+        dst[bytes] = dst[bytes] & theirs | spare[bytes];
     }
 }

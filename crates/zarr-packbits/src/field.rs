@@ -22,8 +22,18 @@ impl Field {
         self.first_bit + self.bits - 1
     }
 
+    /// Whether the packed bytes are the bytes in memory.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.bits as usize == 8 * self.size && (self.order == BitOrder::LsbFirst || self.size == 1)
+    }
+
     /// The encoded bits, where they are in a component.
     pub(crate) fn mask(&self) -> u64 {
         (u64::MAX >> (64 - self.bits)) << self.first_bit
+    }
+
+    /// The bit whose value a signed type repeats upwards; 0 where there is nothing to extend.
+    pub(crate) fn sign(&self) -> u64 {
+        if self.signed { 1 << self.last_bit() } else { 0 }
     }
 }

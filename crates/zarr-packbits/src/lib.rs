@@ -41,6 +41,8 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(target_arch = "x86_64")]
+mod arch;
 mod dispatch;
 mod driver;
 mod error;
@@ -51,6 +53,7 @@ mod scalar;
 mod spec;
 mod survive;
 mod tiles;
+mod word;
 
 pub use dispatch::Kernel;
 pub use error::Error;

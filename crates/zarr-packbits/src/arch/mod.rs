@@ -1,0 +1,56 @@
+//! Kernels with vector instructions, and the only unsafe code of this crate.
+//!
+//! A value of a kernel's type is the proof that the processor has its instructions: only `new`
+//! makes one, and only after asking. What the instructions require of memory is checked, or implied
+//! by a type, right where they are used.
+#![expect(unsafe_code, reason = "vector loads and stores take pointers")]
+
+mod avx512;
+mod stream;
+
+use crate::field::Field;
+
+/// Whether the processor has all of these features: asked at run time, or else known to the
+/// compiler.
+macro_rules! has {
+    ($($feature:tt),+) => {{
+        #[cfg(feature = "std")]
+        let has = $(std::arch::is_x86_feature_detected!($feature))&&+;
+        #[cfg(not(feature = "std"))]
+        let has = $(cfg!(target_feature = $feature))&&+;
+        has
+    }};
+}
+
+/// The kernel in [`avx512`].
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    pub(crate) fn new() -> Option<Self> {
+        has!("avx512f", "avx512bw", "avx512vbmi").then_some(Self(()))
+    }
+
+    /// Unpacks all of `dst` from bit `bit` of `packed` on; false, and nothing done, where it cannot.
+    pub(crate) fn unpack(
+        self,
+        field: &Field,
+        packed: &[u8],
+        bit: usize,
+        dst: &mut [u8],
+        streaming: bool,
+    ) -> bool {
+        if !avx512::can_unpack(field, bit) {
+            return false;
+        }
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx512::unpack(field, packed, bit, dst, streaming) };
+        true
+    }
+
+    /// Packs all of `src`, a multiple of eight fields, to the whole of `dst`.
+    pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) {
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx512::pack(field, src, dst) }
+    }
+}

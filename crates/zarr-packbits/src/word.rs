@@ -1,0 +1,266 @@
+//! The portable kernel: words of 64 bits, in safe code.
+//!
+//! Eight fields of `b` bits are `b` bytes, a *group*, whatever `b` is; in memory they are `size`
+//! words of `8 / size` components. A word's fields are contiguous bits, so that spreading them out
+//! to components is a matter of doubling: first the upper half of the fields moves to the upper
+//! half of the word, then the upper half of each half, until every field is in its component.
+//!
+//! ```text
+//! 8 fields of 3 bits, a to h, to bytes; most significant bit on the left
+//!                                                hhhgggfffeeedddcccbbbaaa
+//! ....................hhhgggfffeee ....................dddcccbbbaaa   up by 32 - 12
+//! ..........hhhggg ..........fffeee ..........dddccc ..........bbbaaa  up by 16 - 6
+//! .....hhh .....ggg .....fff .....eee .....ddd .....ccc .....bbb .....aaa  up by 8 - 3
+//! ```
+//!
+//! Packing is the same backwards. Most significant bit first is the same on big-endian numbers,
+//! whose fields stand in the opposite order.
+
+use crate::{BitOrder, field::Field};
+
+/// One doubling: what of a word stays, what moves, and by how much.
+#[derive(Clone, Copy, Default)]
+struct Move {
+    stay: u64,
+    go: u64,
+    by: u32,
+}
+
+/// What the words of a field's groups have in common.
+struct Words {
+    /// The doublings for unpacking, in order; packing takes them backwards.
+    moves: [Move; 3],
+    /// Bits that one word's fields take when packed.
+    packed_bits: u32,
+    first_bit: u32,
+    /// The field's bits in every component, and the bit to extend.
+    mask: u64,
+    sign: u64,
+    /// From the bit to extend to the end of the component.
+    above_sign: u32,
+}
+
+/// A bit pattern in every component of `size` bytes.
+fn repeat(pattern: u64, size: u32) -> u64 {
+    // One at the lowest bit of every component.
+    pattern * (u64::MAX / (u64::MAX >> (64 - 8 * size)))
+}
+
+impl Words {
+    fn new(field: &Field) -> Self {
+        let size = field.size as u32;
+        let mut moves = [Move::default(); 3];
+        let mut fields = 8 / size;
+        let mut bytes = 8;
+        let mut count = 0;
+        while fields > 1 {
+            (fields, bytes) = (fields / 2, bytes / 2);
+            let half = u64::MAX >> (64 - fields * field.bits);
+            let stay = repeat(half, 2 * bytes);
+            moves[count] =
+                Move { stay, go: stay << (8 * bytes), by: 8 * bytes - fields * field.bits };
+            count += 1;
+        }
+        Self {
+            moves,
+            packed_bits: 8 / size * field.bits,
+            first_bit: field.first_bit,
+            mask: repeat(field.mask(), size),
+            sign: repeat(field.sign(), size),
+            above_sign: 8 * size - 1 - field.last_bit(),
+        }
+    }
+
+    /// Spreads the fields in the lowest bits of `x` out to components.
+    #[inline(always)]
+    fn unpack<const SIZE: usize>(&self, x: u64) -> u64 {
+        let mut x = x;
+        for Move { stay, go, by } in &self.moves[..doublings(SIZE)] {
+            x = x & stay | x << by & go;
+        }
+        // With a component a word there was no move to drop the bits of the next field.
+        x = x << self.first_bit & self.mask;
+        // All bits above the sign bit, which is the difference of the next component's lowest bit
+        // and of the bit above the sign bit. A borrow from one component is what it lends.
+        let sign = x & self.sign;
+        x | (sign << self.above_sign << 1).wrapping_sub(sign << 1)
+    }
+
+    /// Gathers the fields of components in the lowest bits.
+    #[inline(always)]
+    fn pack<const SIZE: usize>(&self, x: u64) -> u64 {
+        let mut x = (x & self.mask) >> self.first_bit;
+        for Move { stay, go, by } in self.moves[..doublings(SIZE)].iter().rev() {
+            x = x & stay | (x & go) >> by;
+        }
+        x
+    }
+}
+
+/// Doublings from one field a word to one field a component.
+const fn doublings(size: usize) -> usize {
+    3 - size.ilog2() as usize
+}
+
+/// Reverses the order of the components in a word.
+#[inline(always)]
+fn reverse<const SIZE: usize>(x: u64) -> u64 {
+    match SIZE {
+        1 => x.swap_bytes(),
+        2 => {
+            x.rotate_left(32) << 16 & 0xffff_0000_ffff_0000
+                | x.rotate_left(32) >> 16 & 0x0000_ffff_0000_ffff
+        }
+        4 => x.rotate_left(32),
+        _ => x,
+    }
+}
+
+/// Bytes past a group that [`unpack`] may read, and [`pack`] may write before it writes them again.
+const OVERRUN: usize = 9;
+
+/// Unpacks groups of eight fields from the start of `packed`, as many as `dst` has room for and
+/// `packed` has bytes for, with some to spare. Gives the number of fields.
+pub(crate) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    match (field.size, field.order) {
+        (1, BitOrder::LsbFirst) => unpack_groups::<1, false>(field, packed, dst),
+        (2, BitOrder::LsbFirst) => unpack_groups::<2, false>(field, packed, dst),
+        (4, BitOrder::LsbFirst) => unpack_groups::<4, false>(field, packed, dst),
+        (_, BitOrder::LsbFirst) => unpack_groups::<8, false>(field, packed, dst),
+        (1, BitOrder::MsbFirst) => unpack_groups::<1, true>(field, packed, dst),
+        (2, BitOrder::MsbFirst) => unpack_groups::<2, true>(field, packed, dst),
+        (4, BitOrder::MsbFirst) => unpack_groups::<4, true>(field, packed, dst),
+        (_, BitOrder::MsbFirst) => unpack_groups::<8, true>(field, packed, dst),
+    }
+}
+
+fn unpack_groups<const SIZE: usize, const MSB: bool>(
+    field: &Field,
+    packed: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let words = Words::new(field);
+    let group = field.bits as usize;
+    // Where each word's fields start in the group, and whether they span nine bytes.
+    let starts: [usize; SIZE] = core::array::from_fn(|word| word * words.packed_bits as usize);
+    let mut at = 0;
+    let mut done = 0;
+    for out in dst.chunks_exact_mut(8 * SIZE) {
+        let Some(window) = packed.get(at..at + group + OVERRUN) else { break };
+        let (out, _) = out.as_chunks_mut::<8>();
+        for (out, start) in out.iter_mut().zip(starts) {
+            let (byte, bit) = (start / 8, start as u32 % 8);
+            let Some(bytes) = window[byte..].first_chunk::<OVERRUN>() else { break };
+            let [first @ .., last] = *bytes;
+            *out = if MSB {
+                // The next byte fills up from below what the shift has freed.
+                let x = u64::from_be_bytes(first) << bit | u64::from(last) >> (8 - bit);
+                reverse::<SIZE>(words.unpack::<SIZE>(x >> (64 - words.packed_bits)))
+            } else {
+                let x = u64::from_le_bytes(first) >> bit | u64::from(last) << 1 << (63 - bit);
+                words.unpack::<SIZE>(x)
+            }
+            .to_le_bytes();
+        }
+        at += group;
+        done += 8;
+    }
+    done
+}
+
+/// Packs groups of eight fields to the start of `dst`, as many as `src` has and `dst` has bytes
+/// for, with some to spare. Gives the number of fields.
+pub(crate) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    match (field.size, field.order) {
+        (1, BitOrder::LsbFirst) => pack_groups::<1, false>(field, src, dst),
+        (2, BitOrder::LsbFirst) => pack_groups::<2, false>(field, src, dst),
+        (4, BitOrder::LsbFirst) => pack_groups::<4, false>(field, src, dst),
+        (_, BitOrder::LsbFirst) => pack_groups::<8, false>(field, src, dst),
+        (1, BitOrder::MsbFirst) => pack_groups::<1, true>(field, src, dst),
+        (2, BitOrder::MsbFirst) => pack_groups::<2, true>(field, src, dst),
+        (4, BitOrder::MsbFirst) => pack_groups::<4, true>(field, src, dst),
+        (_, BitOrder::MsbFirst) => pack_groups::<8, true>(field, src, dst),
+    }
+}
+
+fn pack_groups<const SIZE: usize, const MSB: bool>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let words = Words::new(field);
+    let group = field.bits as usize;
+    let mut at = 0;
+    let mut done = 0;
+    for components in src.chunks_exact(8 * SIZE) {
+        let Some(window) = dst.get_mut(at..at + group + OVERRUN) else { break };
+        let (components, _) = components.as_chunks::<8>();
+        // Bits wait in `word` until there are 64 of them.
+        let (mut word, mut waiting, mut byte) = (0, 0, 0);
+        for x in components {
+            let x = u64::from_le_bytes(*x);
+            let x = words.pack::<SIZE>(if MSB { reverse::<SIZE>(x) } else { x });
+            let bits = words.packed_bits;
+            // The same number, moved to the end of the word at which a sequence starts.
+            let x = if MSB { x << (64 - bits) } else { x };
+            word |= if MSB { x >> waiting } else { x << waiting };
+            waiting += bits;
+            if waiting >= 64 {
+                if let Some(out) = window[byte..].first_chunk_mut() {
+                    *out = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
+                }
+                byte += 8;
+                waiting -= 64;
+                // What did not fit; all of `x` did if nothing waits.
+                let fitted = bits - waiting;
+                word = match (waiting, MSB) {
+                    (0, _) => 0,
+                    (_, true) => x << fitted,
+                    (_, false) => x >> fitted,
+                };
+            }
+        }
+        if let Some(out) = window[byte..].first_chunk_mut() {
+            *out = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
+        }
+        at += group;
+        done += 8;
+    }
+    done
+}
+
+/// The value of the field at bit `bit` of `packed`, where it is in a component, and extended.
+pub(crate) fn get(field: &Field, packed: &[u8], bit: usize) -> u64 {
+    let rest = &packed[bit / 8..];
+    let mut bytes = [0; 16];
+    match rest.first_chunk() {
+        Some(chunk) => bytes = *chunk,
+        None => bytes[..rest.len()].copy_from_slice(rest),
+    }
+    let x = match field.order {
+        BitOrder::LsbFirst => (u128::from_le_bytes(bytes) >> (bit % 8)) as u64,
+        BitOrder::MsbFirst => {
+            let x = u128::from_be_bytes(bytes) << (bit % 8);
+            (x >> (128 - field.bits)) as u64
+        }
+    };
+    let x = x << field.first_bit & field.mask();
+    (x ^ field.sign()).wrapping_sub(field.sign())
+}
+
+/// Writes the field of `component` at bit `bit` of `packed`, and no other bit.
+pub(crate) fn put(field: &Field, component: u64, packed: &mut [u8], bit: usize) {
+    let x = u128::from((component & field.mask()) >> field.first_bit);
+    let mask = u128::from(field.mask() >> field.first_bit);
+    let end = (bit % 8 + field.bits as usize).div_ceil(8);
+    let (x, mask) = match field.order {
+        BitOrder::LsbFirst => ((x << (bit % 8)).to_le_bytes(), (mask << (bit % 8)).to_le_bytes()),
+        BitOrder::MsbFirst => {
+            let up = 128 - field.bits as usize - bit % 8;
+            ((x << up).to_be_bytes(), (mask << up).to_be_bytes())
+        }
+    };
+    for (byte, (x, mask)) in packed[bit / 8..][..end].iter_mut().zip(x.into_iter().zip(mask)) {
+        *byte = *byte & !mask | x;
+    }
+}
