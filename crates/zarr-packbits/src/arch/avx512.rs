@@ -25,6 +25,10 @@ use crate::{BitOrder, field::Field};
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
+/// Unpacked bytes from which on it pays to start at a line of the cache: a vector store across
+/// lines takes twice as long.
+const ALIGN_FROM: usize = 1024;
+
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(bytes: &[u8; VECTOR]) -> __m512i {
     // SAFETY: an array reference is valid for reads of its 64 bytes; the load needs no alignment.
@@ -153,14 +157,15 @@ fn unpack_size<const SIZE: usize>(
     dst: &mut [u8],
     streaming: bool,
 ) {
-    if !streaming {
+    let head = dst.as_ptr().align_offset(VECTOR);
+    if dst.len() < ALIGN_FROM || !head.is_multiple_of(SIZE) {
         return unpack_part::<SIZE>(field, packed, bit, Out::Bytes(dst));
     }
     let (head, lines, tail) = stream::lines(dst);
     let mut position = bit;
     for (len, out) in [
         (head.len(), Out::Bytes(head)),
-        (VECTOR * lines.len(), Out::Lines(lines)),
+        (VECTOR * lines.len(), if streaming { Out::Stream(lines) } else { Out::Lines(lines) }),
         (tail.len(), Out::Bytes(tail)),
     ] {
         unpack_part::<SIZE>(field, &packed[position / 8..], position % 8, out);
@@ -172,8 +177,9 @@ fn unpack_size<const SIZE: usize>(
 /// Where vectors go.
 enum Out<'a> {
     Bytes(&'a mut [u8]),
-    /// Past the caches.
     Lines(&'a mut [stream::Line]),
+    /// Past the caches.
+    Stream(&'a mut [stream::Line]),
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
@@ -196,24 +202,50 @@ fn unpack_loop<const SIZE: usize, const WIDE: bool, const SIGNED: bool>(
 ) {
     let lanes = Unpack::<SIZE, WIDE>::new(field, bit);
     let step = VECTOR / 8 / SIZE * field.bits as usize;
-    let mut at = 0;
+    let run = |packed| lanes.run::<SIGNED>(packed);
     match out {
         Out::Bytes(bytes) => {
             let (vectors, rest) = bytes.as_chunks_mut::<VECTOR>();
-            for out in vectors {
-                store(out, lanes.run::<SIGNED>(load_at(packed, at)));
-                at += step;
-            }
+            let at = step * vectors.len();
+            unpack_vectors(packed, step, vectors, run, |out, vector| store(out, vector));
             if !rest.is_empty() {
-                store_prefix(rest, lanes.run::<SIGNED>(load_at(packed, at)));
+                store_prefix(rest, run(load_at(packed, at)));
             }
         }
         Out::Lines(lines) => {
-            for out in lines {
-                stream::store(out, lanes.run::<SIGNED>(load_at(packed, at)));
-                at += step;
-            }
+            unpack_vectors(packed, step, lines, run, |out, vector| store(out.bytes(), vector));
         }
+        Out::Stream(lines) => {
+            unpack_vectors(packed, step, lines, run, |out, vector| stream::store(out, vector));
+        }
+    }
+}
+
+/// Vectors of one turn of a loop.
+const TURN: usize = 4;
+
+/// Fills vectors, each from the packed bytes `step` further on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_vectors<V>(
+    packed: &[u8],
+    step: usize,
+    vectors: &mut [V],
+    run: impl Fn(__m512i) -> __m512i,
+    put: impl Fn(&mut V, __m512i),
+) {
+    // Nearly all may read a whole vector, though it ends beyond their own fields.
+    let whole = packed.len().checked_sub(VECTOR).map_or(0, |last| last / step + 1);
+    let (whole, last) = vectors.split_at_mut(whole.min(vectors.len()) / TURN * TURN);
+    let mut at = 0;
+    for turn in whole.as_chunks_mut::<TURN>().0 {
+        for vector in turn {
+            put(vector, run(load(&packed[at..at + VECTOR].as_chunks().0[0])));
+            at += step;
+        }
+    }
+    for vector in last {
+        put(vector, run(load_at(packed, at)));
+        at += step;
     }
 }
 
@@ -314,15 +346,19 @@ impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) {
     match (field.bits, field.size) {
-        (1 | 2 | 3 | 5, 1) => pack_bytes::<1>(field, src, dst),
+        (1, 1) => pack_bytes::<1>(field, src, dst),
+        (2 | 3 | 5, 1) => pack_loop::<true, false>(field, src, dst),
         (1 | 2 | 3 | 5, 2) => pack_bytes::<2>(field, src, dst),
         (1 | 2 | 3 | 5, 4) => pack_bytes::<4>(field, src, dst),
         (1 | 2 | 3 | 5, _) => pack_bytes::<8>(field, src, dst),
-        _ => pack_loop(field, src, dst),
+        (bits, size) if (8 / size * bits as usize).is_multiple_of(8) => {
+            pack_loop::<false, false>(field, src, dst);
+        }
+        _ => pack_loop::<false, true>(field, src, dst),
     }
 }
 
-/// Widths of which more than two fields share a byte, in components of any size.
+/// Bits, and the widths of which more than two fields share a byte in larger components.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
     let bytes = Bytes::<SIZE>::new(field);
@@ -339,27 +375,59 @@ fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
             }
         }
     } else {
-        let lanes = Pack::<true>::new(&field);
+        let lanes = Pack::<true, false>::new(&field);
         for (i, src) in src.chunks(VECTOR * SIZE).enumerate() {
             store_at(dst, i * step, lanes.run(bytes.load(src)));
         }
     }
 }
 
-/// Widths of which at most two fields share a byte.
+/// Widths of which at most two fields, or pairs of fields, share a byte.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn pack_loop(field: &Field, src: &[u8], dst: &mut [u8]) {
-    let lanes = Pack::<false>::new(field);
+fn pack_loop<const PAIRS: bool, const APART: bool>(field: &Field, src: &[u8], dst: &mut [u8]) {
+    let lanes = Pack::<PAIRS, APART>::new(field);
     let step = VECTOR / 8 / field.size * field.bits as usize;
-    let (vectors, rest) = src.as_chunks::<VECTOR>();
-    let mut at = 0;
-    for vector in vectors {
-        // Bytes past the vector's own are written again by the next one.
-        store_at(dst, at, lanes.run(load(vector)));
-        at += step;
+    let (mut src, mut dst) = (src, dst);
+    let head = src.as_ptr().align_offset(VECTOR);
+    if src.len() >= ALIGN_FROM && head.is_multiple_of(8 * field.size) {
+        let (first, aligned) = src.split_at(head);
+        store_at(dst, 0, lanes.run(load_prefix(first)));
+        (src, dst) = (aligned, &mut dst[head / 8 / field.size * field.bits as usize..]);
     }
-    if !rest.is_empty() {
-        store_prefix(&mut dst[at..], lanes.run(load_prefix(rest)));
+    if 2 * step <= VECTOR {
+        // Two vectors fit in one store.
+        let both = lanes.compact_two(step);
+        let (pairs, last) = src.as_chunks::<{ 2 * VECTOR }>();
+        pack_vectors(dst, 2 * step, pairs, |pair| {
+            let (a, b) = (pair.first_chunk(), pair.last_chunk());
+            let bytes = |half: Option<_>| half.map_or(both, |half| lanes.bytes(load(half)));
+            _mm512_permutex2var_epi8(bytes(a), both, bytes(b))
+        });
+        (src, dst) = (last, &mut dst[2 * step * pairs.len()..]);
+    }
+    let (vectors, last) = src.as_chunks::<VECTOR>();
+    pack_vectors(dst, step, vectors, |vector| lanes.run(load(vector)));
+    if !last.is_empty() {
+        store_prefix(&mut dst[step * vectors.len()..], lanes.run(load_prefix(last)));
+    }
+}
+
+/// Writes the bytes of each element of `src`, `step` of them further on than those of the last.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], run: impl Fn(&V) -> __m512i) {
+    // Nearly all may write a whole vector: bytes beyond their own are written again by the next.
+    let whole = dst.len().checked_sub(VECTOR).map_or(0, |last| last / step + 1);
+    let (whole, last) = src.split_at(whole.min(src.len()) / TURN * TURN);
+    let mut at = 0;
+    for turn in whole.as_chunks::<TURN>().0 {
+        for vector in turn {
+            store(&mut dst[at..at + VECTOR].as_chunks_mut().0[0], run(vector));
+            at += step;
+        }
+    }
+    for vector in last {
+        store_at(dst, at, run(vector));
+        at += step;
     }
 }
 
@@ -398,65 +466,83 @@ impl<const SIZE: usize> Bytes<SIZE> {
 }
 
 /// The registers that turn one vector of components into packed bytes.
-struct Pack<const PAIRS: bool> {
+///
+/// `PAIRS`: components of one byte are joined to pairs first. `APART`: the two fields of a byte may
+/// be in different 64-bit lanes, which is so unless a lane's fields are whole bytes.
+struct Pack<const PAIRS: bool, const APART: bool> {
     /// Pairs: the field's bits, and the factors that join two neighbours.
     mask: __m512i,
     factors: __m512i,
     /// For every byte of the lanes, the position of its part of the first field.
     first: __m512i,
-    /// For every byte of the lanes, the position of its part of the second field, in lanes that
-    /// start one field further on.
+    /// For every byte of the lanes, the position of its part of the second field.
     second: __m512i,
     /// The bits to take from the first.
     select: __m512i,
-    /// The lanes that start one field further on.
+    /// Apart: lanes that start one field further on, in which the second field is looked for.
     further: __m512i,
     /// The bytes of the lanes that are to be kept, in order.
     compact: __m512i,
 }
 
-impl<const PAIRS: bool> Pack<PAIRS> {
+/// `65536 / divisor`, rounded up: `x * inverse >> 16` is `x / divisor` for all `x` and divisors
+/// here, as `x` times the divisor is below 65536.
+fn inverse(divisor: u16) -> u16 {
+    u16::MAX / divisor + 1
+}
+
+/// The upper half of a product.
+fn mul_high(a: u16, b: u16) -> u16 {
+    ((u32::from(a) * u32::from(b)) >> 16) as u16
+}
+
+impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
         let msb = field.order == BitOrder::MsbFirst;
         // Pairs are of less than 8 bits; the factors are not used otherwise.
         let factor = 1_i16 << (field.bits % 8);
         let factors = if msb { 0x0100 | factor } else { factor << 8 | 1 };
-        let (bits, size) =
-            if PAIRS { (2 * field.bits, 2) } else { (field.bits, field.size as u32) };
-        let first_bit = field.first_bit;
+        let (bits, size) = if PAIRS { (2 * field.bits, 2) } else { (field.bits, field.size) };
+        let (bits, size, first_bit) = (bits as u16, size as u16, field.first_bit as u16);
         let lane_bits = 8 / size * bits;
+        let (bits_inverse, lane_inverse) = (inverse(bits), inverse(lane_bits));
         let mut first = [0; VECTOR];
         let mut second = [0; VECTOR];
         let mut select = [0; VECTOR];
         let mut compact = [0; VECTOR];
-        for lane in 0..8 {
-            // The packed bytes that start within this lane's fields.
-            let start = lane * lane_bits;
-            let (from, to) = (start.div_ceil(8), (start + lane_bits).div_ceil(8));
-            for byte in from..to {
-                let i = 8 * lane + byte - from;
-                let position = 8 * byte - start;
-                let (nth, within) = (position / bits, position % bits);
-                // Bits of the field that are left for this byte, and the lowest bit of the field.
-                let left = bits - within;
-                let low = 8 * size * nth + first_bit;
-                let i = i as usize;
-                if msb {
-                    first[i] = (low + left).wrapping_sub(8) as u8 % 64;
-                    second[i] = (low + bits + left).wrapping_sub(8) as u8 % 64;
-                    select[i] = !(0xff_u32 >> left.min(8)) as u8;
-                } else {
-                    first[i] = (low + within) as u8 % 64;
-                    second[i] = low.wrapping_sub(left) as u8 % 64;
-                    select[i] = !(0xff_u32 << left.min(8)) as u8;
-                }
-                compact[byte as usize] = i as u8;
-            }
+        // No branch and no division in here: this is vectors, too.
+        for i in 0..VECTOR {
+            // Byte `i % 8` of those that start in the fields of lane `i / 8`, and the position of
+            // its first bit in the lane's fields.
+            let start = (i / 8) as u16 * lane_bits;
+            let position = 8 * (i % 8) as u16 + start.wrapping_neg() % 8;
+            let nth = mul_high(position, bits_inverse);
+            let within = position - nth * bits;
+            // The bits of the first field that are left for this byte, from `low` on in memory.
+            let left = bits - within;
+            let low = 8 * size * nth + first_bit;
+            let second_low = if APART { low } else { low + 8 * size };
+            let (a, b, selected) = if msb {
+                let down = left.wrapping_sub(8);
+                (
+                    low.wrapping_add(down),
+                    (second_low + bits).wrapping_add(down),
+                    0xff00 >> left.min(8),
+                )
+            } else {
+                (low + within, second_low.wrapping_sub(left), (1 << left.min(8)) - 1)
+            };
+            first[i] = a as u8;
+            second[i] = b as u8;
+            select[i] = selected as u8;
+            // Packed byte `i` is the byte of the lane in whose fields it starts.
+            let lane = mul_high(8 * i as u16, lane_inverse);
+            compact[i] = (8 * lane + i as u16 - (lane * lane_bits).div_ceil(8)) as u8;
         }
         let mut further = [0; VECTOR];
         for (i, byte) in further.iter_mut().enumerate() {
-            *byte = (i + size as usize) as u8 % 64;
+            *byte = (i + size as usize) as u8;
         }
         Self {
             mask: _mm512_set1_epi8(field.mask() as i8),
@@ -469,9 +555,24 @@ impl<const PAIRS: bool> Pack<PAIRS> {
         }
     }
 
-    /// Turns 64 bytes of components into their packed bytes.
+    /// What takes the kept bytes of two vectors, `step` of each.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn run(&self, components: __m512i) -> __m512i {
+    fn compact_two(&self, step: usize) -> __m512i {
+        let mut indices = [0; VECTOR];
+        for (i, index) in indices.iter_mut().enumerate() {
+            *index = i.wrapping_sub(step) as u8 % 64;
+        }
+        // Bit 6 of an index chooses the second vector.
+        let second = _mm512_or_si512(
+            _mm512_permutexvar_epi8(load(&indices), self.compact),
+            _mm512_set1_epi8(64),
+        );
+        _mm512_mask_blend_epi8(prefix(step), second, self.compact)
+    }
+
+    /// Turns 64 bytes of components into their packed bytes, with gaps between lanes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn bytes(&self, components: __m512i) -> __m512i {
         let fields = if PAIRS {
             // The factors are below 128 and the sums below 2^15: nothing saturates.
             _mm512_maddubs_epi16(_mm512_and_si512(components, self.mask), self.factors)
@@ -479,10 +580,15 @@ impl<const PAIRS: bool> Pack<PAIRS> {
             components
         };
         let first = _mm512_multishift_epi64_epi8(self.first, fields);
-        let further = _mm512_permutexvar_epi8(self.further, fields);
+        let further = if APART { _mm512_permutexvar_epi8(self.further, fields) } else { fields };
         let second = _mm512_multishift_epi64_epi8(self.second, further);
-        let bytes = _mm512_ternarylogic_epi64::<0xca>(self.select, first, second);
-        _mm512_permutexvar_epi8(self.compact, bytes)
+        _mm512_ternarylogic_epi64::<0xca>(self.select, first, second)
+    }
+
+    /// Turns 64 bytes of components into their packed bytes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn run(&self, components: __m512i) -> __m512i {
+        _mm512_permutexvar_epi8(self.compact, self.bytes(components))
     }
 }
 

@@ -9,6 +9,12 @@ use core::arch::x86_64::*;
 #[repr(C, align(64))]
 pub(super) struct Line([u8; 64]);
 
+impl Line {
+    pub(super) fn bytes(&mut self) -> &mut [u8; 64] {
+        &mut self.0
+    }
+}
+
 /// The part of a slice that is whole lines, with what comes before and after.
 pub(super) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
     // SAFETY: a `Line` is 64 bytes without padding, of which every value is valid, and so is every

@@ -1,0 +1,172 @@
+//! Throughput of every kernel as a ratio to a plain copy of the unpacked bytes.
+//!
+//! `cargo bench -p zarr-packbits -- [WORD...]` runs the rows and sizes whose names have all words,
+//! for instance `-- int4 64KiB`. All kernels of a row and the copy take turns in one loop, so that
+//! what else happens on the machine meets them alike; figures are medians. The reference kernel is
+//! the floor. Every result is compared with the reference's.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed bench")]
+
+use std::{hint::black_box, time::Instant};
+
+use zarr_packbits::{BitOrder, Kernel, Packing};
+
+/// A row: its name and its layout.
+fn rows() -> Vec<(&'static str, Packing)> {
+    let of = Packing::builder;
+    [
+        ("bool", of(1)),
+        ("int2", of(2).signed(true)),
+        ("int4", of(4).signed(true)),
+        ("uint4", of(4)),
+        ("float6", of(6)),
+        ("uint16 10 bits", of(16).last_bit(9)),
+        ("int16 12 bits", of(16).last_bit(11).signed(true)),
+        ("uint32 20 bits", of(32).last_bit(19)),
+        ("uint64 37 bits", of(64).last_bit(36)),
+        ("complex float6", of(6).components(2)),
+        ("uint16 bits 4-13", of(16).first_bit(4).last_bit(13)),
+        ("uint16 11 bits", of(16).last_bit(10)),
+        ("int16 15 bits", of(16).last_bit(14).signed(true)),
+        ("uint32 31 bits", of(32).last_bit(30)),
+        ("uint64 63 bits", of(64).last_bit(62)),
+        ("uint16 1 bit", of(16).last_bit(0)),
+        ("uint8 3 bits", of(8).last_bit(2)),
+        ("uint8 5 bits", of(8).last_bit(4)),
+        ("uint8 7 bits", of(8).last_bit(6)),
+        ("bool MSB first", of(1).bit_order(BitOrder::MsbFirst)),
+        ("uint16 12 bits MSB first", of(16).last_bit(11).bit_order(BitOrder::MsbFirst)),
+    ]
+    .map(|(name, builder)| (name, builder.build().unwrap()))
+    .into()
+}
+
+/// Something to time.
+type Task<'a> = Box<dyn FnMut() + 'a>;
+
+/// Nanoseconds that a turn of one task takes at least.
+const TURN: f64 = 40e3;
+
+/// Times tasks in turns; gives the median nanoseconds of one call of each.
+fn race(tasks: &mut [Task<'_>]) -> Vec<f64> {
+    let time = |task: &mut Task<'_>, calls: usize| {
+        let start = Instant::now();
+        for _ in 0..calls {
+            task();
+        }
+        start.elapsed().as_nanos() as f64 / calls as f64
+    };
+    let calls: Vec<usize> = tasks
+        .iter_mut()
+        .map(|task| {
+            let once = time(task, 1).min(time(task, 1)).max(1.0);
+            (TURN / once).ceil() as usize
+        })
+        .collect();
+    let turns = if calls[0] == 1 { 9 } else { 101 };
+    let mut times = vec![Vec::new(); tasks.len()];
+    for _ in 0..turns {
+        for ((task, calls), times) in tasks.iter_mut().zip(&calls).zip(&mut times) {
+            times.push(time(task, *calls));
+        }
+    }
+    times
+        .into_iter()
+        .map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        })
+        .collect()
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let sizes = [("64 elements", 0), ("16KiB", 16 << 10), ("64KiB", 64 << 10), ("64MiB", 64 << 20)];
+    for (size_name, size) in sizes {
+        let mut header = false;
+        for (name, packing) in rows() {
+            let id = format!("{name} {size_name}");
+            if !words.iter().all(|word| id.contains(word)) {
+                continue;
+            }
+            let kernels: Vec<Kernel> =
+                Kernel::available().filter(|k| *k != Kernel::Reference || size < 1 << 20).collect();
+            if !header {
+                header = true;
+                println!(
+                    "\n| {size_name} | copy GB/s | {} |",
+                    kernels.iter().map(|k| format!("{k:?}")).collect::<Vec<_>>().join(" | ")
+                );
+                println!("|---|---|{}", "---|".repeat(kernels.len()));
+            }
+            let elements = if size == 0 { 64 } else { size / packing.element_size() };
+            let size = elements * packing.element_size();
+            let packed_len = packing.packed_len(elements).unwrap();
+            // Values that survive, from a simple generator.
+            let mut state = 1_u64;
+            let packed: Vec<u8> = (0..packed_len)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (state >> 56) as u8
+                })
+                .collect();
+            let mut unpacked = vec![0; size];
+            packing.with_kernel(Kernel::Reference).unwrap().unpack(&packed, &mut unpacked).unwrap();
+
+            for direction in ["unpack", "pack"] {
+                let mut copied = vec![1; size];
+                let mut results: Vec<Vec<u8>> = kernels
+                    .iter()
+                    .map(|_| vec![1; if direction == "pack" { packed_len } else { size }])
+                    .collect();
+                let mut tasks: Vec<Task<'_>> = vec![Box::new(|| {
+                    copied.copy_from_slice(black_box(&unpacked));
+                    black_box(&mut copied);
+                })];
+                for (kernel, result) in kernels.iter().zip(&mut results) {
+                    let packing = packing.with_kernel(*kernel).unwrap();
+                    let (packed, unpacked) = (&packed, &unpacked);
+                    tasks.push(if direction == "pack" {
+                        Box::new(move || {
+                            packing.pack(black_box(unpacked), result).unwrap();
+                            black_box(result.as_mut_slice());
+                        })
+                    } else {
+                        Box::new(move || {
+                            packing.unpack(black_box(packed), result).unwrap();
+                            black_box(result.as_mut_slice());
+                        })
+                    });
+                }
+                let times = race(&mut tasks);
+                drop(tasks);
+                for (kernel, result) in kernels.iter().zip(&results) {
+                    if direction == "pack" {
+                        let padding = packing.padding_bits(elements);
+                        assert!(
+                            padding > 0 || *result == packed,
+                            "{kernel:?} packs {name} wrongly"
+                        );
+                    } else {
+                        assert!(*result == unpacked, "{kernel:?} unpacks {name} wrongly");
+                    }
+                }
+                let cells: Vec<String> = times[1..]
+                    .iter()
+                    .map(|time| {
+                        if size_name.contains("elements") {
+                            format!("{time:.0} ns")
+                        } else {
+                            format!("{:.3}", times[0] / time)
+                        }
+                    })
+                    .collect();
+                println!(
+                    "| {direction} {name} | {:.1} | {} |",
+                    size as f64 / times[0],
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
+}
