@@ -14,13 +14,15 @@ pub enum Kernel {
     Reference,
     /// Words of 64 bits in safe code, on any machine.
     Portable,
+    /// AVX2: x86-64 since Haswell and Zen 1.
+    Avx2,
     /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
     Avx512,
 }
 
 impl Kernel {
     /// Every kernel of this build, slowest first, available here or not.
-    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable, Self::Avx512];
+    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable, Self::Avx2, Self::Avx512];
 
     /// Whether this processor can run it.
     #[must_use]
@@ -28,9 +30,11 @@ impl Kernel {
         match self {
             Self::Reference | Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => arch::Avx2::new().is_some(),
+            #[cfg(target_arch = "x86_64")]
             Self::Avx512 => arch::Avx512::new().is_some(),
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 => false,
+            Self::Avx2 | Self::Avx512 => false,
         }
     }
 

@@ -12,7 +12,7 @@
 //! buffer; what they leave is done by the portable kernel in a buffer with room to spare.
 
 #[cfg(target_arch = "x86_64")]
-use crate::arch::Avx512;
+use crate::arch::{Avx2, Avx512};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
 /// Bytes that the portable kernel leaves at most, with as many again to spare.
@@ -21,6 +21,10 @@ const SPARE: usize = 192;
 /// Unpacked bytes from which on results go past the caches, which they would only clear.
 #[cfg(target_arch = "x86_64")]
 const STREAM_FROM: usize = 8 << 20;
+
+/// Unpacked bytes from which on it pays to fill the registers of the AVX2 kernel.
+#[cfg(target_arch = "x86_64")]
+const AVX2_FROM: usize = 64;
 
 /// How many fields precede the first that starts with a byte. `None` if there is no such field:
 /// then the start is none that an element of a chunk has.
@@ -53,14 +57,23 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
         position += field.bits as usize;
     }
     if !rest.is_empty() {
-        unpack_groups(field, &packed[position / 8..], rest);
+        unpack_groups(kernel, field, &packed[position / 8..], rest);
     }
 }
 
 /// Unpacks from the start of `packed` on.
-fn unpack_groups(field: &Field, packed: &[u8], dst: &mut [u8]) {
+fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
+    let (mut packed, mut dst) = (packed, dst);
+    #[cfg(target_arch = "x86_64")]
+    if kernel == Kernel::Avx2
+        && dst.len() >= AVX2_FROM
+        && let Some(avx2) = Avx2::new()
+    {
+        let done = avx2.unpack(field, packed, dst);
+        (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
+    }
     let done = word::unpack(field, packed, dst);
-    let (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
+    (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
     // Nothing is left, or so few packed bytes that they fit.
     let fields = dst.len() / field.size;
     if fields == 0 {
@@ -114,8 +127,17 @@ fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
     {
         return avx512.pack(field, src, dst);
     }
+    let (mut src, mut dst) = (src, dst);
+    #[cfg(target_arch = "x86_64")]
+    if kernel == Kernel::Avx2
+        && src.len() >= AVX2_FROM
+        && let Some(avx2) = Avx2::new()
+    {
+        let done = avx2.pack(field, src, dst);
+        (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+    }
     let done = word::pack(field, src, dst);
-    let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+    (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
     let mut spare = [0; SPARE];
     word::pack(field, src, &mut spare);
     dst.copy_from_slice(&spare[..dst.len()]);

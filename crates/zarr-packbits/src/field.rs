@@ -32,6 +32,12 @@ impl Field {
         (u64::MAX >> (64 - self.bits)) << self.first_bit
     }
 
+    /// What a component with these encoded bits is in memory, up to 64 bits.
+    pub(crate) fn component(&self, encoded: u64) -> u64 {
+        let x = encoded << self.first_bit & self.mask();
+        (x ^ self.sign()).wrapping_sub(self.sign())
+    }
+
     /// The bit whose value a signed type repeats upwards; 0 where there is nothing to extend.
     pub(crate) fn sign(&self) -> u64 {
         if self.signed { 1 << self.last_bit() } else { 0 }

@@ -244,8 +244,7 @@ pub(crate) fn get(field: &Field, packed: &[u8], bit: usize) -> u64 {
             (x >> (128 - field.bits)) as u64
         }
     };
-    let x = x << field.first_bit & field.mask();
-    (x ^ field.sign()).wrapping_sub(field.sign())
+    field.component(x)
 }
 
 /// Writes the field of `component` at bit `bit` of `packed`, and no other bit.

@@ -5,6 +5,7 @@
 //! by a type, right where they are used.
 #![expect(unsafe_code, reason = "vector loads and stores take pointers")]
 
+mod avx2;
 mod avx512;
 mod stream;
 
@@ -52,5 +53,27 @@ impl Avx512 {
     pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx512::pack(field, src, dst) }
+    }
+}
+
+/// The kernel in [`avx2`].
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub(crate) fn new() -> Option<Self> {
+        has!("avx2").then_some(Self(()))
+    }
+
+    /// Unpacks from the start of `packed` a multiple of eight fields, and gives their number.
+    pub(crate) fn unpack(self, field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx2::unpack(field, packed, dst) }
+    }
+
+    /// Packs to the start of `dst` a multiple of eight fields, and gives their number.
+    pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx2::pack(field, src, dst) }
     }
 }

@@ -1,0 +1,495 @@
+//! AVX2: any width by byte shuffles and shifts, 32 unpacked bytes at a time.
+//!
+//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane, so that every lane is loaded
+//! from where its own fields start. As with AVX-512, the width is in tables in registers.
+//!
+//! **Unpacking.** A shuffle brings to every component the packed bytes in which its field is; a
+//! shift by a count of its own moves the field to the top, and one shift by the same count for all
+//! moves it down to its place, extending the sign on the way if it is an arithmetic one. There is
+//! no shift by separate counts of 16-bit components, but a multiplication by a power of two is one;
+//! bytes are done as the even and the odd halves of 16-bit components. Fields that span one byte
+//! more than a component (*wide*) take a second shuffle and shift.
+//!
+//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components without
+//! gaps: bytes and 16-bit components by multiply-add, larger ones by a shift of the lower half and
+//! one of the whole. Where such a word is no whole number of bytes, the two of a lane are joined
+//! too. A shuffle then closes the gaps. What is still no whole number of bytes after that (odd
+//! widths in 32 bits, and most in 64) is left to the portable kernel.
+
+use core::arch::x86_64::*;
+
+use crate::{BitOrder, field::Field};
+
+/// Bytes of a vector, and of a lane of it.
+const VECTOR: usize = 32;
+const LANE: usize = 16;
+
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; VECTOR]) -> __m256i {
+    // SAFETY: an array reference is valid for reads of its 32 bytes; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn store(bytes: &mut [u8; VECTOR], vector: __m256i) {
+    // SAFETY: an exclusive array reference is valid for writes of its 32 bytes; the store needs no
+    // alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+}
+
+#[target_feature(enable = "avx2")]
+fn load_lane(bytes: &[u8; LANE]) -> __m128i {
+    // SAFETY: an array reference is valid for reads of its 16 bytes; the load needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
+    // SAFETY: an exclusive array reference is valid for writes of its 16 bytes; the store needs no
+    // alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lane) }
+}
+
+/// Loads a lane each from two places.
+#[target_feature(enable = "avx2")]
+fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
+    let first = load_lane(&bytes[first..first + LANE].as_chunks().0[0]);
+    let second = load_lane(&bytes[second..second + LANE].as_chunks().0[0]);
+    _mm256_set_m128i(second, first)
+}
+
+/// The same value in every component of a vector.
+#[target_feature(enable = "avx2")]
+fn splat<const SIZE: usize>(value: u64) -> __m256i {
+    match SIZE {
+        1 => _mm256_set1_epi8(value as i8),
+        2 => _mm256_set1_epi16(value as i16),
+        4 => _mm256_set1_epi32(value as i32),
+        _ => _mm256_set1_epi64x(value as i64),
+    }
+}
+
+/// A count for shifts of all components.
+#[target_feature(enable = "avx2")]
+fn count(bits: usize) -> __m128i {
+    _mm_cvtsi64_si128(bits as i64)
+}
+
+/// Shifts all components right, and extends the sign if `SIGNED`; of 2 and 4 bytes only.
+#[target_feature(enable = "avx2")]
+fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) -> __m256i {
+    match (SIZE, SIGNED) {
+        (2, false) => _mm256_srl_epi16(x, by),
+        (2, true) => _mm256_sra_epi16(x, by),
+        (_, false) => _mm256_srl_epi32(x, by),
+        (_, true) => _mm256_sra_epi32(x, by),
+    }
+}
+
+/// Unpacks from the start of `packed`, as many fields as `dst` has vectors for and `packed` has
+/// bytes for, with a lane to spare. Gives their number, a multiple of eight.
+#[target_feature(enable = "avx2")]
+pub(super) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    match (field.size, field.bits, field.signed) {
+        (1, 1, _) => unpack_bits(field, packed, dst),
+        (1, 2, _) => unpack_quarters(field, packed, dst),
+        (1, 4, _) => unpack_halves(field, packed, dst),
+        (1, _, false) => unpack_bytes::<false>(field, packed, dst),
+        (1, _, true) => unpack_bytes::<true>(field, packed, dst),
+        (2, _, false) => unpack_size::<2, 1, false>(field, packed, dst),
+        (2, _, true) => unpack_size::<2, 1, true>(field, packed, dst),
+        (4, _, false) => unpack_size::<4, 1, false>(field, packed, dst),
+        (4, _, true) => unpack_size::<4, 1, true>(field, packed, dst),
+        // Two fields of 63 bits may span 17 bytes, more than a lane has.
+        (_, 63, _) => 0,
+        // Four fields of 64-bit components may end within a byte, eight do not.
+        (_, _, false) => unpack_size::<8, 2, false>(field, packed, dst),
+        (_, _, true) => unpack_size::<8, 2, true>(field, packed, dst),
+    }
+}
+
+/// Fills `N` vectors at a time from each `step` packed bytes. Gives the number of bytes filled.
+#[target_feature(enable = "avx2")]
+fn unpack_vectors<const N: usize>(
+    packed: &[u8],
+    step: usize,
+    dst: &mut [u8],
+    run: impl Fn(&[u8]) -> [__m256i; N],
+) -> usize {
+    let window = step + LANE;
+    let turns = packed.len().checked_sub(window).map_or(0, |last| last / step + 1);
+    let turns = turns.min(dst.len() / VECTOR / N);
+    let vectors = &mut dst.as_chunks_mut::<VECTOR>().0[..turns * N];
+    let mut at = 0;
+    for turn in vectors.as_chunks_mut::<N>().0 {
+        let filled = run(&packed[at..at + window]);
+        for (out, vector) in turn.iter_mut().zip(filled) {
+            store(out, vector);
+        }
+        at += step;
+    }
+    turns * N * VECTOR
+}
+
+/// Bits to bytes: every packed byte is repeated eight times, and each time another bit tested.
+#[target_feature(enable = "avx2")]
+fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    let bits = match field.order {
+        BitOrder::LsbFirst => _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64),
+        BitOrder::MsbFirst => _mm256_set1_epi64x(0x0102_0408_1020_4080),
+    };
+    let one = _mm256_set1_epi8(field.component(1) as i8);
+    let repeat = load(&core::array::from_fn(|i| i as u8 / 8));
+    let test = |bytes: &[u8]| {
+        let bytes = _mm256_set1_epi32(i32::from_le_bytes(bytes.as_chunks().0[0]));
+        let each = _mm256_and_si256(_mm256_shuffle_epi8(bytes, repeat), bits);
+        _mm256_and_si256(_mm256_cmpeq_epi8(each, bits), one)
+    };
+    let done = unpack_vectors(packed, 16, dst, |bytes| {
+        [test(bytes), test(&bytes[4..]), test(&bytes[8..]), test(&bytes[12..])]
+    });
+    done + unpack_vectors(&packed[done / 8..], 4, &mut dst[done..], |bytes| [test(bytes)])
+}
+
+/// A table for a byte shuffle: what a component is in memory for every field of four bits or less.
+#[target_feature(enable = "avx2")]
+fn table(component: impl Fn(u64) -> u64) -> __m256i {
+    load(&core::array::from_fn(|i| component(i as u64 % 16) as u8))
+}
+
+/// Two bits to bytes: every packed byte is repeated four times, the upper half brought down for two
+/// of them; what is left of a byte is at one of two places, and a table has the value for either.
+#[target_feature(enable = "avx2")]
+fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    let repeat = load(&core::array::from_fn(|i| i as u8 / 4));
+    let values = table(|at| field.component(if at < 4 { at } else { at / 4 }));
+    let msb = field.order == BitOrder::MsbFirst;
+    let places = _mm256_set1_epi16(if msb { 0x030c } else { 0x0c03 });
+    unpack_vectors(packed, 8, dst, |bytes| {
+        let bytes = _mm256_set1_epi64x(i64::from_le_bytes(bytes.as_chunks().0[0]));
+        let bytes = _mm256_shuffle_epi8(bytes, repeat);
+        let upper = _mm256_srli_epi16::<4>(bytes);
+        let halves = if msb {
+            _mm256_blend_epi16::<0b1010_1010>(upper, bytes)
+        } else {
+            _mm256_blend_epi16::<0b1010_1010>(bytes, upper)
+        };
+        [_mm256_shuffle_epi8(values, _mm256_and_si256(halves, places))]
+    })
+}
+
+/// Four bits to bytes: every packed byte is made 16 bits, and the half that belongs there moved to
+/// the upper eight of them.
+#[target_feature(enable = "avx2")]
+fn unpack_halves(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    let values = table(|field_bits| field.component(field_bits));
+    let msb = field.order == BitOrder::MsbFirst;
+    let low = _mm256_set1_epi8(0x0f);
+    unpack_vectors(packed, LANE, dst, |bytes| {
+        let bytes = _mm256_cvtepu8_epi16(load_lane(&bytes.as_chunks().0[0]));
+        let halves = if msb {
+            _mm256_or_si256(_mm256_srli_epi16::<4>(bytes), _mm256_slli_epi16::<8>(bytes))
+        } else {
+            _mm256_or_si256(bytes, _mm256_slli_epi16::<4>(bytes))
+        };
+        [_mm256_shuffle_epi8(values, _mm256_and_si256(halves, low))]
+    })
+}
+
+/// Any other width to bytes, as the even and the odd ones of 16-bit components.
+#[target_feature(enable = "avx2")]
+fn unpack_bytes<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    let even = Lanes::<2, false>::new(field, |i| 2 * i, 0);
+    let odd = Lanes::<2, false>::new(field, |i| 2 * i + 1, 0);
+    let down = field.bits + field.first_bit;
+    let (even_down, odd_down) = (count(16 - down as usize), count(8 - down as usize));
+    let keep = splat::<1>(u64::MAX << field.first_bit);
+    let upper = _mm256_set1_epi16(0xff00_u16 as i16);
+    let half = 2 * field.bits as usize;
+    unpack_vectors(packed, 2 * half, dst, |bytes| {
+        let bytes = load_lanes(bytes, 0, half);
+        let even = shift_down::<2, SIGNED>(even.to_top(bytes), even_down);
+        let odd = shift_down::<2, SIGNED>(odd.to_top(bytes), odd_down);
+        [_mm256_and_si256(_mm256_blendv_epi8(even, odd, upper), keep)]
+    })
+}
+
+#[target_feature(enable = "avx2")]
+fn unpack_size<const SIZE: usize, const N: usize, const SIGNED: bool>(
+    field: &Field,
+    packed: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let bits = field.bits as usize;
+    let fields = N * VECTOR / SIZE;
+    if (0..fields).all(|nth| nth * bits % 8 + bits <= 8 * SIZE) {
+        unpack_wide::<SIZE, N, SIGNED, false>(field, packed, dst)
+    } else {
+        unpack_wide::<SIZE, N, SIGNED, true>(field, packed, dst)
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE: bool>(
+    field: &Field,
+    packed: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let bits = field.bits as usize;
+    let lane = LANE / SIZE * bits;
+    let lanes: [_; N] =
+        core::array::from_fn(|n| Lanes::<SIZE, WIDE>::new(field, |i| i, 2 * n * lane));
+    let starts: [_; N] = core::array::from_fn(|n| (2 * n * lane / 8, (2 * n + 1) * lane / 8));
+    let down = count(8 * SIZE - bits - field.first_bit as usize);
+    let sign = splat::<SIZE>(field.sign());
+    let keep = splat::<SIZE>(u64::MAX << field.first_bit);
+    let done = unpack_vectors::<N>(packed, 2 * N * lane / 8, dst, |bytes| {
+        core::array::from_fn(|n| {
+            let top = lanes[n].to_top(load_lanes(bytes, starts[n].0, starts[n].1));
+            let x = if SIZE == 8 {
+                // There is no arithmetic shift of 64 bits.
+                let x = _mm256_srl_epi64(top, down);
+                if SIGNED { _mm256_sub_epi64(_mm256_xor_si256(x, sign), sign) } else { x }
+            } else {
+                shift_down::<SIZE, SIGNED>(top, down)
+            };
+            _mm256_and_si256(x, keep)
+        })
+    });
+    done / SIZE
+}
+
+/// What brings fields to the top of components of `SIZE` bytes.
+struct Lanes<const SIZE: usize, const WIDE: bool> {
+    /// For every byte, the packed byte of the lane to bring there.
+    gather: __m256i,
+    /// How far up every component is to be shifted; as a factor if of 16 bits.
+    up: __m256i,
+    /// Wide: the byte that has no room, brought to the top of the component, and how far down it is
+    /// to be shifted. For 16 bits `up` serves: the upper half of a product is a shift down.
+    rest: __m256i,
+    down: __m256i,
+}
+
+impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
+    /// For two lanes, the first of which starts at bit `start`, and whose `i`th component gets
+    /// field `nth(i)` of the lane.
+    #[target_feature(enable = "avx2")]
+    fn new(field: &Field, nth: impl Fn(usize) -> usize, start: usize) -> Self {
+        let bits = field.bits as usize;
+        let msb = field.order == BitOrder::MsbFirst;
+        let per_lane = LANE / SIZE;
+        // The fields that the lane's bytes hold: twice the components for even and odd ones.
+        let lane_bits = (nth(1) - nth(0)) * per_lane * bits;
+        let (mut gather, mut rest) = ([0; VECTOR], [0; VECTOR]);
+        let (mut up, mut down) = ([0; VECTOR], [0; VECTOR]);
+        // A shuffle gives zero for an index with the upmost bit.
+        let index = |byte: usize| if byte < LANE { byte as u8 } else { 0x80 };
+        for i in 0..VECTOR / SIZE {
+            let position = (start + i / per_lane * lane_bits) % 8 + nth(i % per_lane) * bits;
+            let (byte, before) = (position / 8, position % 8);
+            let at = i * SIZE;
+            for part in 0..SIZE {
+                gather[at + part] = index(match (msb, WIDE) {
+                    (true, _) => byte + SIZE - 1 - part,
+                    (false, false) => byte + part,
+                    (false, true) => byte + 1 + part,
+                });
+                rest[at + part] = 0x80;
+            }
+            rest[at + SIZE - 1] = index(if msb { byte + SIZE } else { byte });
+            let (by, rest_by) = match (msb, WIDE) {
+                (true, _) => (before, 8 * SIZE - before),
+                (false, false) => (8 * SIZE - bits - before, 0),
+                (false, true) => (8 * SIZE + 8 - bits - before, bits + before - 8),
+            };
+            let by = if SIZE == 2 { 1 << by } else { by as u64 };
+            up[at..at + SIZE].copy_from_slice(&by.to_le_bytes()[..SIZE]);
+            down[at..at + SIZE].copy_from_slice(&rest_by.to_le_bytes()[..SIZE]);
+        }
+        Self { gather: load(&gather), up: load(&up), rest: load(&rest), down: load(&down) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn to_top(&self, bytes: __m256i) -> __m256i {
+        let x = _mm256_shuffle_epi8(bytes, self.gather);
+        let x = match SIZE {
+            2 => _mm256_mullo_epi16(x, self.up),
+            4 => _mm256_sllv_epi32(x, self.up),
+            _ => _mm256_sllv_epi64(x, self.up),
+        };
+        if !WIDE {
+            return x;
+        }
+        let rest = _mm256_shuffle_epi8(bytes, self.rest);
+        let rest = match SIZE {
+            2 => _mm256_mulhi_epu16(rest, self.up),
+            4 => _mm256_srlv_epi32(rest, self.down),
+            _ => _mm256_srlv_epi64(rest, self.down),
+        };
+        _mm256_or_si256(x, rest)
+    }
+}
+
+/// Packs to the start of `dst`, as many fields as `src` has vectors of and `dst` has bytes for,
+/// with a lane to spare. Gives their number, a multiple of eight.
+#[target_feature(enable = "avx2")]
+pub(super) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let word_bits = 8 / field.size * field.bits as usize;
+    if !(2 * word_bits).is_multiple_of(8) {
+        return 0;
+    }
+    let merge = !word_bits.is_multiple_of(8);
+    match (field.size, merge) {
+        (1, _) if field.bits == 1 => pack_bits(field, src, dst),
+        (1, _) => pack_size::<1, false>(field, src, dst),
+        (2, false) => pack_size::<2, false>(field, src, dst),
+        (2, true) => pack_size::<2, true>(field, src, dst),
+        (4, false) => pack_size::<4, false>(field, src, dst),
+        (4, true) => pack_size::<4, true>(field, src, dst),
+        (_, false) => pack_size::<8, false>(field, src, dst),
+        (_, true) => pack_size::<8, true>(field, src, dst),
+    }
+}
+
+/// One bit of every byte: moved to the top of the byte, where there is an instruction to take it.
+#[target_feature(enable = "avx2")]
+fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let up = count(7 - field.first_bit as usize);
+    let msb = field.order == BitOrder::MsbFirst;
+    let backwards = load(&core::array::from_fn(|i| i as u8 % LANE as u8 ^ 7));
+    let vectors = src.as_chunks::<VECTOR>().0;
+    for (vector, out) in vectors.iter().zip(dst.as_chunks_mut::<4>().0) {
+        let bytes = load(vector);
+        let bytes = if msb { _mm256_shuffle_epi8(bytes, backwards) } else { bytes };
+        *out = _mm256_movemask_epi8(_mm256_sll_epi16(bytes, up)).to_le_bytes();
+    }
+    vectors.len() * VECTOR
+}
+
+#[target_feature(enable = "avx2")]
+fn pack_size<const SIZE: usize, const MERGE: bool>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let words = Words::<SIZE, MERGE>::new(field);
+    // Bytes that a lane packs to.
+    let lane = LANE / SIZE * field.bits as usize / 8;
+    let turns = dst.len().checked_sub(lane + LANE).map_or(0, |last| last / (2 * lane) + 1);
+    let vectors = src.as_chunks::<VECTOR>().0;
+    let vectors = &vectors[..turns.min(vectors.len())];
+    // In 64 bits, whole bytes may end with a vector, but whole groups with every second.
+    let vectors = if SIZE == 8 { &vectors[..vectors.len() / 2 * 2] } else { vectors };
+    let mut at = 0;
+    for vector in vectors {
+        let packed = words.run(load(vector));
+        let out = &mut dst[at..at + lane + LANE];
+        // Bytes past the lane's own are written again by the next one.
+        store_lane(&mut out.as_chunks_mut().0[0], _mm256_castsi256_si128(packed));
+        let out = &mut out[lane..];
+        store_lane(&mut out.as_chunks_mut().0[0], _mm256_extracti128_si256::<1>(packed));
+        at += 2 * lane;
+    }
+    vectors.len() * VECTOR / SIZE
+}
+
+/// What turns a vector of components into packed bytes, at the start of each lane.
+struct Words<const SIZE: usize, const MERGE: bool> {
+    msb: bool,
+    /// Most significant bit first: components of a lane in the opposite order, so that the packed
+    /// bits are one big-endian number.
+    backwards: __m256i,
+    first_bit: __m128i,
+    mask: __m256i,
+    /// Of 1 and 2 bytes: factors that join two components, then two pairs.
+    pair: __m256i,
+    pairs: __m256i,
+    /// Of 2 bytes: how far to bring a pair down.
+    pair_down: __m128i,
+    /// How far to bring the lower 32 bits up, and then the 64 bits down.
+    up: __m256i,
+    down: __m128i,
+    /// Merge: how far to bring the upper 64 bits up to the lower ones, and what is left of them down.
+    merge_up: __m256i,
+    merge_down: __m256i,
+    compact: __m256i,
+}
+
+impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
+    #[target_feature(enable = "avx2")]
+    fn new(field: &Field) -> Self {
+        let bits = field.bits as usize;
+        let msb = field.order == BitOrder::MsbFirst;
+        let word_bits = 8 / SIZE * bits;
+        // Of 8 bytes there is nothing to join.
+        let half = if SIZE == 8 { 32 } else { word_bits / 2 };
+        let (pair, pairs) = match SIZE {
+            1 => (1 << bits << 8 | 1, 1 << (2 * bits) << 16 | 1),
+            2 => (0, 1 << 16 | 1_u64 << (16 - bits)),
+            _ => (0, 0),
+        };
+        let bytes = if MERGE { 2 * word_bits / 8 } else { word_bits / 8 };
+        let compact = core::array::from_fn(|i| {
+            let i = i % LANE;
+            // Packed byte `i` is byte `part` of word `word`; merged words are one.
+            let (word, part) = if MERGE { (0, i) } else { (i / bytes, i % bytes) };
+            if part >= bytes || word > 1 {
+                return 0x80;
+            }
+            let (word, part) = match (msb, MERGE) {
+                (false, _) => (word, part),
+                (true, false) => (1 - word, bytes - 1 - part),
+                (true, true) => (0, bytes - 1 - part),
+            };
+            (8 * word + part) as u8
+        });
+        let each = |low: usize, high: usize| {
+            _mm256_set_epi64x(high as i64, low as i64, high as i64, low as i64)
+        };
+        Self {
+            msb,
+            backwards: load(&core::array::from_fn(|i| (i % LANE ^ (LANE - SIZE)) as u8)),
+            first_bit: count(field.first_bit as usize),
+            mask: splat::<SIZE>(field.mask() >> field.first_bit),
+            pair: splat::<2>(pair),
+            pairs: splat::<4>(pairs),
+            pair_down: count(16_usize.saturating_sub(bits)),
+            up: splat::<8>(32 - half as u64),
+            down: count(32 - half),
+            merge_up: each(word_bits, 0),
+            merge_down: each(0, 64 - word_bits),
+            compact: load(&compact),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn run(&self, components: __m256i) -> __m256i {
+        let mut x = components;
+        if self.msb {
+            x = _mm256_shuffle_epi8(x, self.backwards);
+        }
+        x = match SIZE {
+            1 | 2 => _mm256_srl_epi16(x, self.first_bit),
+            4 => _mm256_srl_epi32(x, self.first_bit),
+            _ => _mm256_srl_epi64(x, self.first_bit),
+        };
+        x = _mm256_and_si256(x, self.mask);
+        if SIZE == 1 {
+            // Factors up to 128 are the unsigned operand, values up to 127 the signed one; then
+            // factors up to 2^14 and values below that.
+            x = _mm256_madd_epi16(_mm256_maddubs_epi16(self.pair, x), self.pairs);
+        }
+        if SIZE == 2 {
+            x = _mm256_srl_epi32(_mm256_mullo_epi16(x, self.pairs), self.pair_down);
+        }
+        if SIZE < 8 {
+            x = _mm256_srl_epi64(_mm256_sllv_epi32(x, self.up), self.down);
+        }
+        if MERGE {
+            let upper = _mm256_sllv_epi64(_mm256_bsrli_epi128::<8>(x), self.merge_up);
+            x = _mm256_or_si256(_mm256_srlv_epi64(x, self.merge_down), upper);
+        }
+        _mm256_shuffle_epi8(x, self.compact)
+    }
+}
