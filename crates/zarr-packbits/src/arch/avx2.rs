@@ -50,6 +50,17 @@ fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lane) }
 }
 
+/// A vector of bytes by their index. The closures of a function with a target feature have it too,
+/// and are inlined by functions that have it, which `core::array::from_fn` is not.
+#[target_feature(enable = "avx2")]
+fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
+    let mut bytes = [0; VECTOR];
+    for (i, out) in bytes.iter_mut().enumerate() {
+        *out = byte(i);
+    }
+    load(&bytes)
+}
+
 /// Loads a lane each from two places.
 #[target_feature(enable = "avx2")]
 fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
@@ -139,7 +150,7 @@ fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
         BitOrder::MsbFirst => _mm256_set1_epi64x(0x0102_0408_1020_4080),
     };
     let one = _mm256_set1_epi8(field.component(1) as i8);
-    let repeat = load(&core::array::from_fn(|i| i as u8 / 8));
+    let repeat = vector(|i| i as u8 / 8);
     let test = |bytes: &[u8]| {
         let bytes = _mm256_set1_epi32(i32::from_le_bytes(bytes.as_chunks().0[0]));
         let each = _mm256_and_si256(_mm256_shuffle_epi8(bytes, repeat), bits);
@@ -154,18 +165,18 @@ fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 /// A table for a byte shuffle: what a component is in memory for every field of four bits or less.
 #[target_feature(enable = "avx2")]
 fn table(component: impl Fn(u64) -> u64) -> __m256i {
-    load(&core::array::from_fn(|i| component(i as u64 % 16) as u8))
+    vector(|i| component(i as u64 % 16) as u8)
 }
 
 /// Two bits to bytes: every packed byte is repeated four times, the upper half brought down for two
 /// of them; what is left of a byte is at one of two places, and a table has the value for either.
 #[target_feature(enable = "avx2")]
 fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
-    let repeat = load(&core::array::from_fn(|i| i as u8 / 4));
+    let repeat = vector(|i| i as u8 / 4);
     let values = table(|at| field.component(if at < 4 { at } else { at / 4 }));
     let msb = field.order == BitOrder::MsbFirst;
     let places = _mm256_set1_epi16(if msb { 0x030c } else { 0x0c03 });
-    unpack_vectors(packed, 8, dst, |bytes| {
+    let spread = |bytes: &[u8]| {
         let bytes = _mm256_set1_epi64x(i64::from_le_bytes(bytes.as_chunks().0[0]));
         let bytes = _mm256_shuffle_epi8(bytes, repeat);
         let upper = _mm256_srli_epi16::<4>(bytes);
@@ -174,8 +185,12 @@ fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
         } else {
             _mm256_blend_epi16::<0b1010_1010>(bytes, upper)
         };
-        [_mm256_shuffle_epi8(values, _mm256_and_si256(halves, places))]
-    })
+        _mm256_shuffle_epi8(values, _mm256_and_si256(halves, places))
+    };
+    let done = unpack_vectors(packed, 32, dst, |bytes| {
+        [spread(bytes), spread(&bytes[8..]), spread(&bytes[16..]), spread(&bytes[24..])]
+    });
+    done + unpack_vectors(&packed[done / 4..], 8, &mut dst[done..], |bytes| [spread(bytes)])
 }
 
 /// Four bits to bytes: every packed byte is made 16 bits, and the half that belongs there moved to
@@ -237,14 +252,18 @@ fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE
 ) -> usize {
     let bits = field.bits as usize;
     let lane = LANE / SIZE * bits;
-    let lanes: [_; N] =
-        core::array::from_fn(|n| Lanes::<SIZE, WIDE>::new(field, |i| i, 2 * n * lane));
-    let starts: [_; N] = core::array::from_fn(|n| (2 * n * lane / 8, (2 * n + 1) * lane / 8));
+    let mut lanes = [Lanes::<SIZE, WIDE>::new(field, |i| i, 0); N];
+    let mut starts = [(0, 0); N];
+    for n in 0..N {
+        lanes[n] = Lanes::new(field, |i| i, 2 * n * lane);
+        starts[n] = (2 * n * lane / 8, (2 * n + 1) * lane / 8);
+    }
     let down = count(8 * SIZE - bits - field.first_bit as usize);
     let sign = splat::<SIZE>(field.sign());
     let keep = splat::<SIZE>(u64::MAX << field.first_bit);
     let done = unpack_vectors::<N>(packed, 2 * N * lane / 8, dst, |bytes| {
-        core::array::from_fn(|n| {
+        let mut filled = [_mm256_setzero_si256(); N];
+        for n in 0..N {
             let top = lanes[n].to_top(load_lanes(bytes, starts[n].0, starts[n].1));
             let x = if SIZE == 8 {
                 // There is no arithmetic shift of 64 bits.
@@ -253,13 +272,15 @@ fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE
             } else {
                 shift_down::<SIZE, SIGNED>(top, down)
             };
-            _mm256_and_si256(x, keep)
-        })
+            filled[n] = _mm256_and_si256(x, keep);
+        }
+        filled
     });
     done / SIZE
 }
 
 /// What brings fields to the top of components of `SIZE` bytes.
+#[derive(Clone, Copy)]
 struct Lanes<const SIZE: usize, const WIDE: bool> {
     /// For every byte, the packed byte of the lane to bring there.
     gather: __m256i,
@@ -357,7 +378,7 @@ pub(super) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
 fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     let up = count(7 - field.first_bit as usize);
     let msb = field.order == BitOrder::MsbFirst;
-    let backwards = load(&core::array::from_fn(|i| i as u8 % LANE as u8 ^ 7));
+    let backwards = vector(|i| i as u8 % LANE as u8 ^ 7);
     let vectors = src.as_chunks::<VECTOR>().0;
     for (vector, out) in vectors.iter().zip(dst.as_chunks_mut::<4>().0) {
         let bytes = load(vector);
@@ -430,7 +451,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
             _ => (0, 0),
         };
         let bytes = if MERGE { 2 * word_bits / 8 } else { word_bits / 8 };
-        let compact = core::array::from_fn(|i| {
+        let compact = vector(|i| {
             let i = i % LANE;
             // Packed byte `i` is byte `part` of word `word`; merged words are one.
             let (word, part) = if MERGE { (0, i) } else { (i / bytes, i % bytes) };
@@ -449,7 +470,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         };
         Self {
             msb,
-            backwards: load(&core::array::from_fn(|i| (i % LANE ^ (LANE - SIZE)) as u8)),
+            backwards: vector(|i| (i % LANE ^ (LANE - SIZE)) as u8),
             first_bit: count(field.first_bit as usize),
             mask: splat::<SIZE>(field.mask() >> field.first_bit),
             pair: splat::<2>(pair),
@@ -459,7 +480,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
             down: count(32 - half),
             merge_up: each(word_bits, 0),
             merge_down: each(0, 64 - word_bits),
-            compact: load(&compact),
+            compact,
         }
     }
 
