@@ -132,13 +132,18 @@ fn unpack_vectors<const N: usize>(
     let turns = turns.min(dst.len() / VECTOR / N);
     let vectors = &mut dst.as_chunks_mut::<VECTOR>().0[..turns * N];
     let mut at = 0;
-    for turn in vectors.as_chunks_mut::<N>().0 {
+    let mut turn = |out: &mut [[u8; VECTOR]; N]| {
         let filled = run(&packed[at..at + window]);
-        for (out, vector) in turn.iter_mut().zip(filled) {
+        for (out, vector) in out.iter_mut().zip(filled) {
             store(out, vector);
         }
         at += step;
+    };
+    let (fours, last) = vectors.as_chunks_mut::<N>().0.as_chunks_mut::<4>();
+    for four in fours {
+        four.iter_mut().for_each(&mut turn);
     }
+    last.iter_mut().for_each(turn);
     turns * N * VECTOR
 }
 
@@ -403,7 +408,7 @@ fn pack_size<const SIZE: usize, const MERGE: bool>(
     // In 64 bits, whole bytes may end with a vector, but whole groups with every second.
     let vectors = if SIZE == 8 { &vectors[..vectors.len() / 2 * 2] } else { vectors };
     let mut at = 0;
-    for vector in vectors {
+    let mut turn = |vector| {
         let packed = words.run(load(vector));
         let out = &mut dst[at..at + lane + LANE];
         // Bytes past the lane's own are written again by the next one.
@@ -411,7 +416,12 @@ fn pack_size<const SIZE: usize, const MERGE: bool>(
         let out = &mut out[lane..];
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_extracti128_si256::<1>(packed));
         at += 2 * lane;
+    };
+    let (fours, last) = vectors.as_chunks::<4>();
+    for four in fours {
+        four.iter().for_each(&mut turn);
     }
+    last.iter().for_each(turn);
     vectors.len() * VECTOR / SIZE
 }
 
@@ -426,7 +436,9 @@ struct Words<const SIZE: usize, const MERGE: bool> {
     /// Of 1 and 2 bytes: factors that join two components, then two pairs.
     pair: __m256i,
     pairs: __m256i,
-    /// Of 2 bytes: how far to bring a pair down.
+    /// Of 2 bytes: whether values and factors are below 2^15; if not, the factor moves the first
+    /// of a pair up, and both come down together.
+    narrow: bool,
     pair_down: __m128i,
     /// How far to bring the lower 32 bits up, and then the 64 bits down.
     up: __m256i,
@@ -447,6 +459,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         let half = if SIZE == 8 { 32 } else { word_bits / 2 };
         let (pair, pairs) = match SIZE {
             1 => (1 << bits << 8 | 1, 1 << (2 * bits) << 16 | 1),
+            2 if bits < 15 => (0, 1 << bits << 16 | 1),
             2 => (0, 1 << 16 | 1_u64 << (16 - bits)),
             _ => (0, 0),
         };
@@ -475,6 +488,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
             mask: splat::<SIZE>(field.mask() >> field.first_bit),
             pair: splat::<2>(pair),
             pairs: splat::<4>(pairs),
+            narrow: bits < 15,
             pair_down: count(16_usize.saturating_sub(bits)),
             up: splat::<8>(32 - half as u64),
             down: count(32 - half),
@@ -501,7 +515,9 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
             // factors up to 2^14 and values below that.
             x = _mm256_madd_epi16(_mm256_maddubs_epi16(self.pair, x), self.pairs);
         }
-        if SIZE == 2 {
+        if SIZE == 2 && self.narrow {
+            x = _mm256_madd_epi16(x, self.pairs);
+        } else if SIZE == 2 {
             x = _mm256_srl_epi32(_mm256_mullo_epi16(x, self.pairs), self.pair_down);
         }
         if SIZE < 8 {
