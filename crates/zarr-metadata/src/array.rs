@@ -89,7 +89,8 @@ impl ArrayMetadata {
             chunk_grid.ok_or_else(|| MetadataError::missing("chunk_grid", "a chunk grid"))?;
         chunk_grid.check(&shape).member("chunk_grid")?;
 
-        let data_type = data_type::read_member(document.require("data_type", "a data type")?)?;
+        let data_type =
+            data_type::read_member(document.require("data_type", "a data type")?, &mut findings)?;
         let raw = document.require("fill_value", "a value of the data type")?;
         let fill_value = element::read_member(&data_type, raw)?;
 

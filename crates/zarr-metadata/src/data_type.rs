@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
+use crate::finding::Finding;
 use crate::float::{FloatFormat, Specials};
 use crate::json::{Raw, Tokens, write_string};
 
@@ -109,8 +110,8 @@ macro_rules! data_types {
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
             /// `r<N>`: raw bits, never byte-swapped (SD-54).
             RawBits(RawBits),
-            /// A type known by its name whose values are not interpreted: strings and other
-            /// types of variable length, times and records (SD-50).
+            /// A type whose values are not interpreted: strings and other types of variable
+            /// length, times and records (SD-50), and what is not known at all.
             Opaque(Extension),
         }
 
@@ -232,11 +233,12 @@ impl RawBits {
 
     /// `Some(None)` is a name that looks like raw bits but is none.
     fn from_name(name: &str) -> Option<Option<Self>> {
-        let digits = name.strip_prefix('r')?;
+        let number = name.strip_prefix('r')?;
+        let digits = number.strip_prefix('-').unwrap_or(number);
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let bits = digits.parse::<usize>().ok().filter(|n| n % 8 == 0 && !digits.starts_with('0'));
+        let bits = number.parse::<usize>().ok().filter(|n| n % 8 == 0 && !digits.starts_with('0'));
         Some(bits.and_then(|n| RawBits::new(n.div_ceil(8))))
     }
 }
@@ -245,22 +247,29 @@ impl DataType {
     /// The type that a name alone says, such as `"int16"` or `"r24"`.
     ///
     /// # Errors
-    /// Where the name is not known, or needs a configuration.
+    /// Where the name is not known.
     pub fn from_name(name: &str) -> Result<Self> {
         let mut json = String::new();
         write_string(name, &mut json);
-        Self::from_json(json.as_bytes())
+        let raw = Raw::parse(&json, Tokens::Json)?;
+        let mut findings = Vec::new();
+        let data_type = Self::read(raw, &mut findings)?;
+        if findings.is_empty() { Ok(data_type) } else { Err(unknown(&RawExtension::read(raw)?)) }
     }
 
     /// Reads `"name"`, or the object that carries a configuration.
     ///
+    /// A name that is not known gives [`DataType::Opaque`]: the document can be looked at, its
+    /// elements cannot.
+    ///
     /// # Errors
-    /// Where the type is not known, even if `must_understand` is false (SD-42).
+    /// Where a type that is not known has `"must_understand": false` (SD-42), or one that is known
+    /// has a configuration that it should not have.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        Self::read(Raw::parse(crate::json::utf8(json)?, Tokens::Json)?)
+        Self::read(Raw::parse(crate::json::utf8(json)?, Tokens::Json)?, &mut Vec::new())
     }
 
-    pub(crate) fn read(raw: Raw<'_>) -> Result<Self> {
+    pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
         let name = extension.name.as_ref();
         let known = if let Some(simple) = Self::simple(name) {
@@ -269,11 +278,16 @@ impl DataType {
             let allowed = "r and a positive multiple of 8, such as r16";
             let error = || MetadataError::unexpected(extension.describe(), allowed);
             DataType::RawBits(raw_bits.ok_or_else(error)?)
-        } else if OPAQUE.contains(&name) {
+        } else {
+            if !OPAQUE.contains(&name) {
+                if !extension.must_understand {
+                    return Err(unknown(&extension));
+                }
+                let finding = Finding::new("unknown-data-type", extension.describe(), ALLOWED);
+                findings.push(finding);
+            }
             extension.only_known_members()?;
             return Ok(DataType::Opaque(extension.keep()));
-        } else {
-            return Err(extension.unknown_name("data type", NAMES, ALLOWED));
         };
         extension.only_known_members()?;
         extension.no_configuration()?;
@@ -370,6 +384,11 @@ impl std::str::FromStr for DataType {
 }
 
 /// Reads a data type as the member of a document.
-pub(crate) fn read_member(raw: Raw<'_>) -> Result<DataType> {
-    DataType::read(raw).member("data_type")
+pub(crate) fn read_member(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<DataType> {
+    Finding::scope(findings, || ".data_type".to_owned(), |findings| DataType::read(raw, findings))
+        .member("data_type")
+}
+
+fn unknown(extension: &RawExtension<'_>) -> MetadataError {
+    extension.unknown_name("data type", NAMES, ALLOWED)
 }

@@ -22,8 +22,11 @@ impl Extension {
     /// An extension with the JSON text of its configuration, if it has one.
     ///
     /// # Errors
-    /// Unless `configuration` is a JSON object.
+    /// Where the name is empty, or `configuration` is no JSON object.
     pub fn new(name: &str, configuration: Option<&str>) -> Result<Self> {
+        if name.is_empty() {
+            return Err(MetadataError::unexpected("\"\"", "a name").in_member("name"));
+        }
         let configuration = match configuration {
             Some(text) => {
                 let raw = Raw::parse(text, Tokens::Json).member("configuration")?;
@@ -104,6 +107,9 @@ pub(crate) const MEMBERS: &[&str] = &["name", "configuration", "must_understand"
 impl<'a> RawExtension<'a> {
     pub(crate) fn read(raw: Raw<'a>) -> Result<Self> {
         const ALLOWED: &str = "a name or an object with a name";
+        if raw.text() == "\"\"" {
+            return Err(raw.expected(ALLOWED));
+        }
         if raw.shape() == Shape::String {
             return Ok(RawExtension {
                 name: raw.string(ALLOWED)?,
@@ -126,6 +132,9 @@ impl<'a> RawExtension<'a> {
             Some(value) => value.bool().member("must_understand")?,
             None => true,
         };
+        if name.is_empty() {
+            return Err(MetadataError::unexpected("\"\"", "a name").in_member("name"));
+        }
         let unknown = object.rest().into_iter().next().map(|(key, _)| key);
         Ok(RawExtension { name, configuration, must_understand, bare: false, unknown, raw })
     }

@@ -351,7 +351,26 @@ fn sd_42_unknown_extensions() {
     // One that must be understood is kept for whoever knows it.
     let kept = array(&[("codecs", r#"[{"name": "new", "configuration": {"a": 1}}, "gzip"]"#)]);
     assert_eq!(kept.unwrap().codecs()[0].name(), "new");
-    // Grids, types and key encodings never go by.
+    // So is a type, for whoever wants to see the document.
+    let other = r#"{"name": "int17", "configuration": {"a": 1.0}}"#;
+    let kept = array(&[("data_type", other), ("codecs", "[\"bytes\"]")]).unwrap();
+    let DataType::Opaque(extension) = kept.data_type() else { panic!() };
+    assert_eq!(extension.configuration(), Some(r#"{"a": 1.0}"#));
+    let finding = &kept.findings()[0];
+    assert_eq!((finding.id(), finding.path()), ("unknown-data-type", "$.data_type"));
+    let new = ArrayMetadata::new(
+        kept.shape(),
+        kept.data_type(),
+        kept.chunk_grid(),
+        kept.fill_value(),
+        kept.codecs(),
+    );
+    assert!(new.is_err());
+    insta::assert_snapshot!(
+        message(DataType::from_name("int17")),
+        @r#"$: unknown data type "int17", expected bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, complex of these, r8 and so on, or a type of strings, times or records; did you mean "int16"?"#
+    );
+    // Not so with `"must_understand": false`, and never grids and key encodings.
     for member in ["data_type", "chunk_grid", "chunk_key_encoding"] {
         let unknown = r#"{"name": "new", "must_understand": false}"#;
         let error = message(array(&[(member, unknown)]));
