@@ -47,6 +47,7 @@ fn repeat(pattern: u64, size: u32) -> u64 {
 }
 
 impl Words {
+    #[inline(always)]
     fn new(field: &Field) -> Self {
         let size = field.size as u32;
         let mut moves = [Move::default(); 3];
@@ -73,13 +74,16 @@ impl Words {
 
     /// Spreads the fields in the lowest bits of `x` out to components.
     #[inline(always)]
-    fn unpack<const SIZE: usize>(&self, x: u64) -> u64 {
+    fn unpack<const SIZE: usize, const SIGNED: bool>(&self, x: u64) -> u64 {
         let mut x = x;
         for Move { stay, go, by } in &self.moves[..doublings(SIZE)] {
             x = x & stay | x << by & go;
         }
         // With a component a word there was no move to drop the bits of the next field.
         x = x << self.first_bit & self.mask;
+        if !SIGNED {
+            return x;
+        }
         // All bits above the sign bit, which is the difference of the next component's lowest bit
         // and of the bit above the sign bit. A borrow from one component is what it lends.
         let sign = x & self.sign;
@@ -119,82 +123,136 @@ fn reverse<const SIZE: usize>(x: u64) -> u64 {
 /// Bytes past a group that [`unpack`] may read, and [`pack`] may write before it writes them again.
 const OVERRUN: usize = 9;
 
+/// Evaluates an expression in which the constants `MSB` and `BITS` are a field's bit order and
+/// width: its width if it is one of those listed and the order is the codec's, otherwise 0.
+///
+/// Constant widths fold the tables of [`Words`] into the instructions, which doubles the speed of
+/// components of one and two bytes; for larger ones and the rarer order the code is not worth it.
+macro_rules! with_width {
+    ($field:ident, [$($width:literal)*], $msb:ident, $bits:ident, $call:expr) => {
+        match ($field.order, $field.bits) {
+            $((BitOrder::LsbFirst, $width) => {
+                const $msb: bool = false;
+                const $bits: u32 = $width;
+                $call
+            })*
+            (BitOrder::LsbFirst, _) => {
+                const $msb: bool = false;
+                const $bits: u32 = 0;
+                $call
+            }
+            (BitOrder::MsbFirst, _) => {
+                const $msb: bool = true;
+                const $bits: u32 = 0;
+                $call
+            }
+        }
+    };
+}
+
 /// Unpacks groups of eight fields from the start of `packed`, as many as `dst` has room for and
 /// `packed` has bytes for, with some to spare. Gives the number of fields.
 pub(crate) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
-    match (field.size, field.order) {
-        (1, BitOrder::LsbFirst) => unpack_groups::<1, false>(field, packed, dst),
-        (2, BitOrder::LsbFirst) => unpack_groups::<2, false>(field, packed, dst),
-        (4, BitOrder::LsbFirst) => unpack_groups::<4, false>(field, packed, dst),
-        (_, BitOrder::LsbFirst) => unpack_groups::<8, false>(field, packed, dst),
-        (1, BitOrder::MsbFirst) => unpack_groups::<1, true>(field, packed, dst),
-        (2, BitOrder::MsbFirst) => unpack_groups::<2, true>(field, packed, dst),
-        (4, BitOrder::MsbFirst) => unpack_groups::<4, true>(field, packed, dst),
-        (_, BitOrder::MsbFirst) => unpack_groups::<8, true>(field, packed, dst),
+    if field.signed {
+        unpack_signed::<true>(field, packed, dst)
+    } else {
+        unpack_signed::<false>(field, packed, dst)
     }
 }
 
-fn unpack_groups<const SIZE: usize, const MSB: bool>(
+fn unpack_signed<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    match field.size {
+        1 => {
+            with_width!(field, [1 2 3 4 5 6 7], MSB, BITS, unpack_groups::<1, MSB, BITS, SIGNED>(field, packed, dst))
+        }
+        2 => {
+            with_width!(field, [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], MSB, BITS, unpack_groups::<2, MSB, BITS, SIGNED>(field, packed, dst))
+        }
+        4 => with_width!(
+            field,
+            [],
+            MSB,
+            BITS,
+            unpack_groups::<4, MSB, BITS, SIGNED>(field, packed, dst)
+        ),
+        _ => with_width!(
+            field,
+            [],
+            MSB,
+            BITS,
+            unpack_groups::<8, MSB, BITS, SIGNED>(field, packed, dst)
+        ),
+    }
+}
+
+fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGNED: bool>(
     field: &Field,
     packed: &[u8],
     dst: &mut [u8],
 ) -> usize {
-    let words = Words::new(field);
-    let group = field.bits as usize;
-    // Where each word's fields start in the group, and whether they span nine bytes.
+    let bits = if BITS > 0 { BITS } else { field.bits };
+    let words = Words::new(&Field { bits, size: SIZE, ..*field });
+    let group = bits as usize;
+    // Where each word's fields start in the group.
     let starts: [usize; SIZE] = core::array::from_fn(|word| word * words.packed_bits as usize);
+    // Whether a word's fields may span nine bytes.
+    let ninth = starts.iter().any(|start| start % 8 + words.packed_bits as usize > 64);
+    let window = group + OVERRUN;
+    let groups = packed.len().checked_sub(window).map_or(0, |last| last / group + 1);
+    let groups = groups.min(dst.len() / 8 / SIZE);
+    let dst = dst.as_chunks_mut::<8>().0;
     let mut at = 0;
-    let mut done = 0;
-    for out in dst.chunks_exact_mut(8 * SIZE) {
-        let Some(window) = packed.get(at..at + group + OVERRUN) else { break };
-        let (out, _) = out.as_chunks_mut::<8>();
+    for out in dst[..groups * SIZE].as_chunks_mut::<SIZE>().0 {
+        let window = &packed[at..at + window];
         for (out, start) in out.iter_mut().zip(starts) {
             let (byte, bit) = (start / 8, start as u32 % 8);
-            let Some(bytes) = window[byte..].first_chunk::<OVERRUN>() else { break };
-            let [first @ .., last] = *bytes;
+            let [first @ .., last] = window[byte..byte + OVERRUN].as_chunks::<OVERRUN>().0[0];
+            let last = if ninth { u64::from(last) } else { 0 };
             *out = if MSB {
                 // The next byte fills up from below what the shift has freed.
-                let x = u64::from_be_bytes(first) << bit | u64::from(last) >> (8 - bit);
-                reverse::<SIZE>(words.unpack::<SIZE>(x >> (64 - words.packed_bits)))
+                let x = u64::from_be_bytes(first) << bit | last >> (8 - bit);
+                reverse::<SIZE>(words.unpack::<SIZE, SIGNED>(x >> (64 - words.packed_bits)))
             } else {
-                let x = u64::from_le_bytes(first) >> bit | u64::from(last) << 1 << (63 - bit);
-                words.unpack::<SIZE>(x)
+                let x = u64::from_le_bytes(first) >> bit | last << 1 << (63 - bit);
+                words.unpack::<SIZE, SIGNED>(x)
             }
             .to_le_bytes();
         }
         at += group;
-        done += 8;
     }
-    done
+    8 * groups
 }
 
 /// Packs groups of eight fields to the start of `dst`, as many as `src` has and `dst` has bytes
 /// for, with some to spare. Gives the number of fields.
 pub(crate) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
-    match (field.size, field.order) {
-        (1, BitOrder::LsbFirst) => pack_groups::<1, false>(field, src, dst),
-        (2, BitOrder::LsbFirst) => pack_groups::<2, false>(field, src, dst),
-        (4, BitOrder::LsbFirst) => pack_groups::<4, false>(field, src, dst),
-        (_, BitOrder::LsbFirst) => pack_groups::<8, false>(field, src, dst),
-        (1, BitOrder::MsbFirst) => pack_groups::<1, true>(field, src, dst),
-        (2, BitOrder::MsbFirst) => pack_groups::<2, true>(field, src, dst),
-        (4, BitOrder::MsbFirst) => pack_groups::<4, true>(field, src, dst),
-        (_, BitOrder::MsbFirst) => pack_groups::<8, true>(field, src, dst),
+    match field.size {
+        1 => {
+            with_width!(field, [1 2 3 4 5 6 7], MSB, BITS, pack_groups::<1, MSB, BITS>(field, src, dst))
+        }
+        2 => {
+            with_width!(field, [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], MSB, BITS, pack_groups::<2, MSB, BITS>(field, src, dst))
+        }
+        4 => with_width!(field, [], MSB, BITS, pack_groups::<4, MSB, BITS>(field, src, dst)),
+        _ => with_width!(field, [], MSB, BITS, pack_groups::<8, MSB, BITS>(field, src, dst)),
     }
 }
 
-fn pack_groups<const SIZE: usize, const MSB: bool>(
+fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
 ) -> usize {
-    let words = Words::new(field);
-    let group = field.bits as usize;
+    let bits = if BITS > 0 { BITS } else { field.bits };
+    let words = Words::new(&Field { bits, size: SIZE, ..*field });
+    let group = bits as usize;
+    let window = group + OVERRUN;
+    let groups = dst.len().checked_sub(window).map_or(0, |last| last / group + 1);
+    let groups = groups.min(src.len() / 8 / SIZE);
+    let src = src.as_chunks::<8>().0;
     let mut at = 0;
-    let mut done = 0;
-    for components in src.chunks_exact(8 * SIZE) {
-        let Some(window) = dst.get_mut(at..at + group + OVERRUN) else { break };
-        let (components, _) = components.as_chunks::<8>();
+    for components in src[..groups * SIZE].as_chunks::<SIZE>().0 {
+        let window = &mut dst[at..at + window];
         // Bits wait in `word` until there are 64 of them.
         let (mut word, mut waiting, mut byte) = (0, 0, 0);
         for x in components {
@@ -206,9 +264,8 @@ fn pack_groups<const SIZE: usize, const MSB: bool>(
             word |= if MSB { x >> waiting } else { x << waiting };
             waiting += bits;
             if waiting >= 64 {
-                if let Some(out) = window[byte..].first_chunk_mut() {
-                    *out = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
-                }
+                let bytes = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
+                window[byte..byte + 8].copy_from_slice(&bytes);
                 byte += 8;
                 waiting -= 64;
                 // What did not fit; all of `x` did if nothing waits.
@@ -220,13 +277,11 @@ fn pack_groups<const SIZE: usize, const MSB: bool>(
                 };
             }
         }
-        if let Some(out) = window[byte..].first_chunk_mut() {
-            *out = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
-        }
+        let bytes = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
+        window[byte..byte + 8].copy_from_slice(&bytes);
         at += group;
-        done += 8;
     }
-    done
+    8 * groups
 }
 
 /// The value of the field at bit `bit` of `packed`, where it is in a component, and extended.
