@@ -8,6 +8,7 @@
 //! conditional puts at a time more than one may win. With `--unlocked` it is left as it is, to see
 //! that the tests notice.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
@@ -16,8 +17,9 @@ use hyper_util::server::conn::auto::Builder;
 use s3s::auth::SimpleAuth;
 use s3s::dto::{
     CreateBucketInput, CreateBucketOutput, DeleteObjectInput, DeleteObjectOutput,
-    DeleteObjectsInput, DeleteObjectsOutput, GetObjectInput, GetObjectOutput, HeadObjectInput,
-    HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput,
+    DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, GetObjectInput, GetObjectOutput,
+    HeadObjectInput, HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput,
+    PutObjectOutput,
 };
 use s3s::service::S3ServiceBuilder;
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
@@ -38,19 +40,18 @@ struct Server {
 }
 
 impl Server {
-    fn lock(&self, bucket: &str, key: &str) -> Option<&RwLock<()>> {
+    fn index(&self, bucket: &str, key: &str) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
         (bucket, key).hash(&mut hasher);
-        let count = self.locks.len().max(1) as u64;
-        self.locks.get((hasher.finish() % count) as usize)
+        (hasher.finish() as usize).checked_rem(self.locks.len())
     }
 
     async fn read(&self, bucket: &str, key: &str) -> Option<RwLockReadGuard<'_, ()>> {
-        Some(self.lock(bucket, key)?.read().await)
+        Some(self.locks[self.index(bucket, key)?].read().await)
     }
 
     async fn write(&self, bucket: &str, key: &str) -> Option<RwLockWriteGuard<'_, ()>> {
-        Some(self.lock(bucket, key)?.write().await)
+        Some(self.locks[self.index(bucket, key)?].write().await)
     }
 
     /// To s3s-fs a folder is an object; to S3 there are no folders.
@@ -95,6 +96,9 @@ impl S3 for Server {
         request: S3Request<PutObjectInput>,
     ) -> S3Result<S3Response<PutObjectOutput>> {
         let _guard = self.write(&request.input.bucket, &request.input.key).await;
+        if !self.is_folder(&request.input.bucket, "") {
+            return Err(s3_error!(NoSuchBucket));
+        }
         self.files.put_object(request).await
     }
 
@@ -111,9 +115,30 @@ impl S3 for Server {
 
     async fn delete_objects(
         &self,
-        request: S3Request<DeleteObjectsInput>,
+        mut request: S3Request<DeleteObjectsInput>,
     ) -> S3Result<S3Response<DeleteObjectsOutput>> {
-        self.files.delete_objects(request).await
+        let bucket = request.input.bucket.clone();
+        let (objects, missing): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut request.input.delete.objects)
+                .into_iter()
+                .partition(|object| self.root.join(&bucket).join(&object.key).is_file());
+        // In order of the locks, so that two requests never wait for each other.
+        let locks: BTreeSet<_> =
+            objects.iter().filter_map(|object| self.index(&bucket, &object.key)).collect();
+        let mut guards = Vec::new();
+        for lock in locks {
+            guards.push(self.locks[lock].write().await);
+        }
+        request.input.delete.objects = objects;
+        let mut response = self.files.delete_objects(request).await?;
+        // What was never there counts as deleted.
+        let deleted = response.output.deleted.get_or_insert_default();
+        deleted.extend(
+            missing
+                .into_iter()
+                .map(|object| DeletedObject { key: Some(object.key), ..DeletedObject::default() }),
+        );
+        Ok(response)
     }
 
     async fn list_objects_v2(

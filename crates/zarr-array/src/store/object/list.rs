@@ -19,7 +19,8 @@ pub(super) fn list(
     visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
-    let mut stream = client.backend.list(Some(&path));
+    // A batch may end where the stream does: the next one asks again.
+    let mut stream = client.backend.list(Some(&path)).fuse();
     loop {
         // The next page is asked for when this one has been visited: memory is one page's.
         let requests = client.clone();

@@ -139,7 +139,7 @@ fn absurd_ranges_take_no_memory() {
     }
 }
 
-async fn asynchronous(store: &dyn AsyncStore) {
+pub(crate) async fn asynchronous(store: &dyn AsyncStore) {
     let a = key("async/a");
     assert!(store.get(&a, vec![1; 10]).await.unwrap().is_none());
     assert!(store.head(&a).await.unwrap().is_none());
@@ -224,7 +224,7 @@ fn dropped_futures_leave_old_or_new() {
     }
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {
         fn wake(self: Arc<Self>) {
