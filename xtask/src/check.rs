@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::run::{Outcome, cargo, root};
-use crate::tidy;
+use crate::{conformance, fixtures, tidy};
 
 /// Runs every check, or with `--quick` those that need no second build.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
@@ -14,6 +14,8 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
     };
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::tidy(&[])?;
+    fixtures::fixtures(&["verify".to_owned()])?;
+    conformance::conformance(&["--check".to_owned()])?;
     cargo(
         &[
             "clippy",

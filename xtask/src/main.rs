@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod conformance;
 mod fixtures;
 mod run;
 mod s3;
@@ -31,6 +32,11 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "the repository's own rules: lengths, unsafe places, headers, paths",
         run: tidy::tidy,
+    },
+    Command {
+        name: "conformance",
+        about: "docs/conformance.md: which test shows which sentence; --check compares",
+        run: conformance::conformance,
     },
     Command {
         name: "fixtures",

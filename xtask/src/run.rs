@@ -13,6 +13,16 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
+/// The files that git tracks, relative to the root.
+pub(crate) fn tracked() -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files"])
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("could not start git: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
 /// Runs `cargo` with `arguments` and the given environment variables, says so, and reports failure.
 pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());

@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What this crate does not do
+//! # Non-goals
 //! No arithmetic on arrays, no lazy evaluation, no Zarr version 2. Strings and other types of
 //! variable length are kept in metadata, but their elements are not read.
 

@@ -16,7 +16,7 @@
 //! No chunk, whatever its bytes, causes a panic, or memory beyond what its own length and its
 //! metadata account for.
 //!
-//! # What this crate does not do
+//! # Non-goals
 //! No I/O, no threads, no grids: callers fetch the bytes and say which chunk shapes there are.
 
 #![forbid(unsafe_code)]

@@ -39,7 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What this crate does not do
+//! # Non-goals
 //! No logic: see the crates for what each of them does not do.
 
 #![forbid(unsafe_code)]

@@ -26,7 +26,7 @@
 //! * `std` (default): [`zeroed`] asks the operating system for huge pages.
 //! * `count`: counts the bytes that copies write, for tests that show each is written once.
 //!
-//! # What this crate does not do
+//! # Non-goals
 //!
 //! It computes no values, knows no data types beyond an element's size, starts no threads, does no
 //! I/O, and has no symbolic sizes. It is no array type: it borrows plain bytes, of any alignment.

@@ -1,0 +1,36 @@
+//! zarr-kit.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use zarr_kit::{Array, ArrayMetadata, LocalStore, Prefix, Region};
+
+use crate::Result;
+use crate::cases::Case;
+
+pub fn write(case: &Case, path: &Path, data: &[u8], threads: usize) -> Result<()> {
+    if !path.join("zarr.json").exists() {
+        let store = Arc::new(LocalStore::create(path)?);
+        let metadata = ArrayMetadata::from_json(case.document().as_bytes())?;
+        Array::create(store, &Prefix::root(), metadata)?;
+    }
+    let array = open(path, threads)?;
+    Ok(array.write(&Region::whole(array.shape()), data)?)
+}
+
+pub fn read(_: &Case, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
+    let array = open(path, threads)?;
+    let whole = Region::whole(array.shape());
+    if out.is_empty() {
+        *out = array.read(&whole)?;
+        return Ok(());
+    }
+    Ok(array.read_into(&whole, out)?)
+}
+
+fn open(path: &Path, threads: usize) -> Result<Array> {
+    let threads = NonZeroUsize::new(threads).ok_or("no threads")?;
+    let array = Array::open(Arc::new(LocalStore::open(path)?), &Prefix::root())?;
+    Ok(array.with_threads(threads))
+}
