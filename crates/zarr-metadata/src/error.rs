@@ -34,12 +34,12 @@ pub(crate) enum Kind {
     Syntax { line: usize, column: usize, found: String, expected: &'static str },
     #[error("line {line} column {column}: nested deeper than {limit} levels, the limit")]
     Depth { line: usize, column: usize, limit: usize },
-    #[error("duplicate key {}", Quoted(key))]
-    Duplicate { key: String },
+    #[error("duplicate key")]
+    Duplicate,
     #[error("found {found}, expected {allowed}")]
     Unexpected { found: String, allowed: Cow<'static, str> },
-    #[error("missing member {}, expected {allowed}", Quoted(member))]
-    Missing { member: &'static str, allowed: Cow<'static, str> },
+    #[error("missing, expected {allowed}")]
+    Missing { allowed: Cow<'static, str> },
     #[error("unknown member {}, expected {}{}", Quoted(member), Listed(allowed), Hint(nearest))]
     UnknownMember {
         member: String,
@@ -67,8 +67,19 @@ impl MetadataError {
         Self::new(Kind::Unexpected { found: found.into(), allowed: allowed.into() })
     }
 
-    pub(crate) fn missing(member: &'static str, allowed: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Missing { member, allowed: allowed.into() })
+    /// The object has no `member`; the path is where it should be.
+    pub(crate) fn missing(member: &str, allowed: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::Missing { allowed: allowed.into() }).in_member(member)
+    }
+
+    /// The object has `key` more than once.
+    pub(crate) fn duplicate(key: &str) -> Self {
+        Self::new(Kind::Duplicate).in_member(key)
+    }
+
+    /// Nested too deep: the place is given by line and column alone, a path would be as deep.
+    pub(crate) fn is_depth(&self) -> bool {
+        matches!(self.0.kind, Kind::Depth { .. })
     }
 
     pub(crate) fn unknown_member(member: &str, allowed: &'static [&'static str]) -> Self {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::read::{Raw, Reader, unescape};
-use crate::error::{Kind, MetadataError, path_member};
+use crate::error::{MetadataError, path_member};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -146,13 +146,16 @@ pub(crate) fn distinct(keys: &mut [Cow<'_, str>]) -> Result<()> {
         })
     };
     match twice {
-        Some(key) => Err(MetadataError::new(Kind::Duplicate { key: crate::error::shorten(key) })),
+        Some(key) => Err(MetadataError::duplicate(key)),
         None => Ok(()),
     }
 }
 
 /// Puts the place of the innermost open value before the error's own.
 fn within(error: MetadataError, open: &[Frame<'_>]) -> MetadataError {
+    if error.is_depth() {
+        return error;
+    }
     let mut path = String::new();
     path_of(open, &mut path);
     error.under(&path)
