@@ -138,7 +138,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
         Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
         #[cfg(not(feature = "object_store"))]
         Place::Remote => {
-            return Err(refuse(format!("this build has clients for {} alone", schemes())));
+            return Err(refuse(no_client()));
         }
     })
 }
@@ -160,9 +160,14 @@ pub fn open_url_async(
         Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
         #[cfg(not(feature = "object_store"))]
         Place::Remote => {
-            return Err(refuse(format!("this build has clients for {} alone", schemes())));
+            return Err(refuse(no_client()));
         }
     })
+}
+
+#[cfg(not(feature = "object_store"))]
+fn no_client() -> String {
+    format!("this build has clients for {} alone", schemes())
 }
 
 fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> {

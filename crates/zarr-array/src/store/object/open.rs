@@ -18,8 +18,11 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));
     }
-    let (scheme, base) =
-        ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
+    let (scheme, base) = ObjectStoreScheme::parse(&url).map_err(|error| {
+        // The schemes that are recognised, when all clients are built.
+        let known = ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
+        refuse(if known.contains(&url.scheme()) { error.to_string() } else { no_client(&url) })
+    })?;
     let fail = |error: Error| remote(Operation::Open, shown(text), error);
     match scheme {
         #[cfg(feature = "aws")]
@@ -33,13 +36,14 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore
         _ => {
             // Without any of the features nobody else needs these.
             let _ = (options, base, fail);
-            Err(refuse(format!(
-                "this build has no client for {}: it has {}",
-                url.scheme(),
-                crate::store::open::schemes()
-            )))
+            Err(refuse(no_client(&url)))
         }
     }
+}
+
+fn no_client(url: &Url) -> String {
+    let built = crate::store::open::schemes();
+    format!("this build has no client for {}: but for {built}", url.scheme())
 }
 
 /// The URL as errors show it: what follows `?` may be a secret.

@@ -1,5 +1,7 @@
 mod conformance;
 mod fault;
+#[cfg(feature = "http")]
+mod http;
 mod key;
 #[cfg(unix)]
 mod links;

@@ -1,0 +1,126 @@
+//! Reading from and writing to an S3-compatible server with 64 requests in flight, beside the
+//! plain client: `cargo xtask s3-test --bench`.
+
+use std::env;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::{StreamExt, stream};
+use object_store::aws::AmazonS3Builder;
+use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutPayload};
+use zarr_array::store::{Key, StoreOptions, open_url, open_url_async};
+
+const IN_FLIGHT: usize = 64;
+const OBJECTS: usize = 512;
+const ROUNDS: usize = 5;
+
+fn report(what: &str, size: usize, seconds: &[f64]) {
+    let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let rate = (OBJECTS * size) as f64 / best / 1e6;
+    println!(
+        "{what:<24} {:5} KiB  {rate:8.0} MB/s  {:7.0} objects/s",
+        size >> 10,
+        OBJECTS as f64 / best
+    );
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let Ok(bucket) = env::var("ZARR_KIT_S3_URL") else {
+        println!("skipped: no server; run by cargo xtask s3-test --bench");
+        return Ok(());
+    };
+    let url = format!("{bucket}/bench");
+    let options = StoreOptions::new().requests_in_flight(IN_FLIGHT);
+    let blocking = open_url(&url, &options)?;
+    let asynchronous = open_url_async(&url, &options)?;
+    let plain = Arc::new(AmazonS3Builder::from_env().with_url(&url).build()?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let keys: Vec<Key> =
+        (0..OBJECTS).map(|n| Key::new(format!("c/{n}"))).collect::<Result<_, _>>()?;
+    let paths: Vec<Path> = keys.iter().map(|key| Path::from(format!("bench/{key}"))).collect();
+
+    for size in [16 << 10, 1 << 20] {
+        let bytes = vec![7; size];
+        let time = |run: &mut dyn FnMut()| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        };
+        let mut seconds = [const { Vec::new() }; 6];
+        // In turns, so that a change in the machine's load meets all alike.
+        for _ in 0..ROUNDS {
+            seconds[0].push(time(&mut || {
+                runtime.block_on(async {
+                    let payload = PutPayload::from(bytes.clone());
+                    let puts = stream::iter(&paths).map(|path| plain.put(path, payload.clone()));
+                    puts.buffer_unordered(IN_FLIGHT)
+                        .for_each(async |put| assert!(put.is_ok()))
+                        .await;
+                });
+            }));
+            seconds[1].push(time(&mut || {
+                runtime.block_on(async {
+                    let puts = stream::iter(&keys).map(|key| asynchronous.put(key, bytes.clone()));
+                    puts.buffer_unordered(IN_FLIGHT)
+                        .for_each(async |put| assert!(put.is_ok()))
+                        .await;
+                });
+            }));
+            seconds[2].push(time(&mut || {
+                in_threads(&keys, |key, _| assert!(blocking.put(key, &bytes).is_ok()));
+            }));
+            seconds[3].push(time(&mut || {
+                runtime.block_on(async {
+                    let gets =
+                        stream::iter(&paths).map(async |path| plain.get(path).await?.bytes().await);
+                    gets.buffer_unordered(IN_FLIGHT)
+                        .for_each(async |got| assert!(got.is_ok_and(|got| got.len() == size)))
+                        .await;
+                });
+            }));
+            seconds[4].push(time(&mut || {
+                runtime.block_on(async {
+                    let gets = stream::iter(&keys).map(|key| asynchronous.get(key, Vec::new()));
+                    gets.buffer_unordered(IN_FLIGHT)
+                        .for_each(async |got| {
+                            assert!(got.is_ok_and(|got| got.is_some_and(|got| got.bytes == bytes)));
+                        })
+                        .await;
+                });
+            }));
+            seconds[5].push(time(&mut || {
+                in_threads(&keys, |key, buffer| {
+                    assert!(blocking.get_into(key, buffer).is_ok());
+                    assert!(*buffer == bytes);
+                });
+            }));
+        }
+        let names = [
+            "put, plain client",
+            "put, asynchronous",
+            "put, 64 threads",
+            "get, plain client",
+            "get, asynchronous",
+            "get, 64 threads",
+        ];
+        for (name, seconds) in names.iter().zip(&seconds) {
+            report(name, size, seconds);
+        }
+    }
+    Ok(())
+}
+
+fn in_threads(keys: &[Key], run: impl Fn(&Key, &mut Vec<u8>) + Sync) {
+    std::thread::scope(|scope| {
+        for thread in 0..IN_FLIGHT {
+            let run = &run;
+            scope.spawn(move || {
+                let mut buffer = Vec::new();
+                for key in keys.iter().skip(thread).step_by(IN_FLIGHT) {
+                    run(key, &mut buffer);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,230 @@
+//! A plain HTTP server that behaves as some do: without ranges, breaking off, failing at times.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use zarr_array::store::{ByteRange, Store, StoreError, StoreOptions, open_url};
+
+use super::conformance::key;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Ranges, ETags, everything.
+    Good,
+    /// Sends the whole object whatever range is asked for.
+    NoRanges,
+    /// Announces the whole and breaks off in the middle, always.
+    BreaksOff,
+    /// Fails the first two requests, then is good.
+    FailsAtFirst,
+    /// Another version at every request.
+    Unsteady,
+}
+
+/// A server of one object at `/data/a`, and how many requests it had.
+struct Server {
+    url: String,
+    requests: Arc<AtomicUsize>,
+}
+
+const BODY_LEN: usize = 100_000;
+
+fn body() -> Vec<u8> {
+    (0..BODY_LEN).map(|at| (at % 241) as u8).collect()
+}
+
+impl Server {
+    fn start(manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/data", listener.local_addr().unwrap());
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&requests);
+        // Ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let count = Arc::clone(&count);
+                thread::spawn(move || answer(&stream.unwrap(), manner, &count));
+            }
+        });
+        Self { url, requests }
+    }
+
+    fn open(&self) -> Arc<dyn Store> {
+        let options = StoreOptions::new().retries(3, Duration::from_secs(20));
+        open_url(&self.url, &options).unwrap()
+    }
+}
+
+/// Answers one request and closes the connection.
+fn answer(mut stream: &TcpStream, manner: Manner, count: &AtomicUsize) {
+    let mut lines = BufReader::new(stream).lines();
+    let Some(Ok(first)) = lines.next() else { return };
+    let headers: Vec<String> =
+        lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+    let number = count.fetch_add(1, Ordering::SeqCst);
+    let mut words = first.split(' ');
+    let (method, path) = (words.next().unwrap(), words.next().unwrap());
+    let mut send = |head: String, body: &[u8]| {
+        let _ = write!(stream, "HTTP/1.1 {head}\r\nConnection: close\r\n\r\n");
+        if method != "HEAD" {
+            let _ = stream.write_all(body);
+        }
+    };
+    if manner == Manner::FailsAtFirst && number < 2 {
+        return send("503 Busy\r\nContent-Length: 0".to_owned(), b"");
+    }
+    if path != "/data/a" {
+        return send("404 Not Found\r\nContent-Length: 0".to_owned(), b"");
+    }
+    let body = body();
+    let version = if manner == Manner::Unsteady { number } else { 0 };
+    let common = format!(
+        "ETag: \"v{version}\"\r\nLast-Modified: Fri, 20 Nov 2026 21:00:00 GMT\r\nAccept-Ranges: bytes"
+    );
+    let range = headers.iter().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let value = value.strip_prefix("bytes=")?;
+        name.eq_ignore_ascii_case("range").then(|| value.split_once('-'))?
+    });
+    match range {
+        Some((from, to)) if manner != Manner::NoRanges => {
+            let (from, to) = match (from.parse::<usize>(), to.parse::<usize>()) {
+                (Ok(from), Ok(to)) => (from, (to + 1).min(BODY_LEN)),
+                (Ok(from), Err(_)) => (from, BODY_LEN),
+                (Err(_), Ok(len)) => (BODY_LEN.saturating_sub(len), BODY_LEN),
+                _ => panic!("{headers:?}"),
+            };
+            let Some(part) = body.get(from..to).filter(|part| !part.is_empty()) else {
+                return send(
+                    format!("416 Range\r\nContent-Range: bytes */{BODY_LEN}\r\nContent-Length: 0"),
+                    b"",
+                );
+            };
+            let head = format!(
+                "206 Partial Content\r\nContent-Range: bytes {from}-{}/{BODY_LEN}\r\nContent-Length: {}\r\n{common}",
+                to - 1,
+                part.len()
+            );
+            send(head, if manner == Manner::BreaksOff { &part[..part.len() / 2] } else { part });
+        }
+        _ => {
+            let head = format!("200 OK\r\nContent-Length: {BODY_LEN}\r\n{common}");
+            send(head, if manner == Manner::BreaksOff { &body[..BODY_LEN / 2] } else { &body });
+        }
+    }
+}
+
+const RANGES: [ByteRange; 3] = [
+    ByteRange::FromStart { offset: 10, len: 20 },
+    ByteRange::Suffix { len: 7 },
+    ByteRange::FromStart { offset: 90_000, len: 100 },
+];
+
+fn expected() -> Vec<u8> {
+    let body = body();
+    [&body[10..30], &body[BODY_LEN - 7..], &body[90_000..90_100]].concat()
+}
+
+#[test]
+fn http_servers_of_many_manners() {
+    let mut out = Vec::new();
+    for manner in [Manner::Good, Manner::NoRanges, Manner::FailsAtFirst] {
+        let store = Server::start(manner).open();
+        assert!(!store.conditional_put());
+        assert_eq!(store.get(&key("a")).unwrap().unwrap(), body());
+        assert_eq!(store.size(&key("a")).unwrap(), Some(BODY_LEN as u64));
+        assert_eq!(store.get(&key("b")).unwrap(), None);
+        assert_eq!(store.size(&key("b")).unwrap(), None);
+        assert_eq!(store.get_ranges(&key("b"), &RANGES, &mut out).unwrap(), None);
+        store.get_ranges(&key("a"), &RANGES, &mut out).unwrap().unwrap();
+        assert_eq!(out, expected());
+        for range in RANGES {
+            store.get_ranges(&key("a"), &[range], &mut out).unwrap().unwrap();
+            assert_eq!(out.len() as u64, range.len());
+        }
+        for beyond in [
+            ByteRange::FromStart { offset: BODY_LEN as u64, len: 1 },
+            ByteRange::FromStart { offset: BODY_LEN as u64 - 1, len: 2 },
+            ByteRange::Suffix { len: BODY_LEN as u64 + 1 },
+        ] {
+            let error = store.get_ranges(&key("a"), &[beyond], &mut out).unwrap_err();
+            let StoreError::Range { size, .. } = error else { panic!("{error}") };
+            assert_eq!(size, BODY_LEN as u64);
+        }
+    }
+}
+
+/// An index at the end of an object takes one request, neighbours take one together.
+#[test]
+fn few_requests_do() {
+    let server = Server::start(Manner::Good);
+    let store = server.open();
+    let mut out = Vec::new();
+    let mut requests = |ranges: &[ByteRange]| {
+        let before = server.requests.load(Ordering::SeqCst);
+        store.get_ranges(&key("a"), ranges, &mut out).unwrap().unwrap();
+        server.requests.load(Ordering::SeqCst) - before
+    };
+    assert_eq!(requests(&[ByteRange::Suffix { len: 100 }]), 1);
+    let apart = |n: u64| ByteRange::FromStart { offset: n * 5000, len: 100 };
+    assert_eq!(requests(&(0..10).map(apart).collect::<Vec<_>>()), 1);
+    assert_eq!(requests(&[apart(0), apart(15)]), 2);
+}
+
+#[test]
+fn truncated_answers_are_errors_and_not_data() {
+    let store = Server::start(Manner::BreaksOff).open();
+    let mut out = Vec::new();
+    let error = store.get(&key("a")).unwrap_err();
+    assert!(error.to_string().starts_with(r#"cannot read "a": "#), "{error}");
+    store.get_ranges(&key("a"), &RANGES, &mut out).unwrap_err();
+    store.get_ranges(&key("a"), &RANGES[1..2], &mut out).unwrap_err();
+}
+
+#[test]
+fn parts_of_two_versions_are_never_put_together() {
+    let store = Server::start(Manner::Unsteady).open();
+    let mut out = Vec::new();
+    let error = store.get_ranges(&key("a"), &RANGES, &mut out).unwrap_err();
+    insta::assert_snapshot!(error, @r#"cannot read "a": it was replaced by others in each of 10 attempts"#);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/data", listener.local_addr().unwrap());
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&held);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            keep.lock().unwrap().push(stream);
+        }
+    });
+    let options =
+        StoreOptions::new().setting("timeout", "200 ms").retries(1, Duration::from_secs(2));
+    let store = open_url(&url, &options).unwrap();
+    assert!(matches!(store.get(&key("a")), Err(StoreError::Remote { .. })));
+}
+
+#[test]
+fn urls_and_options_that_are_not_understood() {
+    let open = |url: &str, options: &StoreOptions| open_url(url, options).unwrap_err().to_string();
+    let none = StoreOptions::new();
+    let messages = [
+        open("", &none),
+        open("memory:x", &none),
+        open("file://host/x", &none),
+        open("http://host/x?token=secret", &none),
+        open("http://host/x", &none.clone().setting("colour", "secret")),
+        open("http://", &none),
+    ];
+    // The rest of it says what this build has.
+    let unknown = open("gopher://host/x", &none);
+    assert!(unknown.contains("has no client for gopher: but for file:, memory:,"), "{unknown}");
+    assert!(!messages.concat().contains("secret"));
+    insta::assert_snapshot!(messages.join("\n"));
+}
