@@ -294,15 +294,17 @@ fn shared(left: Bounds, right: Bounds) -> (u64, u64, u64) {
     if from > to || !left.first.abs_diff(right.first).is_multiple_of(divisor) {
         return (0, 0, 0);
     }
-    let (edge, modulus) = (i128::from(left.edge), i128::from(right.edge / divisor));
+    // All factors are below 2^64, so that their products fit.
+    let (edge, modulus) = (u128::from(left.edge), right.edge / divisor);
     let distance = (i128::from(right.first) - i128::from(left.first)) / i128::from(divisor);
-    let inverse = inverse(edge / i128::from(divisor), modulus);
-    let least = (distance.rem_euclid(modulus) * inverse).rem_euclid(modulus);
-    let step = edge * modulus;
-    let bound = i128::from(left.first) + least * edge;
+    let distance = distance.rem_euclid(i128::from(modulus)).unsigned_abs();
+    let inverse = inverse(left.edge / divisor, modulus);
+    let least = distance * inverse % u128::from(modulus);
+    let step = edge * u128::from(modulus);
+    let bound = u128::from(left.first) + least * edge;
     // The first one that is not before either's first.
-    let behind = (i128::from(from) - bound).max(0);
-    let bound = bound + (behind + step - 1) / step * step;
+    let behind = u128::from(from).saturating_sub(bound);
+    let bound = bound.saturating_add(behind.div_ceil(step).saturating_mul(step));
     match (u64::try_from(bound), u64::try_from(step)) {
         (Ok(bound), Ok(step)) if bound <= to => (bound, step, (to - bound) / step + 1),
         (Ok(bound), Err(_)) if bound <= to => (bound, 0, 1),
@@ -311,15 +313,15 @@ fn shared(left: Bounds, right: Bounds) -> (u64, u64, u64) {
 }
 
 /// The inverse of `a` modulo `m`, which have no common divisor; 0 for `m` = 1.
-fn inverse(a: i128, m: i128) -> i128 {
-    let (mut r, mut next_r) = (m, a.rem_euclid(m));
+fn inverse(a: u64, m: u64) -> u128 {
+    let (mut r, mut next_r) = (i128::from(m), i128::from(a % m));
     let (mut t, mut next_t) = (0, 1);
     while next_r != 0 {
         let quotient = r / next_r;
         (r, next_r) = (next_r, r - quotient * next_r);
         (t, next_t) = (next_t, t - quotient * next_t);
     }
-    t.rem_euclid(m)
+    t.rem_euclid(i128::from(m)).unsigned_abs()
 }
 
 fn within(builder: &AxisBuilder, limit: u64) -> Result<(), GridError> {

@@ -132,6 +132,40 @@ fn hostile_axes_compare_in_a_step_for_each_run() {
 }
 
 #[test]
+fn extreme_edges_compare_without_overflow() {
+    let mut extremes = vec![1, 2, 3, 5, 792_352_068_029_840_640, 18_374_686_569_916_399_615];
+    for bit in [31, 32, 33, 62, 63] {
+        extremes.extend([(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+    }
+    extremes.extend([u64::MAX - 1, u64::MAX]);
+    let mut compared = 0;
+    for &extent in &extremes {
+        let regular = extremes.iter().filter_map(|&edge| Axis::regular(extent, edge).ok());
+        // The same again behind one edge more, so that progressions start apart.
+        let shifted = extremes.iter().filter_map(|&edge| {
+            let (first, rest) = (extent / 3 + 1, extent - extent / 3);
+            let count = rest.div_ceil(edge);
+            Axis::from_runs(extent, runs(&[(first, 1), (edge, count)])).ok()
+        });
+        let axes: Vec<Axis> = regular.chain(shifted).collect();
+        for a in &axes {
+            for b in &axes {
+                let coarse = a.common_coarsening(b).unwrap();
+                assert!(coarse.is_union_of(a).unwrap() && coarse.is_union_of(b).unwrap());
+                if let Ok(fine) = a.common_refinement(b, 50) {
+                    assert!(a.is_union_of(&fine).unwrap() && b.is_union_of(&fine).unwrap());
+                }
+                for &limit in &extremes {
+                    assert!(a.grouped(limit, Some(b)).unwrap().is_union_of(a).unwrap());
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1000);
+}
+
+#[test]
 fn other_extents_are_errors() {
     let (a, b) = (Axis::regular(4, 2).unwrap(), Axis::regular(5, 2).unwrap());
     let error = GridError::ExtentMismatch { left: 4, right: 5 };
