@@ -8,8 +8,8 @@ use crate::error::GridError;
 impl Axis {
     /// [`Axis::chunk_of`] for many indices, sorted or not.
     ///
-    /// Indices of one chunk that follow each other cost one search between them, so that sorted
-    /// lists are cheap; unsorted ones gain from searches that do not wait for one another.
+    /// In a sorted list the indices of one chunk cost one search between them; in an unsorted one
+    /// searches do not wait for one another.
     ///
     /// # Shapes and units
     /// `chunks` and `locals` are as long as `indices`.
@@ -36,15 +36,16 @@ impl Axis {
         same_length("local indices", locals.len(), indices.len())?;
         let extent = self.extent();
         let out = indices.iter().zip(chunks.iter_mut().zip(locals));
-        if let Layout::Uniform { edge } = *self.layout() {
+        if matches!(self.layout(), Layout::Uniform { .. }) || !indices.is_sorted() {
             for (&index, (chunk, local)) in out {
                 if index >= extent {
                     return Err(GridError::IndexOutOfBounds { index, extent });
                 }
-                (*chunk, *local) = (index / edge, index % edge);
+                (*chunk, *local) = self.find(index);
             }
             return Ok(());
         }
+        // In a sorted list the chunk found last is likely to hold the next index too.
         let (mut here, mut number): (Range<u64>, u64) = (0..0, 0);
         for (&index, (chunk, local)) in out {
             if !here.contains(&index) {

@@ -1,0 +1,111 @@
+//! From JSON text to a grid that is ready.
+
+use std::fmt;
+use std::hint::black_box;
+
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use zarr_grid::{Axis, AxisBuilder, Run};
+use zarrs::array::ChunkGridTraits;
+use zarrs::array::chunk_grid::RectilinearChunkGrid;
+
+use crate::edges;
+use crate::timing::{self, Case, table};
+
+/// A list of edges and runs, given to a builder while it is being parsed.
+struct Edges(AxisBuilder);
+
+/// One item of it.
+struct Item(Run);
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item, D::Error> {
+        struct ItemVisitor;
+        impl<'de> Visitor<'de> for ItemVisitor {
+            type Value = Item;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an edge or [edge, count]")
+            }
+
+            fn visit_u64<E>(self, edge: u64) -> Result<Item, E> {
+                Ok(Item(Run { edge, count: 1 }))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Item, A::Error> {
+                let missing = || serde::de::Error::custom("a run is [edge, count]");
+                let edge = pair.next_element()?.ok_or_else(missing)?;
+                let count = pair.next_element()?.ok_or_else(missing)?;
+                Ok(Item(Run { edge, count }))
+            }
+        }
+        deserializer.deserialize_any(ItemVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Edges {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Edges, D::Error> {
+        struct EdgesVisitor;
+        impl<'de> Visitor<'de> for EdgesVisitor {
+            type Value = Edges;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of edges")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Edges, A::Error> {
+                let mut builder = AxisBuilder::new();
+                while let Some(Item(run)) = items.next_element()? {
+                    builder.push(run).map_err(serde::de::Error::custom)?;
+                }
+                Ok(Edges(builder))
+            }
+        }
+        deserializer.deserialize_seq(EdgesVisitor)
+    }
+}
+
+pub fn run() {
+    let mut rows = Vec::new();
+    for list in edges::lists() {
+        let extent = list.extent();
+        let explicit = list.runs.iter().all(|&(_, count)| count == 1);
+        let items = list.runs.iter().map(|&(edge, count)| match count {
+            1 => edge.to_string(),
+            _ => format!("[{edge},{count}]"),
+        });
+        let text = format!("[{}]", items.collect::<Vec<_>>().join(","));
+        let document = format!(
+            r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":[{text}]}}}}"#
+        );
+        let open = || -> Axis {
+            let edges: Edges = serde_json::from_str(&text).expect("valid");
+            edges.0.finish(extent).expect("valid")
+        };
+        assert_eq!(open().declared(), list.runs.iter().map(|run| run.1).sum::<u64>());
+        let numbers = || {
+            if explicit {
+                black_box(serde_json::from_str::<Vec<u64>>(&text).expect("valid"));
+            } else {
+                black_box(serde_json::from_str::<Vec<[u64; 2]>>(&text).expect("valid"));
+            }
+        };
+        let cases = [
+            Case::new("serde_json, numbers only", 1000, numbers),
+            Case::new("zarr-grid", 1000, || {
+                black_box(open());
+            }),
+            Case::new("zarrs", 1000, || {
+                let metadata = serde_json::from_str(&document).expect("valid");
+                black_box(RectilinearChunkGrid::create(&metadata, &vec![extent]).expect("valid"));
+            }),
+        ];
+        rows.push((list.name.to_string(), timing::run(cases)));
+    }
+    table("JSON to a ready grid, microseconds", &rows);
+
+    let start = std::time::Instant::now();
+    let axis = Axis::from_runs(1 << 63, [Run { edge: 1, count: 1 << 63 }]).expect("valid");
+    let grid = zarr_grid::Grid::new(vec![axis; 8]);
+    black_box(grid.locate(&[1 << 62; 8], &mut [0; 8], &mut [0; 8]).expect("in bounds"));
+    println!("\nEight axes of `[[1, 2^63]]`, made and looked up once: {:?}.", start.elapsed());
+}
