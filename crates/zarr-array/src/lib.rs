@@ -28,12 +28,14 @@ mod grid;
 mod group;
 mod node;
 mod parallel;
+mod pieces;
 mod region;
 pub mod store;
 mod transfer;
 
-pub use array::{Array, Element};
+pub use array::{Array, Element, StoredChunk};
 pub use error::ArrayError;
 pub use group::Group;
 pub use node::{Node, open as open_node};
+pub use pieces::Pieces;
 pub use region::{AxisRegion, Region, RegionError};

@@ -1,5 +1,59 @@
-//! The `zarr-kit` command.
+//! The `zarr-kit` command: open, read, write and check Zarr v3 arrays from a terminal.
+//!
+//! This file parses, runs and turns errors into one line and an exit status. What a command does
+//! is in the library; its module here reads the arguments and prints.
+//!
+//! # What it does not do
+//! No arithmetic on arrays, no plots of their values, no Zarr version 2.
 
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod args;
+mod chunks;
+mod commands;
+mod error;
+mod format;
+mod place;
+mod print;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::error::CliError;
+
+/// Any error: bad arguments, no such array, a chunk that does not decode.
+const ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    match commands::run(args.command) {
+        Ok(code) => code,
+        // Whoever read the output has what it wanted.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            print::error(&error.to_string());
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+/// Help and version as clap prints them, a mistake in the arguments in one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Help into a closed pipe is no error.
+        let _closed = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _closed = error.print();
+        return ExitCode::from(ERROR);
+    }
+    print::error(&CliError::usage(error).to_string());
+    ExitCode::from(ERROR)
+}

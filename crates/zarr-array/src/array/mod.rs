@@ -3,6 +3,7 @@
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod read;
+mod stored;
 mod typed;
 mod write;
 
@@ -21,6 +22,7 @@ use crate::grid::{grid_of, occupied_edges};
 use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
+pub use stored::StoredChunk;
 pub use typed::Element;
 
 /// Distinct chunk shapes whose compiled codecs are kept.

@@ -140,3 +140,52 @@ fn every_region_of_a_small_array() {
         assert_eq!(array.read_as::<u16>(&Region::whole(&shape)).expect("reads"), model);
     }
 }
+
+#[test]
+fn pieces_are_the_region_in_order_and_end_with_chunks() {
+    let grid = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
+        "chunk_shapes": [[3, 1, 4], 2]}}"#;
+    let array = array("[7, 3]", "uint8", grid, r#"["bytes"]"#);
+    let elements: Vec<u8> = (0..21).collect();
+    array.write(&Region::whole(array.shape()), &elements).expect("writes");
+    let entries = ["", "2", "-1", "1:6", "6:0:-1", "::2", "::-3", "3:3", "1:2"];
+    for rows in entries {
+        for columns in ["", ":", "1", "::-1", "2:2"] {
+            let text =
+                if columns.is_empty() { rows.to_owned() } else { format!("{rows},{columns}") };
+            let text =
+                if rows.is_empty() && !columns.is_empty() { format!(":,{columns}") } else { text };
+            let region = Region::parse(&text, array.shape()).expect("parses");
+            for most in [0, 1, 3, 6, 12, 100_usize] {
+                let mut found = Vec::new();
+                let mut pieces = 0;
+                for piece in
+                    array.pieces(&region, u64::try_from(most).expect("small")).expect("inside")
+                {
+                    let bytes = array.read(&piece).expect("reads");
+                    pieces += 1;
+                    let touched = |axis: &AxisRegion| {
+                        let ends = [
+                            axis.start,
+                            axis.start.wrapping_add_signed(
+                                axis.step * i64::try_from(axis.count - 1).expect("small"),
+                            ),
+                        ];
+                        let chunk = |index| array.grid().axes()[0].chunk_of(index).expect("in").0;
+                        chunk(ends[0]) == chunk(ends[1])
+                    };
+                    assert!(
+                        bytes.len() <= most
+                            || touched(&piece.axes()[0])
+                            || piece.axes()[0].count == 1
+                    );
+                    found.extend(bytes);
+                }
+                assert_eq!(found, array.read(&region).expect("reads"), "{text} {most}");
+                if most == 100 {
+                    assert!(pieces <= 1, "{text}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Which chunks are stored.
+
+use std::ops::ControlFlow;
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::store::Key;
+
+/// A chunk that is in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredChunk {
+    /// Number of the chunk on each axis.
+    pub index: Vec<u64>,
+    /// Its key.
+    pub key: Key,
+    /// Whether the array has elements in it; false for chunks that lie wholly past its end.
+    pub occupied: bool,
+}
+
+impl Array {
+    /// Calls `visit` with every chunk in the store, in unspecified order, until it breaks off.
+    ///
+    /// Lists the store, so that time follows what is stored and not the size of the grid. Keys
+    /// that are no chunk's are passed over.
+    ///
+    /// # Errors
+    /// What the store says.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::{ops::ControlFlow, sync::Arc};
+    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::ArrayMetadata;
+    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [30],
+    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+    /// #   "chunk_key_encoding": {"name": "default"}}"#;
+    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_as::<u8>(&Region::from(12..15), &[1, 2, 3])?;
+    /// let mut found = Vec::new();
+    /// array.stored_chunks(&mut |chunk| {
+    ///     found.push(chunk.index);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(found, [[1]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stored_chunks(
+        &self,
+        visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
+    ) -> Result<(), ArrayError> {
+        let encoding = self.metadata.chunk_key_encoding();
+        let rank = self.shape().len();
+        self.store.list(&self.prefix, &mut |key| {
+            let name = self.prefix.strip(&key);
+            match name.and_then(|name| encoding.decode(name, rank)) {
+                Some(index) => {
+                    let mut counts = index.iter().zip(self.grid.occupied());
+                    let occupied = counts.all(|(chunk, count)| chunk < count);
+                    visit(StoredChunk { index, key, occupied })
+                }
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! The command line's arguments.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
+#[derive(Debug, Parser)]
+#[command(name = "zarr-kit", version, max_term_width = 100, infer_subcommands = false)]
+#[command(after_help = "\
+Results go to standard output, messages to standard error. Exit status: 0 success, \
+1 `check` found something, 2 any error.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Info(Info),
+    Read(Read),
+    Write(Write),
+    Create(Create),
+}
+
+/// Show what an array or group is, in words.
+///
+/// For an array: type, shape, chunks along each axis, codecs, what the chain compiled to, and how
+/// many chunks are stored. For a group: what lies in it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit info weather.zarr/temp_max")]
+pub(crate) struct Info {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Read an array, or a region of it.
+///
+/// Chunks that are not stored read as the fill value.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Regions are written as in numpy, without brackets: 0:10,5,::2. Axes left out are read whole.
+
+Formats:
+  text   nested lists, aligned
+  lines  one element a line, in C order, as the JSON of a fill value
+  npy    numpy's file format; types that numpy lacks as void (V2), int2 and int4 as int8,
+         uint2 and uint4 as uint8
+  raw    elements in C order, little endian; types below 8 bits one byte a component
+
+Examples:
+  zarr-kit read weather.zarr/temp_max --region 28:34
+  zarr-kit read weather.zarr/temp_max -o temp_max.npy")]
+pub(crate) struct Read {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// Which elements, as in numpy; all if left out.
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    pub(crate) region: Option<String>,
+    /// How to print the elements [default: text, or npy if FILE ends so].
+    #[arg(long, short, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReadFormat>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// In text, show only the ends of long axes, as numpy does.
+    #[arg(long)]
+    pub(crate) elide: bool,
+    /// Say on standard error which chunks are read, and what they go through.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReadFormat {
+    /// Nested lists, aligned.
+    Text,
+    /// One element a line, as the JSON of a fill value.
+    Lines,
+    /// numpy's file format.
+    Npy,
+    /// Elements in C order, little endian.
+    Raw,
+}
+
+/// Write elements from a file into an array, or into a region of it.
+///
+/// Chunks that the region covers in part are read, changed and written back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A .npy file may be of either byte order and in C or Fortran order; its type and shape must be those \
+of the region. Any other file is raw: elements in C order, little endian.
+
+Example:
+  zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy")]
+pub(crate) struct Write {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// A .npy file or raw elements; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// Which elements, as in numpy; all if left out.
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    pub(crate) region: Option<String>,
+}
+
+/// Create an array, where there must be nothing yet.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Chunks:
+  100,64                    regular: all chunks 100 by 64
+  time=31|28|31x2,x=100     by axis: edges with | between them, xN repeats one; --dims names axes
+  [[31,28,[31,2]],100]      as in zarr.json: a chunk shape, edges of each axis, or a whole chunk_grid
+
+Codecs are the JSON list of zarr.json; left out, they are bytes (little endian) and zstd.
+
+Examples:
+  zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
+  zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
+    --codecs '[{\"name\": \"packbits\"}]'
+  zarr-kit create copy.zarr --metadata zarr.json")]
+pub(crate) struct Create {
+    /// Where: a folder or a URL.
+    pub(crate) array: String,
+    /// The length of each axis: 1461,4.
+    #[arg(long, value_name = "N,N", required_unless_present = "metadata")]
+    pub(crate) shape: Option<String>,
+    /// The type of the elements: float32, int16, bool, uint4, r24, ...
+    #[arg(long, value_name = "TYPE", required_unless_present = "metadata")]
+    pub(crate) dtype: Option<String>,
+    /// How the array is cut into chunks [default: regular, about 1 MiB].
+    #[arg(long, value_name = "CHUNKS")]
+    pub(crate) chunks: Option<String>,
+    /// The codec chain, as the JSON list of zarr.json.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) codecs: Option<String>,
+    /// The value of elements that were never written, as JSON [default: 0 or false].
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub(crate) fill: Option<String>,
+    /// A name for each axis: time,x.
+    #[arg(long, value_name = "NAME,NAME")]
+    pub(crate) dims: Option<String>,
+    /// Attributes, as a JSON object.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) attributes: Option<String>,
+    /// A zarr.json to take all of this from.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
+        "fill", "dims", "attributes"])]
+    pub(crate) metadata: Option<PathBuf>,
+}

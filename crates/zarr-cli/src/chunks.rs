@@ -1,0 +1,248 @@
+//! How chunks are written on the command line.
+//!
+//! ```text
+//! 100,64                      regular: every chunk 100 by 64
+//! time=31|28|31x2,x=100       an axis by name: edges with | between them, xN for a run
+//! [100, 64]                   JSON: a chunk shape,
+//! [[31, 28, [31, 2]], 100]    the edges of each axis,
+//! {"name": "regular", ...}    or a whole chunk grid
+//! ```
+//!
+//! Numbers alone make a regular grid, any list of edges a rectilinear one. A number stays one
+//! number, also beside lists (SD-04); `31x1` is a list of one edge.
+
+use std::num::NonZeroU64;
+
+use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ChunksError {
+    #[error("{0}")]
+    Json(MetadataError),
+    #[error(
+        "{found:?} is no edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
+    )]
+    Edge { found: String },
+    #[error("chunks for {found} axes, but the array has {rank}")]
+    Rank { found: usize, rank: usize },
+    #[error("no axis is named {name:?}; {allowed}")]
+    Name { name: String, allowed: String },
+    #[error("axis {name} has chunks twice")]
+    Twice { name: String },
+    #[error("axis {name} has no chunks")]
+    Missing { name: String },
+    #[error("name all axes or none")]
+    Mixed,
+    #[error("axis {name}: edges sum to {sum}, less than the length {length}")]
+    TooShort { name: String, sum: u64, length: u64 },
+    #[error("axis {name}: edges sum to more than 2^64")]
+    TooLong { name: String },
+}
+
+/// Reads the chunks of an array of this shape, whose axes may have names.
+pub(crate) fn parse(
+    text: &str,
+    shape: &[u64],
+    names: &[Option<String>],
+) -> Result<ChunkGrid, ChunksError> {
+    let grid = match text.trim_start().as_bytes().first() {
+        Some(b'{') => ChunkGrid::from_json(text.as_bytes()).map_err(ChunksError::Json)?,
+        Some(b'[') => from_list(text)?,
+        _ => from_words(text, shape.len(), names)?,
+    };
+    check(&grid, shape, names)?;
+    Ok(grid)
+}
+
+/// The edges of one axis: `31|28|31x2`, or a number for a regular axis.
+pub(crate) fn parse_edges(text: &str) -> Result<ChunkEdges, ChunksError> {
+    if let Ok(edge @ 1..) = text.trim().parse::<u64>() {
+        return Ok(ChunkEdges::Integer(edge));
+    }
+    let runs = text.split('|').map(|entry| {
+        let wrong = || ChunksError::Edge { found: entry.trim().to_owned() };
+        let (edge, count) = match entry.split_once(['x', 'X']) {
+            Some((edge, count)) => (edge, count.trim().parse().map_err(|_| wrong())?),
+            None => (entry, NonZeroU64::MIN),
+        };
+        let edge: NonZeroU64 = edge.trim().parse().map_err(|_| wrong())?;
+        Ok(EdgeRun::Repeat { edge: edge.get(), count })
+    });
+    Ok(ChunkEdges::from_runs(runs.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// A JSON list: numbers alone are a chunk shape, otherwise they are the edges of each axis.
+fn from_list(text: &str) -> Result<ChunkGrid, ChunksError> {
+    let regular = format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {text}}}}}"#);
+    if let Ok(grid) = ChunkGrid::from_json(regular.as_bytes()) {
+        return Ok(grid);
+    }
+    let rectilinear = format!(
+        r#"{{"name": "rectilinear", "configuration": {{"kind": "inline", "chunk_shapes": {text}}}}}"#
+    );
+    ChunkGrid::from_json(rectilinear.as_bytes()).map_err(ChunksError::Json)
+}
+
+fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<ChunkGrid, ChunksError> {
+    let entries: Vec<&str> = match text.trim() {
+        "" => Vec::new(),
+        text => text.split(',').collect(),
+    };
+    let mut axes: Vec<Option<ChunkEdges>> = vec![None; rank];
+    let named = entries.iter().filter(|entry| entry.contains('=')).count();
+    if named != 0 && named != entries.len() {
+        return Err(ChunksError::Mixed);
+    }
+    if named == 0 && entries.len() != rank {
+        return Err(ChunksError::Rank { found: entries.len(), rank });
+    }
+    for (position, entry) in entries.iter().enumerate() {
+        let (axis, edges) = match entry.split_once('=') {
+            Some((name, edges)) => (axis_of(name.trim(), rank, names)?, edges),
+            None => (position, *entry),
+        };
+        let slot = axes.get_mut(axis).ok_or(ChunksError::Rank { found: entries.len(), rank })?;
+        if slot.replace(parse_edges(edges)?).is_some() {
+            return Err(ChunksError::Twice { name: shown(axis, names) });
+        }
+    }
+    let axes = axes.into_iter().enumerate().map(|(axis, edges)| {
+        edges.ok_or_else(|| ChunksError::Missing { name: shown(axis, names) })
+    });
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    let regular: Option<Vec<u64>> = axes
+        .iter()
+        .map(|edges| match edges {
+            ChunkEdges::Integer(edge) => Some(*edge),
+            ChunkEdges::List(_) => None,
+        })
+        .collect();
+    Ok(match regular {
+        Some(chunk_shape) => ChunkGrid::Regular { chunk_shape },
+        None => ChunkGrid::Rectilinear { chunk_shapes: axes },
+    })
+}
+
+/// The axis of this name, or of this number.
+pub(crate) fn axis_of(
+    name: &str,
+    rank: usize,
+    names: &[Option<String>],
+) -> Result<usize, ChunksError> {
+    if let Some(axis) = names.iter().position(|known| known.as_deref() == Some(name)) {
+        return Ok(axis);
+    }
+    if let Some(axis) = name.parse().ok().filter(|axis| *axis < rank) {
+        return Ok(axis);
+    }
+    let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    let allowed = match (known.is_empty(), rank) {
+        (_, 0) => "the array has no axes".to_owned(),
+        (true, _) => format!("axes have no names here, but numbers from 0 to {}", rank - 1),
+        (false, _) => format!("the axes are {}", known.join(", ")),
+    };
+    Err(ChunksError::Name { name: name.to_owned(), allowed })
+}
+
+/// What the metadata would refuse too, here by the axis's name.
+fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
+    if grid.rank() != shape.len() {
+        return Err(ChunksError::Rank { found: grid.rank(), rank: shape.len() });
+    }
+    let ChunkGrid::Rectilinear { chunk_shapes } = grid else { return Ok(()) };
+    for (axis, (edges, &length)) in chunk_shapes.iter().zip(shape).enumerate() {
+        let name = || shown(axis, names);
+        if let ChunkEdges::List(_) = edges {
+            let sum = edges.extent().ok_or_else(|| ChunksError::TooLong { name: name() })?;
+            if sum < length {
+                return Err(ChunksError::TooShort { name: name(), sum, length });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shown(axis: usize, names: &[Option<String>]) -> String {
+    names.get(axis).cloned().flatten().unwrap_or_else(|| axis.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str, shape: &[u64]) -> Result<String, String> {
+        let names = [Some("time".to_owned()), Some("x".to_owned())];
+        let names = &names[..shape.len().min(2)];
+        parse(text, shape, names)
+            .map(|grid| {
+                grid.to_json().replace("{\"name\": ", "").replace("\"configuration\": ", "")
+            })
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_notation_has_its_grid() {
+        let cases = [
+            ("100,64", r#""regular", {"chunk_shape": [100, 64]}}"#),
+            ("time=100, x=64", r#""regular", {"chunk_shape": [100, 64]}}"#),
+            ("x=64,time=100", r#""regular", {"chunk_shape": [100, 64]}}"#),
+            ("1=64,0=100", r#""regular", {"chunk_shape": [100, 64]}}"#),
+            ("[100, 64]", r#""regular", {"chunk_shape": [100, 64]}}"#),
+            (
+                "time=31|28|31x2,x=100",
+                r#""rectilinear", {"kind": "inline", "chunk_shapes": [[31, 28, 31, 31], 100]}}"#,
+            ),
+            (
+                "31x400,100x1",
+                r#""rectilinear", {"kind": "inline", "chunk_shapes": [[[31, 400]], [100]]}}"#,
+            ),
+            (
+                "[[31, 28, [31, 2]], 100]",
+                r#""rectilinear", {"kind": "inline", "chunk_shapes": [[31, 28, [31, 2]], 100]}}"#,
+            ),
+            (
+                r#"{"name": "regular", "configuration": {"chunk_shape": [1, 2]}}"#,
+                r#""regular", {"chunk_shape": [1, 2]}}"#,
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(json(text, &[120, 90]).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(json("", &[]).as_deref(), Ok(r#""regular", {"chunk_shape": []}}"#));
+        let many = json("1x1000000000000000", &[1_000_000_000_000_000]).expect("no expansion");
+        assert!(many.contains("[[[1, 1000000000000000]]]"), "{many}");
+    }
+
+    #[test]
+    fn every_mistake_is_named() {
+        let cases = [
+            "100",
+            "1,2,3",
+            "time=100",
+            "time=1,time=2",
+            "time=1,2",
+            "y=1,x=1",
+            "0,1",
+            "31|,1",
+            "31x0,1",
+            "x2,1",
+            "-1,1",
+            "1.5,1",
+            "31|28,100",
+            "31x18446744073709551615,100",
+            "[[31, 0], 100]",
+            "[1]",
+            "{\"name\": \"hexagonal\"}",
+            "[1,",
+            "=1,x=2",
+        ];
+        let lines: Vec<String> = cases
+            .iter()
+            .map(|text| match json(text, &[120, 90]) {
+                Ok(grid) => panic!("{text} is {grid}"),
+                Err(message) => format!("{text:30} {message}"),
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+}

@@ -1,0 +1,154 @@
+//! `zarr-kit create`.
+
+use std::fs;
+use std::sync::Arc;
+
+use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Zstd};
+use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
+
+use crate::args::Create;
+use crate::chunks;
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::note;
+use crate::words;
+
+/// Bytes of elements that a chunk has at most where `--chunks` is left out.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+pub(super) fn run(args: &Create) -> Result<(), CliError> {
+    let metadata = match &args.metadata {
+        Some(path) => {
+            let json =
+                fs::read(path).map_err(|source| CliError::File { path: path.clone(), source })?;
+            let wrong = |source: MetadataError| CliError::Input {
+                path: path.clone(),
+                reason: source.to_string(),
+            };
+            ArrayMetadata::from_json(&json).map_err(wrong)?
+        }
+        None => metadata(args)?,
+    };
+    // All that can be wrong with it is found before a folder is made.
+    let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
+    checked.map_err(|source| CliError::Node { place: args.array.clone(), source })?;
+    let place = Place::create(&args.array)?;
+    let array = Array::create(place.store.clone(), &Prefix::root(), metadata)
+        .map_err(|source| place.failed(source))?;
+    let chunks = array.grid().occupied_chunks().map_or_else(
+        || "more than 2^64 chunks".to_owned(),
+        |chunks| words::counted(chunks, "chunk"),
+    );
+    note(format_args!(
+        "created {}: {} of {} in {chunks}",
+        place.shown,
+        array.data_type(),
+        words::shape(array.shape())
+    ));
+    Ok(())
+}
+
+fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
+    let shape = numbers("--shape", args.shape.as_deref().unwrap_or_default())?;
+    let data_type = data_type(args.dtype.as_deref().unwrap_or_default())?;
+    let names = names(args.dims.as_deref(), shape.len())?;
+    let grid = match &args.chunks {
+        Some(text) => chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
+            .map_err(|source| CliError::Chunks { text: text.clone(), source })?,
+        None => ChunkGrid::Regular { chunk_shape: default_chunks(&shape, &data_type) },
+    };
+    let codecs = match &args.codecs {
+        Some(json) => Codec::list_from_json(json.as_bytes())
+            .map_err(|source| CliError::Metadata { argument: "--codecs", source })?,
+        None => default_codecs(&data_type),
+    };
+    let fill = match &args.fill {
+        Some(text) => fill(&data_type, text)?,
+        None => zero(&data_type)?,
+    };
+    let argument = |source| CliError::Metadata { argument: "zarr.json would not be valid", source };
+    let mut metadata =
+        ArrayMetadata::new(&shape, &data_type, &grid, &fill, &codecs).map_err(argument)?;
+    if let Some(names) = names {
+        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        metadata = metadata.with_dimension_names(&names).map_err(argument)?;
+    }
+    if let Some(json) = &args.attributes {
+        metadata = metadata
+            .with_attributes(json)
+            .map_err(|source| CliError::Metadata { argument: "--attributes", source })?;
+    }
+    Ok(metadata)
+}
+
+/// `1461,4`; nothing at all is the shape of a single element.
+pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, CliError> {
+    let inside = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')', ',']);
+    if inside.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers = inside.split(',').map(|number| number.trim().parse::<u64>());
+    numbers.collect::<Result<_, _>>().map_err(|_| {
+        CliError::argument(argument, text, "lengths with commas between them are allowed: 1461,4")
+    })
+}
+
+fn data_type(name: &str) -> Result<DataType, CliError> {
+    let data_type = DataType::from_name(name)
+        .map_err(|source| CliError::Metadata { argument: "--dtype", source })?;
+    match data_type.size() {
+        Some(_) => Ok(data_type),
+        None => Err(CliError::argument("--dtype", name, "elements of this type are not read here")),
+    }
+}
+
+fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>, CliError> {
+    let Some(text) = text else { return Ok(None) };
+    let names: Vec<Option<String>> = text
+        .split(',')
+        .map(|name| Some(name.trim().to_owned()).filter(|name| !name.is_empty()))
+        .collect();
+    if names.len() == rank {
+        return Ok(Some(names));
+    }
+    let reason = format!("{} names, but --shape has {rank} axes", names.len());
+    Err(CliError::argument("--dims", text, reason))
+}
+
+/// JSON, or the bare word for a text: NaN, 0x7fc00000.
+fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
+    let bare = || {
+        let word = text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        word.then(|| FillValue::parse(data_type, &format!("\"{text}\"")).ok()).flatten()
+    };
+    FillValue::parse(data_type, text)
+        .or_else(|error| bare().ok_or(error))
+        .map_err(|source| CliError::Metadata { argument: "--fill", source })
+}
+
+/// All bits zero, or else the type's NaN: float8_e8m0fnu has no zero.
+fn zero(data_type: &DataType) -> Result<FillValue, CliError> {
+    FillValue::zero(data_type).map_err(|source| CliError::Metadata { argument: "--fill", source })
+}
+
+fn default_codecs(data_type: &DataType) -> Vec<Codec> {
+    let swaps = data_type.layout().is_some_and(|layout| layout.swap_unit > 1);
+    let endian = swaps.then_some(Endian::Little);
+    vec![Codec::Bytes { endian }, Codec::Zstd(Zstd { level: 3, checksum: false })]
+}
+
+/// The whole array, its longest edge halved until a chunk is small enough.
+fn default_chunks(shape: &[u64], data_type: &DataType) -> Vec<u64> {
+    let size = data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
+    let mut chunk: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
+    loop {
+        let bytes = chunk.iter().fold(size, |bytes, edge| bytes.saturating_mul(*edge));
+        match chunk.iter_mut().max() {
+            Some(longest) if bytes > CHUNK_BYTES && *longest > 1 => {
+                *longest = longest.div_ceil(2);
+            }
+            _ => return chunk,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What a read touches, said on standard error before it is done.
+
+use zarr_kit::{Array, Region};
+
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::note;
+use crate::words;
+
+/// Chunks that are listed.
+const SHOWN: usize = 12;
+
+pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {
+    let names = words::axis_names(array.metadata());
+    note(format_args!("{}: {}", place.shown, array.data_type()));
+    for (name, axis) in names.iter().zip(array.grid().axes()) {
+        note(format_args!("  {name}: {}", words::axis(axis)));
+    }
+    note(format_args!("  codecs: {}", words::codecs(array.metadata().codecs(), array.data_type())));
+    let key = |source| CliError::Key { place: place.shown.clone(), source };
+    let grid =
+        |source| place.failed(zarr_kit::ArrayError::Grid { key: place.shown.clone(), source });
+    let mut chunks = array.grid().chunks(&region.bounds()).map_err(grid)?;
+    let total = chunks.len();
+    note(format_args!("  reads from {}:", words::counted(total, "chunk")));
+    let mut shown = 0;
+    while let Some(part) = chunks.next_part() {
+        if shown == SHOWN {
+            note("    ...");
+            break;
+        }
+        shown += 1;
+        let chunk_key = array.chunk_key(part.chunk).map_err(key)?;
+        let mut parts = Vec::new();
+        for (axis, name) in names.iter().enumerate() {
+            let start = part.in_chunk.get(axis).copied().unwrap_or(0);
+            let length = part.shape.get(axis).copied().unwrap_or(0);
+            let edge = part.chunk_shape.get(axis).copied().unwrap_or(0);
+            parts.push(match (start, length) {
+                (0, length) if length == edge => format!("{name} all {edge}"),
+                (start, length) => {
+                    format!("{name} {start}:{} of {edge}", start.saturating_add(length))
+                }
+            });
+        }
+        let codec = array.chunk_codec(part.chunk_shape).map_err(|source| place.failed(source))?;
+        note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::route(&codec)));
+    }
+    Ok(())
+}

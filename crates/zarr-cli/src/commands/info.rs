@@ -1,0 +1,359 @@
+//! `zarr-kit info`.
+
+use std::ops::ControlFlow;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use zarr_kit::array::{Node, open_node};
+use zarr_kit::metadata::FillValue;
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
+
+use crate::args::Info;
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::{LABEL, Out, Table};
+use crate::words;
+
+/// Stored chunks above which their sizes are not added up: each is a request.
+const SIZED: u64 = 100_000;
+
+pub(super) fn run(args: &Info) -> Result<(), CliError> {
+    let place = Place::open(&args.path)?;
+    match place.node()? {
+        Node::Array(metadata) => array(&place, metadata, args.json),
+        Node::Group(metadata) => group(&place, &metadata, args.json),
+    }
+}
+
+/// What is stored of an array.
+#[derive(Debug, Default)]
+struct Stored {
+    /// Chunks with elements of the array.
+    occupied: u64,
+    /// Chunks wholly past its end.
+    beyond: u64,
+    /// Bytes of all of them, where that is cheap to know.
+    bytes: Option<u64>,
+}
+
+fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
+    let mut stored = Stored { bytes: place.local.then_some(0), ..Stored::default() };
+    let mut failed = None;
+    let mut seen = 0_u64;
+    array
+        .stored_chunks(&mut |chunk| {
+            if chunk.occupied {
+                stored.occupied += 1;
+            } else {
+                stored.beyond += 1;
+            }
+            seen += 1;
+            if seen > SIZED {
+                stored.bytes = None;
+            }
+            if let Some(bytes) = &mut stored.bytes {
+                match array.store().size(&chunk.key) {
+                    Ok(size) => *bytes = bytes.saturating_add(size.unwrap_or(0)),
+                    Err(error) => {
+                        failed = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        })
+        .map_err(|source| place.failed(source))?;
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(stored),
+    }
+}
+
+fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
+    let bound = place.bind(metadata.clone());
+    let stored = match &bound {
+        // What cannot be listed (HTTP) can still be described.
+        Ok(array) => stored(place, array).ok(),
+        Err(_) => None,
+    };
+    let mut out = Out::stdout();
+    if as_json {
+        out.json(&array_json(&metadata, &bound, stored.as_ref()))?;
+        return out.finish();
+    }
+    let mut table = Table::default();
+    heading(&mut out, place, "array")?;
+    let size = metadata.data_type().size();
+    let bits = metadata.data_type().layout().filter(|_| metadata.data_type().is_sub_byte());
+    table.row(
+        "type",
+        match (size, bits) {
+            (_, Some(layout)) => {
+                let bits = u64::from(layout.component_bits);
+                format!("{} ({})", metadata.data_type(), words::counted(bits, "bit"))
+            }
+            (Some(size), None) => {
+                let size = u64::try_from(size).unwrap_or(u64::MAX);
+                format!("{} ({})", metadata.data_type(), words::counted(size, "byte"))
+            }
+            (None, _) => metadata.data_type().name(),
+        },
+    );
+    table.row("fill value", metadata.fill_value().to_json());
+    let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
+    let mut text = words::counted(elements, "element");
+    if metadata.shape().len() > 1 {
+        text = format!("{} = {text}", words::shape(metadata.shape()));
+    }
+    if let Some(size) = size {
+        let size = u128::try_from(size).unwrap_or(u128::MAX);
+        text.push_str(&format!(", {}", words::bytes(elements.saturating_mul(size))));
+    }
+    table.row("shape", text);
+    let grid = match metadata.chunk_grid().to_json().contains("\"rectilinear\"") {
+        true => "rectilinear",
+        false => "regular",
+    };
+    table.row("grid", grid);
+    match &bound {
+        Ok(array) => array_rows(array, stored.as_ref(), &mut table),
+        Err(error) => {
+            table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
+            table.row("not readable", error.to_string());
+        }
+    }
+    attribute_rows(metadata.attributes(), &mut table);
+    for finding in metadata.findings() {
+        table.row("finding", finding.to_string());
+    }
+    table.print(&mut out)?;
+    out.finish()
+}
+
+fn array_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
+    let metadata = array.metadata();
+    for (name, axis) in words::axis_names(metadata).iter().zip(array.grid().axes()) {
+        table.row(format!("  {name}"), words::axis(axis));
+    }
+    let number = |n: Option<u64>| n.map_or_else(|| "more than 2^64".to_owned(), words::count);
+    let grid = array.grid();
+    let mut chunks = number(grid.occupied_chunks());
+    if grid.declared_chunks() != grid.occupied_chunks() {
+        chunks.push_str(&format!(" (declared: {})", number(grid.declared_chunks())));
+    }
+    if let Some(stored) = stored {
+        chunks.push_str(&format!(", {} stored", words::count(stored.occupied)));
+        if let Some(bytes) = stored.bytes.filter(|bytes| *bytes > 0) {
+            chunks.push_str(&format!(" in {}", words::bytes(bytes.into())));
+        }
+        if stored.beyond > 0 {
+            chunks.push_str(&format!(", {} of them past the end", words::count(stored.beyond)));
+        }
+    }
+    table.row("chunks", chunks);
+    table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
+    let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
+    if let Some(codec) = codec {
+        table.row("compiled", words::route(&codec));
+    }
+}
+
+fn attribute_rows(attributes: &str, table: &mut Table) {
+    match serde_json::from_str::<Members<'_>>(attributes) {
+        Ok(Members(members)) => {
+            for (at, (name, value)) in members.iter().enumerate() {
+                if at == 0 {
+                    table.row("attributes", "");
+                }
+                table.row(format!("  {name}"), shortened(value.get()));
+            }
+        }
+        // Bare NaN is no JSON; the text is worth showing all the same.
+        Err(_) => table.row("attributes", shortened(attributes)),
+    }
+}
+
+/// The members of an object in the order and the spelling of the document.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> serde::de::Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
+}
+
+/// Text that stays one line of a terminal.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 72;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+fn array_json(
+    metadata: &ArrayMetadata,
+    bound: &Result<Array, ArrayError>,
+    stored: Option<&Stored>,
+) -> Value {
+    // Bare NaN, which a document may have, is passed on as text.
+    let raw = |text: &str| -> Value {
+        serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+    };
+    let fill = metadata.fill_value().bytes().map_or_else(
+        || metadata.fill_value().to_json(),
+        |bytes| {
+            FillValue::from_bytes(metadata.data_type(), bytes)
+                .map_or_else(|_| metadata.fill_value().to_json(), |fill| fill.to_json())
+        },
+    );
+    let codecs: Vec<Value> = metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect();
+    let mut document = json!({
+        "node_type": "array",
+        "data_type": raw(&metadata.data_type().to_json()),
+        "fill_value": raw(&fill),
+        "shape": metadata.shape(),
+        "dimension_names": metadata.dimension_names(),
+        "chunk_grid": raw(&metadata.chunk_grid().to_json()),
+        "codecs": codecs,
+        "attributes": raw(metadata.attributes()),
+        "findings": metadata.findings().iter().map(|finding| json!({
+            "id": finding.id(), "path": finding.path(),
+            "found": finding.found(), "allowed": finding.allowed(),
+        })).collect::<Vec<_>>(),
+    });
+    let Some(members) = document.as_object_mut() else { return document };
+    match bound {
+        Err(error) => {
+            members.insert("readable".to_owned(), json!(false));
+            members.insert("error".to_owned(), json!(error.to_string()));
+        }
+        Ok(array) => {
+            members.insert("readable".to_owned(), json!(true));
+            let chunks = json!({
+                "declared": array.grid().declared(),
+                "occupied": array.grid().occupied(),
+                "stored": stored.map(|stored| stored.occupied),
+                "stored_past_the_end": stored.map(|stored| stored.beyond),
+                "stored_bytes": stored.and_then(|stored| stored.bytes),
+            });
+            members.insert("chunks".to_owned(), chunks);
+            let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
+            let compiled = codec.map(|codec| {
+                let route = codec.route();
+                json!({
+                    "chunk_shape": route.chunk_shape(),
+                    "stored_shape": route.leaf_shape(),
+                    "strides": route.view().map(|view| view.strides().to_vec()),
+                    "encoded_bytes": codec.encoded_len(),
+                })
+            });
+            members.insert("compiled".to_owned(), json!(compiled));
+        }
+    }
+    document
+}
+
+/// What is in a group, one line or object each.
+struct Child {
+    name: String,
+    node: Result<Node, String>,
+}
+
+fn children(place: &Place) -> Result<Vec<Child>, CliError> {
+    let failed = |source| place.failed(source);
+    let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
+    let mut children = Vec::new();
+    for name in group.children().map_err(failed)? {
+        let prefix = Prefix::new(&name)
+            .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+        let node = open_node(&place.store, &prefix).map_err(|error| error.to_string());
+        children.push(Child { name, node });
+    }
+    Ok(children)
+}
+
+fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
+    let children = children(place)?;
+    let mut out = Out::stdout();
+    if as_json {
+        let members: Vec<Value> = children.iter().map(child_json).collect();
+        let attributes: Value = serde_json::from_str(metadata.attributes())
+            .unwrap_or_else(|_| Value::String(metadata.attributes().to_owned()));
+        out.json(&json!({
+            "node_type": "group", "attributes": attributes, "members": members,
+        }))?;
+        return out.finish();
+    }
+    heading(&mut out, place, "group")?;
+    let mut table = Table::default();
+    attribute_rows(metadata.attributes(), &mut table);
+    table.row("members", words::count(u64::try_from(children.len()).unwrap_or(u64::MAX)));
+    table.print(&mut out)?;
+    let rows: Vec<[String; 4]> = children.iter().map(child_row).collect();
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..4).map(|column| width(column).unwrap_or(0)).collect();
+    for row in &rows {
+        let mut line = String::from(" ");
+        for (text, width) in row.iter().zip(&widths) {
+            line.push_str(&format!(" {text:width$} "));
+        }
+        out.line(line.trim_end())?;
+    }
+    out.finish()
+}
+
+fn child_row(child: &Child) -> [String; 4] {
+    let name = child.name.clone();
+    match &child.node {
+        Ok(Node::Array(array)) => [
+            name,
+            array.data_type().name(),
+            words::shape(array.shape()),
+            words::codecs(array.codecs(), array.data_type()),
+        ],
+        Ok(Node::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
+        Err(error) => [name, "error".to_owned(), String::new(), error.clone()],
+    }
+}
+
+fn child_json(child: &Child) -> Value {
+    let name = &child.name;
+    match &child.node {
+        Ok(Node::Array(array)) => json!({
+            "name": name, "node_type": "array",
+            "data_type": array.data_type().name(), "shape": array.shape(),
+        }),
+        Ok(Node::Group(_)) => json!({"name": name, "node_type": "group"}),
+        Err(error) => json!({"name": name, "error": error}),
+    }
+}
+
+fn heading(out: &mut Out, place: &Place, kind: &str) -> Result<(), CliError> {
+    if out.color() {
+        out.line(format_args!("{LABEL}{}{LABEL:#}: {kind}", place.shown))
+    } else {
+        out.line(format_args!("{}: {kind}", place.shown))
+    }
+}

@@ -1,0 +1,232 @@
+//! `zarr-kit write`.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read as _};
+use std::path::Path;
+
+use zarr_kit::metadata::DataType;
+use zarr_kit::view::{self, CopyError, Element, View};
+use zarr_kit::{Array, Region};
+
+use super::PIECE;
+use super::read::region;
+use crate::args::Write;
+use crate::error::CliError;
+use crate::format::npy::{self, Npy};
+use crate::place::Place;
+
+pub(super) fn run(args: &Write) -> Result<(), CliError> {
+    let place = Place::open(&args.array)?;
+    let array = place.array()?;
+    let region = region(&array, args.region.as_deref())?;
+    let mut input = Input::open(&args.from)?;
+    let header = input.header(array.data_type())?;
+    if let Some(header) = &header {
+        input.check_shape(header, &region)?;
+    }
+    let failed = |source| place.failed(source);
+    let size = array.element_size();
+    if let Some(header) = &header
+        && header.fortran
+    {
+        // Its first elements are spread over the whole region: no piece can be read alone.
+        let elements = input.take(&region, size)?;
+        input.end()?;
+        let elements = c_order(&elements, &region.shape(), size)
+            .map_err(|error| input.wrong(error.to_string()))?;
+        let elements = input.in_memory(elements, header, array.data_type())?;
+        return array.write(&region, &elements).map_err(failed);
+    }
+    let big_endian = header.is_some_and(|header| header.big_endian);
+    let header = Npy { shape: Vec::new(), fortran: false, big_endian };
+    if let Some(length) = input.length {
+        input.check_length(length, &array, &region)?;
+    }
+    for piece in array.pieces(&region, PIECE).map_err(failed)? {
+        let elements = input.take(&piece, size)?;
+        let elements = input.in_memory(elements, &header, array.data_type())?;
+        array.write(&piece, &elements).map_err(failed)?;
+    }
+    input.end()
+}
+
+/// The file that elements come from.
+struct Input<'a> {
+    path: &'a Path,
+    reader: Box<dyn io::Read>,
+    /// Bytes of it, if it is a file.
+    length: Option<u64>,
+    /// Bytes read.
+    position: u64,
+}
+
+impl<'a> Input<'a> {
+    fn open(path: &'a Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            let reader = Box::new(io::stdin().lock());
+            return Ok(Self {
+                path: Path::new("standard input"),
+                reader,
+                length: None,
+                position: 0,
+            });
+        }
+        let failed = |source| CliError::File { path: path.to_owned(), source };
+        let file = File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if meta.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let length = meta.is_file().then_some(meta.len());
+        Ok(Self { path, reader: Box::new(BufReader::new(file)), length, position: 0 })
+    }
+
+    fn failed(&self, source: io::Error) -> CliError {
+        CliError::File { path: self.path.to_owned(), source }
+    }
+
+    fn wrong(&self, reason: impl Into<String>) -> CliError {
+        CliError::Input { path: self.path.to_owned(), reason: reason.into() }
+    }
+
+    /// The header, if it is a .npy file.
+    fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
+        let mut first = Vec::new();
+        let wanted = u64::try_from(npy::MAGIC.len()).unwrap_or(0);
+        (&mut self.reader).take(wanted).read_to_end(&mut first).map_err(|e| self.failed(e))?;
+        let is_npy = first == npy::MAGIC;
+        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(first).chain(reader));
+        if !is_npy {
+            return Ok(None);
+        }
+        let mut counting = Counting { inner: &mut self.reader, count: 0 };
+        let header = npy::read_header(&mut counting, data_type);
+        let count = counting.count;
+        self.length = self.length.map(|length| length.saturating_sub(count));
+        header.map(Some).map_err(|reason| self.wrong(reason))
+    }
+
+    /// The file's shape is the region's, with or without the axes that were given by one index.
+    fn check_shape(&self, header: &Npy, region: &Region) -> Result<(), CliError> {
+        let whole: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+        if header.shape == region.shape() || header.shape == whole {
+            return Ok(());
+        }
+        Err(self.wrong(format!(
+            "an array of shape {:?}, but the region has shape {:?}",
+            header.shape,
+            region.shape()
+        )))
+    }
+
+    /// Before anything is written: a file of another length than the region.
+    fn check_length(&self, length: u64, array: &Array, region: &Region) -> Result<(), CliError> {
+        let size = u128::try_from(array.element_size()).unwrap_or(u128::MAX);
+        let elements = region.elements().map_or(u128::MAX, u128::from);
+        let expected = elements.saturating_mul(size);
+        if u128::from(length) == expected {
+            return Ok(());
+        }
+        Err(self.wrong(format!(
+            "{length} bytes of elements, but the region has {expected}: {} of {} ({size} bytes each)",
+            crate::words::counted(elements, "element"),
+            array.data_type()
+        )))
+    }
+
+    /// The bytes of the next elements.
+    fn take(&mut self, piece: &Region, size: usize) -> Result<Vec<u8>, CliError> {
+        let size = u64::try_from(size).unwrap_or(u64::MAX);
+        let wanted = piece.elements().and_then(|elements| elements.checked_mul(size));
+        let wanted = wanted.ok_or_else(|| self.wrong("more elements than fit into memory"))?;
+        let mut bytes = Vec::new();
+        (&mut self.reader).take(wanted).read_to_end(&mut bytes).map_err(|e| self.failed(e))?;
+        let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.position = self.position.saturating_add(found);
+        if found == wanted {
+            return Ok(bytes);
+        }
+        let missing = wanted.saturating_sub(found);
+        Err(self.wrong(format!(
+            "ends after {} bytes of elements, at least {missing} too early",
+            self.position
+        )))
+    }
+
+    /// There is nothing left.
+    fn end(&mut self) -> Result<(), CliError> {
+        let mut one = [0];
+        match self.reader.read(&mut one) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.wrong(format!(
+                "more than the {} bytes of elements that the region has",
+                self.position
+            ))),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    /// The elements in memory's form: little-endian, sub-byte types extended from their own bits.
+    fn in_memory(
+        &self,
+        mut elements: Vec<u8>,
+        header: &Npy,
+        data_type: &DataType,
+    ) -> Result<Vec<u8>, CliError> {
+        let Some(layout) = data_type.layout() else { return Ok(elements) };
+        if header.big_endian {
+            elements.chunks_exact_mut(layout.swap_unit).for_each(<[u8]>::reverse);
+        }
+        if !data_type.is_sub_byte() {
+            return Ok(elements);
+        }
+        let unused = 8_u32.saturating_sub(layout.component_bits);
+        let kept = |byte: u8| {
+            let moved = byte << unused;
+            if layout.signed {
+                (moved.cast_signed() >> unused).cast_unsigned()
+            } else {
+                moved >> unused
+            }
+        };
+        match elements.iter().position(|byte| kept(*byte) != *byte) {
+            None => Ok(elements),
+            Some(at) => {
+                let element = at / layout.components.max(1);
+                let byte = elements.get(at).copied().unwrap_or_default();
+                Err(self.wrong(format!(
+                    "element {element} has the byte {byte:#04x}, which is no {data_type}: one byte \
+                     a component, extended from its {} bits",
+                    layout.component_bits
+                )))
+            }
+        }
+    }
+}
+
+/// Fortran order turned into C order.
+fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
+    let sizes: Vec<usize> =
+        shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
+    let reversed: Vec<usize> = sizes.iter().rev().copied().collect();
+    let order: Vec<usize> = (0..sizes.len()).rev().collect();
+    let source = View::contiguous(&reversed)?.permute(&order)?;
+    let mut out = view::zeroed(elements.len())?;
+    view::copy(&source, elements, &View::contiguous(&sizes)?, &mut out, Element::new(size), &[])?;
+    Ok(out)
+}
+
+/// Counts what is read.
+struct Counting<R> {
+    inner: R,
+    count: u64,
+}
+
+impl<R: io::Read> io::Read for Counting<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.count = self.count.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(read)
+    }
+}

@@ -1,0 +1,105 @@
+//! What can go wrong, each in one line: what, where, what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use zarr_kit::ArrayError;
+use zarr_kit::array::RegionError;
+use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::metadata::MetadataError;
+
+use crate::chunks::ChunksError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("{message}")]
+    Usage { message: String },
+    #[error("{argument} {found:?}: {reason}")]
+    Argument { argument: &'static str, found: String, reason: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}", at(place, source))]
+    Node { place: String, source: ArrayError },
+    #[error("{place}: {source}")]
+    Key { place: String, source: KeyError },
+    #[error("{place}: there is a node here already; remove it first, or choose another path")]
+    Exists { place: String },
+    #[error("{place}: this is a group, not an array; {children}")]
+    Group { place: String, children: String },
+    #[error("--region {text:?}: {source}")]
+    Region { text: String, source: RegionError },
+    #[error("--chunks {text:?}: {source}")]
+    Chunks { text: String, source: ChunksError },
+    #[error("{argument}: {}", source.to_string().trim_start_matches("$: "))]
+    Metadata { argument: &'static str, source: MetadataError },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{}: {reason}", path.display())]
+    Input { path: PathBuf, reason: String },
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+    #[error("{format} is no text: give a file with -o, or a pipe")]
+    Terminal { format: &'static str },
+}
+
+impl CliError {
+    /// A mistake in the arguments, as clap found it.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut message = String::new();
+        let mut command = "zarr-kit".to_owned();
+        for line in lines {
+            if let Some(usage) = line.strip_prefix("Usage: ") {
+                let words = usage
+                    .split(' ')
+                    .take_while(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+                command = words.collect::<Vec<_>>().join(" ");
+                break;
+            }
+            if line.starts_with("For more information") {
+                break;
+            }
+            let line = line.strip_prefix("error: ").unwrap_or(line);
+            let joint = match (message.is_empty(), message.ends_with(':')) {
+                (true, _) => "",
+                (false, true) => " ",
+                (false, false) => "; ",
+            };
+            message.push_str(joint);
+            message.push_str(line);
+        }
+        message.push_str("; see ");
+        message.push_str(&command);
+        message.push_str(" --help");
+        Self::Usage { message }
+    }
+
+    pub(crate) fn argument(argument: &'static str, found: &str, reason: impl ToString) -> Self {
+        Self::Argument { argument, found: found.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// A library error, with the place as the user wrote it: the library knows only the root of a
+/// store.
+fn at(place: &str, source: &ArrayError) -> String {
+    match source {
+        ArrayError::NotFound { .. } => {
+            format!("{place}: no array or group here: there is no zarr.json")
+        }
+        ArrayError::Version2 { found, .. } => format!(
+            "{place}: this is Zarr version 2 ({found}); only version 3 is read, and zarr-python's \
+             `zarr migrate` converts it"
+        ),
+        ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
+        ArrayError::DataType { data_type, .. } => {
+            format!("{place}: elements of data type {data_type} are not read here")
+        }
+        ArrayError::Region(source) => format!("{place}: {source}"),
+        other => format!("{place}: {other}"),
+    }
+}

@@ -1,0 +1,25 @@
+//! One element a line, in C order, as the JSON of a fill value.
+
+use zarr_kit::metadata::{DataType, MetadataError, format_element};
+
+/// Text that is gathered before it is passed on.
+const BLOCK: usize = 1 << 16;
+
+/// Formats elements and hands the text on in blocks.
+pub(crate) fn format<E: From<MetadataError>>(
+    data_type: &DataType,
+    elements: &[u8],
+    mut write: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let size = data_type.size().unwrap_or(1).max(1);
+    let mut text = String::with_capacity(BLOCK + 256);
+    for element in elements.chunks_exact(size) {
+        format_element(data_type, element, &mut text)?;
+        text.push('\n');
+        if text.len() >= BLOCK {
+            write(text.as_bytes())?;
+            text.clear();
+        }
+    }
+    write(text.as_bytes())
+}

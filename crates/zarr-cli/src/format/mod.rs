@@ -1,0 +1,5 @@
+//! Elements as text and as files.
+
+pub(crate) mod lines;
+pub(crate) mod npy;
+pub(crate) mod text;

@@ -1,0 +1,85 @@
+//! The places that arguments name: folders and URLs.
+
+use std::sync::Arc;
+
+use zarr_kit::array::store::{self, StoreOptions};
+use zarr_kit::array::{Node, open_node};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
+
+use zarr_kit::codec::Options;
+
+use crate::error::CliError;
+
+/// A folder or URL, opened as a store whose root is the node.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// As the user wrote it, without what may be secret.
+    pub(crate) shown: String,
+    pub(crate) store: Arc<dyn Store>,
+    /// Whether asking for the size of an object costs next to nothing.
+    pub(crate) local: bool,
+}
+
+impl Place {
+    pub(crate) fn open(path: &str) -> Result<Self, CliError> {
+        Self::with(path, &StoreOptions::new())
+    }
+
+    /// Makes the folder if there is none.
+    pub(crate) fn create(path: &str) -> Result<Self, CliError> {
+        Self::with(path, &StoreOptions::new().create(true))
+    }
+
+    fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
+        let trimmed = path.trim_end_matches('/');
+        let path = if trimmed.is_empty() { path } else { trimmed };
+        // A trailing `zarr.json` is what completion in a shell leads to.
+        let path = path.strip_suffix("/zarr.json").unwrap_or(path);
+        let store = store::open_url(path, options)?;
+        let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let local = !path.contains("://") || path.starts_with("file:");
+        Ok(Self { shown, store, local })
+    }
+
+    pub(crate) fn node(&self) -> Result<Node, CliError> {
+        open_node(&self.store, &Prefix::root()).map_err(|source| self.failed(source))
+    }
+
+    pub(crate) fn array(&self) -> Result<Array, CliError> {
+        match self.node()? {
+            Node::Array(metadata) => self.bind(metadata).map_err(|source| self.failed(source)),
+            Node::Group(_) => Err(CliError::Group {
+                place: self.shown.clone(),
+                children: self.children_in_words(),
+            }),
+        }
+    }
+
+    pub(crate) fn bind(&self, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, Options::default())
+    }
+
+    pub(crate) fn failed(&self, source: ArrayError) -> CliError {
+        match source {
+            ArrayError::Exists { .. } => CliError::Exists { place: self.shown.clone() },
+            source => CliError::Node { place: self.shown.clone(), source },
+        }
+    }
+
+    fn children_in_words(&self) -> String {
+        const SHOWN: usize = 8;
+        let children = Group::open(self.store.clone(), &Prefix::root())
+            .and_then(|group| group.children())
+            .unwrap_or_default();
+        match children.as_slice() {
+            [] => "nothing was found in it".to_owned(),
+            names => {
+                let mut text = format!("in it: {}", names[..names.len().min(SHOWN)].join(", "));
+                if names.len() > SHOWN {
+                    text.push_str(", ...");
+                }
+                text
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Where results and messages go.
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+use crate::error::CliError;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 1 << 18;
+
+/// Results: standard output, or a file that is removed again if it does not get finished.
+pub(crate) struct Out {
+    writer: BufWriter<Box<dyn Write>>,
+    file: Option<PathBuf>,
+    finished: bool,
+    color: bool,
+}
+
+impl Out {
+    pub(crate) fn stdout() -> Self {
+        let stdout = io::stdout();
+        let choice = AutoStream::choice(&stdout);
+        let color = !matches!(choice, ColorChoice::Never);
+        let writer: Box<dyn Write> = Box::new(stdout.lock());
+        Self {
+            writer: BufWriter::with_capacity(BUFFER, writer),
+            file: None,
+            finished: false,
+            color,
+        }
+    }
+
+    pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
+        let file = File::create(path)
+            .map_err(|source| CliError::File { path: path.to_owned(), source })?;
+        let writer: Box<dyn Write> = Box::new(file);
+        let writer = BufWriter::with_capacity(BUFFER, writer);
+        Ok(Self { writer, file: Some(path.to_owned()), finished: false, color: false })
+    }
+
+    pub(crate) fn to(path: Option<&Path>) -> Result<Self, CliError> {
+        match path {
+            Some(path) if path != Path::new("-") => Self::file(path),
+            _ => Ok(Self::stdout()),
+        }
+    }
+
+    /// Whether text may be coloured.
+    pub(crate) fn color(&self) -> bool {
+        self.color
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        self.writer.write_all(bytes).map_err(|source| self.failed(source))
+    }
+
+    pub(crate) fn line(&mut self, line: impl Display) -> Result<(), CliError> {
+        writeln!(self.writer, "{line}").map_err(|source| self.failed(source))
+    }
+
+    pub(crate) fn json(&mut self, document: &impl serde::Serialize) -> Result<(), CliError> {
+        serde_json::to_writer_pretty(&mut self.writer, document)
+            .map_err(|source| self.failed(source.into()))?;
+        self.bytes(b"\n")
+    }
+
+    /// Writes what is left; without this a file does not stay.
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+        self.writer.flush().map_err(|source| self.failed(source))?;
+        self.finished = true;
+        Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> CliError {
+        match &self.file {
+            Some(path) => CliError::File { path: path.clone(), source },
+            None => CliError::Output(source),
+        }
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        // A file that cannot be removed is reported by the error that brought us here.
+        if let (false, Some(path)) = (self.finished, &self.file)
+            && fs::metadata(path).is_ok_and(|meta| meta.is_file())
+        {
+            let _left = fs::remove_file(path);
+        }
+    }
+}
+
+/// One line on standard error, red where it is a terminal.
+pub(crate) fn error(message: &str) {
+    let red = AnsiColor::Red.on_default().bold();
+    // Line breaks come from others' texts; a message stays one line.
+    let message = message.replace(['\n', '\r'], " ");
+    // There is nobody left to tell.
+    let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// A message on standard error.
+pub(crate) fn note(message: impl Display) {
+    let _closed = writeln!(anstream::stderr(), "{message}");
+}
+
+/// Whether raw bytes would go to somebody's screen.
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// What names of things look like.
+pub(crate) const LABEL: Style = Style::new().bold();
+
+/// Lines of a name and a value, the values aligned.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<(String, String)>,
+}
+
+impl Table {
+    pub(crate) fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.rows.push((name.into(), value.into()));
+    }
+
+    pub(crate) fn print(&self, out: &mut Out) -> Result<(), CliError> {
+        let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, value) in &self.rows {
+            let padding = width.saturating_sub(name.chars().count());
+            if out.color() && !name.starts_with(' ') {
+                let line = format!("{LABEL}{name}{LABEL:#}{:padding$}  {value}", "");
+                out.line(line.trim_end())?;
+            } else {
+                out.line(format!("{name}{:padding$}  {value}", "").trim_end())?;
+            }
+        }
+        Ok(())
+    }
+}

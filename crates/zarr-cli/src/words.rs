@@ -1,0 +1,245 @@
+//! Numbers, axes, codecs and views in words.
+
+use zarr_kit::Array;
+use zarr_kit::codec::ChunkCodec;
+use zarr_kit::grid::{Axis, AxisKind, Run};
+use zarr_kit::metadata::{
+    BloscShuffle, Codec, DataType, Endian, IndexLocation, Packbits, PaddingEncoding, Reshape,
+    ReshapeDim, Sharding,
+};
+
+/// A number with its digits in groups of three.
+pub(crate) fn count(n: impl Into<u128>) -> String {
+    let digits = n.into().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 chunk`, `2 chunks`.
+pub(crate) fn counted(n: impl Into<u128>, thing: &str) -> String {
+    let n = n.into();
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(n))
+}
+
+/// Bytes in the unit that leaves one to four digits.
+pub(crate) fn bytes(n: u128) -> String {
+    const UNITS: [&str; 7] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let mut unit = 0;
+    let mut rest = n;
+    // Tenths, rounded to the nearest, never up to 1024.0.
+    while rest >= 1024 * 1024 && unit + 1 < UNITS.len() {
+        rest /= 1024;
+        unit += 1;
+    }
+    let tenths = (rest * 10 + 512) / 1024;
+    if tenths >= 10240 && unit + 1 < UNITS.len() {
+        return format!("1.0 {}", UNITS[unit + 1]);
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+/// Sizes as people say them: `31 x 2`; `()` for no dimension.
+pub(crate) fn shape(sizes: &[impl ToString]) -> String {
+    match sizes {
+        [] => "()".to_owned(),
+        sizes => sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x "),
+    }
+}
+
+/// The names of the axes, `axis 0` where they have none.
+pub(crate) fn axis_names(array: &zarr_kit::ArrayMetadata) -> Vec<String> {
+    let given = array.dimension_names().unwrap_or_default();
+    (0..array.shape().len())
+        .map(|axis| match given.get(axis) {
+            Some(Some(name)) => name.clone(),
+            _ => format!("axis {axis}"),
+        })
+        .collect()
+}
+
+/// An axis's chunks: `1,461 in 48 chunks: 31, 29, 31, 30, ...`.
+pub(crate) fn axis(axis: &Axis) -> String {
+    let extent = count(axis.extent());
+    let chunks = counted(axis.declared(), "chunk");
+    let mut text = match axis.kind() {
+        AxisKind::Regular { edge } => format!("{extent} in {chunks} of {}", count(edge)),
+        AxisKind::Rectilinear => match axis.regular_edge() {
+            Some(edge) if axis.declared() > 1 => {
+                format!("{extent} in {chunks} of {}, as a list", count(edge))
+            }
+            _ => format!("{extent} in {chunks}: {}", edges(axis.runs())),
+        },
+    };
+    if axis.occupied() < axis.declared() {
+        let beyond = axis.declared() - axis.occupied();
+        text.push_str(&format!("; {} wholly past the end", count(beyond)));
+    } else if axis.declared_end() > axis.extent() {
+        let beyond = axis.declared_end() - axis.extent();
+        text.push_str(&format!("; the last reaches {} past the end", count(beyond)));
+    }
+    text
+}
+
+/// Edges one after another, a run as `31 x2`, long lists cut.
+fn edges(runs: impl Iterator<Item = Run>) -> String {
+    const SHOWN: usize = 12;
+    let mut runs = runs.peekable();
+    let mut words = Vec::new();
+    while words.len() < SHOWN
+        && let Some(run) = runs.next()
+    {
+        words.push(match run.count {
+            1 => count(run.edge),
+            n => format!("{} x{}", count(run.edge), count(n)),
+        });
+    }
+    if runs.peek().is_some() {
+        words.push("...".to_owned());
+    }
+    words.join(", ")
+}
+
+/// A chain in the order of encoding.
+pub(crate) fn codecs(codecs: &[Codec], data_type: &DataType) -> String {
+    let words: Vec<String> = codecs.iter().map(|codec| self::codec(codec, data_type)).collect();
+    words.join(" -> ")
+}
+
+fn codec(codec: &Codec, data_type: &DataType) -> String {
+    match codec {
+        Codec::Bytes { endian } => match (endian, data_type.layout()) {
+            (Some(Endian::Big), Some(layout)) if layout.swap_unit > 1 => {
+                "bytes (big endian)".to_owned()
+            }
+            (Some(Endian::Little), Some(layout)) if layout.swap_unit > 1 => {
+                "bytes (little endian)".to_owned()
+            }
+            _ => "bytes".to_owned(),
+        },
+        Codec::Packbits(packbits) => self::packbits(packbits, data_type),
+        Codec::Transpose(transpose) => format!("transpose ({:?})", transpose.order),
+        Codec::Reshape(reshape) => format!("reshape ([{}])", self::reshape(reshape)),
+        Codec::Gzip { level } => format!("gzip (level {level})"),
+        Codec::Zstd(zstd) if zstd.checksum => format!("zstd (level {}, checksum)", zstd.level),
+        Codec::Zstd(zstd) => format!("zstd (level {})", zstd.level),
+        Codec::Blosc(blosc) => {
+            let shuffle = match blosc.shuffle {
+                BloscShuffle::Shuffle => ", shuffle",
+                BloscShuffle::BitShuffle => ", bitshuffle",
+                BloscShuffle::NoShuffle => "",
+            };
+            let name = format!("{:?}", blosc.cname).to_lowercase();
+            format!("blosc ({name}, level {}{shuffle})", blosc.clevel)
+        }
+        Codec::ShardingIndexed(sharding) => self::sharding(sharding, data_type),
+        Codec::Unknown(unknown) => format!("{} (not known here)", unknown.name()),
+        other => other.name().to_owned(),
+    }
+}
+
+fn packbits(packbits: &Packbits, data_type: &DataType) -> String {
+    let bits = u64::from(data_type.layout().map_or(0, |layout| layout.component_bits));
+    let first = packbits.first_bit.unwrap_or(0);
+    let last = packbits.last_bit.unwrap_or(bits.saturating_sub(1));
+    let width = last.saturating_sub(first).saturating_add(1);
+    let mut text = match width == bits {
+        true => format!("packbits ({} each", counted(bits, "bit")),
+        false => format!("packbits (bits {first} to {last} of {bits}"),
+    };
+    match packbits.padding_encoding {
+        PaddingEncoding::None => {}
+        PaddingEncoding::FirstByte => text.push_str(", padding in the first byte"),
+        PaddingEncoding::LastByte => text.push_str(", padding in the last byte"),
+    }
+    text.push(')');
+    text
+}
+
+fn reshape(reshape: &Reshape) -> String {
+    let dims = reshape.shape.iter().map(|dim| match dim {
+        ReshapeDim::Size(size) => size.to_string(),
+        ReshapeDim::InputDims(dims) => format!("{dims:?}"),
+        ReshapeDim::Auto => "-1".to_owned(),
+    });
+    dims.collect::<Vec<_>>().join(", ")
+}
+
+fn sharding(sharding: &Sharding, data_type: &DataType) -> String {
+    let location = match sharding.index_location {
+        IndexLocation::Start => "start",
+        IndexLocation::End => "end",
+    };
+    let inner = codecs(&sharding.codecs, data_type);
+    let size = shape(&sharding.chunk_shape);
+    format!("sharding_indexed (inner chunks {size}: {inner}; index at the {location})")
+}
+
+/// What the array-to-array codecs compiled to, for one chunk shape.
+pub(crate) fn route(codec: &ChunkCodec) -> String {
+    let route = codec.route();
+    match route.view() {
+        Some(view) if view.is_contiguous() => {
+            "one view of the stored elements, in C order".to_owned()
+        }
+        Some(view) => {
+            let strides: Vec<String> = view.strides().iter().map(ToString::to_string).collect();
+            format!(
+                "one view of the stored elements: shape {}, strides {}",
+                shape(route.chunk_shape()),
+                strides.join(", ")
+            )
+        }
+        None => format!(
+            "no single view: a chunk of {} and its stored elements, {}, meet part of the way",
+            shape(route.chunk_shape()),
+            shape(route.leaf_shape())
+        ),
+    }
+}
+
+/// The shape of the first chunk, as it is stored; `None` without chunks.
+pub(crate) fn first_chunk(array: &Array) -> Option<Vec<u64>> {
+    let grid = array.grid();
+    let mut shape = vec![0; grid.rank()];
+    grid.chunk_shape(&vec![0; grid.rank()], &mut shape).ok()?;
+    Some(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let words = [0_u64, 999, 1000, 12_345, 1_000_000].map(count);
+        assert_eq!(words, ["0", "999", "1,000", "12,345", "1,000,000"]);
+        assert_eq!(counted(1_u64, "chunk"), "1 chunk");
+        assert_eq!(counted(0_u64, "chunk"), "0 chunks");
+    }
+
+    #[test]
+    fn sizes_have_a_unit_that_suits_them() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            (1_048_575, "1.0 MiB"),
+            (1 << 20, "1.0 MiB"),
+            (u128::from(u64::MAX), "16.0 EiB"),
+        ];
+        for (n, expected) in cases {
+            assert_eq!(bytes(n), expected, "{n}");
+        }
+    }
+}

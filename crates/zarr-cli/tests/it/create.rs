@@ -1,0 +1,113 @@
+//! `create`: the documents that it writes, and what it refuses.
+
+use std::fs;
+
+use crate::support::{file, run, session, succeed};
+
+#[test]
+fn documents() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let cases: &[&[&str]] = &[
+        &["--shape", "90", "--dtype", "int16", "--chunks", "31|28|31"],
+        &[
+            "--shape",
+            "1461,4",
+            "--dtype",
+            "float32",
+            "--dims",
+            "time,variable",
+            "--chunks",
+            "variable=4,time=31x40|300",
+            "--fill",
+            "NaN",
+        ],
+        &["--shape", "10000,5000", "--dtype", "bool", "--codecs", r#"[{"name": "packbits"}]"#],
+        &["--shape", "", "--dtype", "complex64", "--fill", "[0.5, -1]"],
+        &["--shape", "3", "--dtype", "float16", "--fill", "0x7e01", "--dims", ""],
+        &["--shape", "8", "--dtype", "r24", "--attributes", r#"{"b": 1.0, "a": [2]}"#],
+        &["--shape", "7,3", "--dtype", "uint4", "--chunks", "[[[2, 3], 1], 3]", "--fill", "15"],
+    ];
+    let mut documents = Vec::new();
+    for (at, arguments) in cases.iter().enumerate() {
+        let name = format!("a{at}");
+        succeed(folder.path(), &[&["create", &name], *arguments].concat());
+        let document = fs::read_to_string(folder.path().join(name).join("zarr.json"));
+        documents.push(format!("{}\n{}", arguments.join(" "), document.expect("written")));
+    }
+    insta::assert_snapshot!(documents.join("\n\n"));
+}
+
+#[test]
+fn from_a_document() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    succeed(folder.path(), &["create", "a", "--shape", "5", "--dtype", "int8", "--fill", "-7"]);
+    let original = fs::read(folder.path().join("a/zarr.json")).expect("written");
+    succeed(folder.path(), &["create", "b", "--metadata", "a/zarr.json"]);
+    assert_eq!(fs::read(folder.path().join("b/zarr.json")).expect("written"), original);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    file(folder.path(), "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    let again = ["create", "group", "--shape", "5", "--dtype", "int8"];
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[
+            &["create", "a", "--shape", "5", "--dtype", "int8"],
+            &["create", "a", "--shape", "6", "--dtype", "int8"],
+            &again,
+        ],
+    ));
+    assert!(!run(folder.path(), &again).status.success());
+}
+
+#[test]
+fn mistakes_leave_nothing_behind() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let create = |extra: &[&'static str]| [&["create", "x"], extra].concat();
+    let commands = [
+        create(&[]),
+        create(&["--shape", "5"]),
+        create(&["--shape", "5,-1", "--dtype", "int8"]),
+        create(&["--shape", "5", "--dtype", "int9"]),
+        create(&["--shape", "5", "--dtype", "string"]),
+        create(&["--shape", "5", "--dtype", "int8", "--fill", "200"]),
+        create(&["--shape", "5", "--dtype", "float32", "--fill", "NaM"]),
+        create(&["--shape", "5", "--dtype", "int8", "--dims", "x,y"]),
+        create(&["--shape", "5", "--dtype", "int8", "--chunks", "2|2"]),
+        create(&["--shape", "5", "--dtype", "int8", "--dims", "time", "--chunks", "tmie=2"]),
+        create(&["--shape", "5", "--dtype", "int8", "--chunks", "0"]),
+        create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"zstd\"}]"]),
+        create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"byts\"}]"]),
+        create(&["--shape", "5", "--dtype", "int8", "--codecs", "bytes"]),
+        create(&["--shape", "5", "--dtype", "int16", "--codecs", "[\"bytes\"]"]),
+        create(&[
+            "--shape",
+            "5",
+            "--dtype",
+            "int16",
+            "--fill",
+            "5000",
+            "--codecs",
+            "[{\"name\": \"packbits\", \"configuration\": {\"last_bit\": 11}}]",
+        ]),
+        create(&[
+            "--shape",
+            "59",
+            "--dtype",
+            "int16",
+            "--chunks",
+            "31|28",
+            "--codecs",
+            "[{\"name\": \"reshape\", \"configuration\": {\"shape\": [31]}}, \
+                {\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]",
+        ]),
+        create(&["--shape", "5", "--dtype", "int8", "--attributes", "[1]"]),
+        create(&["--metadata", "missing.json"]),
+        create(&["--metadata", "missing.json", "--shape", "5"]),
+    ];
+    let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder.path(), &commands));
+    assert!(!folder.path().join("x").exists());
+}

@@ -1,0 +1,85 @@
+//! Mistakes: one line that says what, where and what to do, and exit status 2.
+
+use std::process::Stdio;
+
+use crate::support::{file, root, session};
+
+#[test]
+fn arguments() {
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["raed"],
+            &["read"],
+            &["read", "a", "--fromat", "raw"],
+            &["read", "a", "--format", "xml"],
+            &["read", "a", "b"],
+            &["info"],
+            &["write", "a"],
+        ],
+    ));
+}
+
+#[test]
+fn places_and_regions() {
+    const RANGE: &str = "fixtures/seattle-weather.zarr/temp_range_12bit";
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["read", "nowhere.zarr"],
+            &["info", "nowhere.zarr"],
+            &["info", "fixtures"],
+            &["info", "fixtures/seattle-weather.csv"],
+            &["read", "fixtures/seattle-weather.zarr"],
+            &["info", "gopher://host/a"],
+            &["info", ""],
+            &["read", RANGE, "--region", "1461"],
+            &["read", RANGE, "--region", "0:5,0,0"],
+            &["read", RANGE, "--region", "a:b"],
+            &["read", RANGE, "--region", "::0"],
+            &["read", RANGE, "--output", "nowhere/out.raw"],
+        ],
+    ));
+}
+
+#[test]
+fn documents_and_chunks() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let array = |name: &str, change: &dyn Fn(String) -> String| {
+        let document = r#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int16",
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+            "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+            "codecs": [{"name": "packbits"}, {"name": "crc32c"}]}"#;
+        file(folder.path(), &format!("{name}/zarr.json"), change(document.to_owned()));
+    };
+    array("grid", &|d| d.replace("\"chunk_shape\": [2]", "\"chunk_shape\": [0]"));
+    array("type", &|d| d.replace("\"int16\"", "\"int17\""));
+    array("fill", &|d| d.replace("\"fill_value\": 0", "\"fill_value\": 0.5"));
+    array("chain", &|d| d.replace("{\"name\": \"packbits\"}, ", ""));
+    array("json", &|d| d.replace("\"codecs\": [", "\"codecs\": "));
+    array("member", &|d| d.replace("\"shape\"", "\"shpae\""));
+    array("short", &|d| d);
+    file(folder.path(), "short/c/1", [1, 0, 0, 0]);
+    array("crc", &|d| d);
+    file(folder.path(), "crc/c/1", [1, 0, 2, 0, 9, 9, 9, 9]);
+    file(folder.path(), "v2/.zarray", "{}");
+    let names = ["grid", "type", "fill", "chain", "json", "member", "short", "crc", "v2"]
+        .map(|name| ["read", name]);
+    let commands: Vec<&[&str]> = names.iter().map(|name| &name[..]).collect();
+    insta::assert_snapshot!(session(folder.path(), &commands));
+}
+
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
+        .args(["read", "fixtures/seattle-weather.zarr/daily", "-f", "lines"])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success());
+}

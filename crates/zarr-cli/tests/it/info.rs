@@ -1,0 +1,65 @@
+//! `info`.
+
+use std::time::Instant;
+
+use crate::support::{file, root, session, succeed};
+
+const SEATTLE: &str = "fixtures/seattle-weather.zarr";
+
+#[test]
+fn arrays_and_groups_in_words() {
+    let path = |array: &str| format!("{SEATTLE}/{array}");
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["info", SEATTLE],
+            &["info", &path("temp_max")],
+            &["info", &path("temp_range_12bit/")],
+            &["info", &path("time/zarr.json")],
+            &["info", &path("rain"), "--json"],
+            &["info", SEATTLE, "--json"],
+        ],
+    ));
+}
+
+#[test]
+fn what_is_not_read_is_described_all_the_same() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let array = |name: &str, data_type: &str, codecs: &str, fill: &str| {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [6, 4], "data_type": "{data_type}",
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [4, 4]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": {fill},
+            "codecs": {codecs}, "attributes": {{"z": 1.50, "a": NaN}}}}"#
+        );
+        file(folder.path(), &format!("{name}/zarr.json"), document);
+    };
+    array("strings", "string", r#"[{"name": "vlen-utf8"}]"#, r#""""#);
+    array("exotic", "uint8", r#"["bytes", {"name": "lzma"}]"#, "0");
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[&["info", "strings"], &["info", "exotic"], &["info", "exotic", "--json"]],
+    ));
+}
+
+#[test]
+fn sd_05_sd_07_declared_chunks_are_counted_and_not_made() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let create = |name: &str, shape: &str, chunks: &str| {
+        succeed(
+            folder.path(),
+            &["create", name, "--shape", shape, "--dtype", "uint8", "--chunks", chunks],
+        );
+    };
+    create("many", "1000000000000000", "1x1000000000000000");
+    create("beyond", "6,5", "4|4|4,3");
+    create("empty", "0,5", "4,3");
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[&["info", "many"], &["info", "beyond"], &["info", "empty"]],
+    ));
+    // Not a measurement: a loop over the chunks would take weeks.
+    let start = Instant::now();
+    succeed(folder.path(), &["info", "many", "--json"]);
+    assert!(start.elapsed().as_secs() < 60);
+}

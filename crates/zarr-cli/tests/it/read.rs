@@ -1,0 +1,109 @@
+//! `read`: every format, on what other programs wrote.
+
+use std::fs;
+
+use crate::support::{root, session, stdout, text};
+
+const SEATTLE: &str = "fixtures/seattle-weather.zarr";
+
+/// Array, bytes an element, elements a row.
+const ARRAYS: [(&str, usize, usize); 10] = [
+    ("daily", 4, 4),
+    ("precipitation", 4, 1),
+    ("rain", 1, 1),
+    ("temp_max", 4, 1),
+    ("temp_max_12bit", 2, 1),
+    ("temp_min", 4, 1),
+    ("temp_range_12bit", 2, 2),
+    ("time", 4, 1),
+    ("weather", 1, 1),
+    ("wind", 4, 1),
+];
+
+fn expected(array: &str) -> Vec<u8> {
+    fs::read(root().join(format!("fixtures/seattle-weather.expected/{array}.raw"))).expect("reads")
+}
+
+#[test]
+fn seattle_is_read_to_the_byte() {
+    for (array, _, _) in ARRAYS {
+        let path = format!("{SEATTLE}/{array}");
+        assert_eq!(
+            stdout(&root(), &["read", &path, "--format", "raw"]),
+            expected(array),
+            "{array}"
+        );
+    }
+}
+
+#[test]
+fn regions_of_seattle_are_read_to_the_byte() {
+    for (array, size, columns) in ARRAYS {
+        let path = format!("{SEATTLE}/{array}");
+        let whole = expected(array);
+        let rows: Vec<&[u8]> = whole.chunks_exact(size * columns).collect();
+        assert_eq!(rows.len(), 1461);
+        for (region, indices) in [
+            ("28:34", (28..34).collect::<Vec<_>>()),
+            ("-3:", (1458..1461).collect()),
+            ("::100", (0..1461).step_by(100).collect()),
+            ("70:20:-7", (21..71).rev().step_by(7).collect()),
+            ("1460", vec![1460]),
+            ("5:5", vec![]),
+        ] {
+            let found = stdout(&root(), &["read", &path, "--region", region, "-f", "raw"]);
+            let wanted: Vec<u8> = indices.iter().flat_map(|row| rows[*row].to_vec()).collect();
+            assert_eq!(found, wanted, "{array} {region}");
+        }
+    }
+}
+
+#[test]
+fn lines_are_fill_values_one_a_line() {
+    let found = text(&root(), &["read", &format!("{SEATTLE}/temp_max"), "-f", "lines"]);
+    let numbers: Vec<f32> = found.lines().map(|line| line.parse().expect("a number")).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    assert_eq!(bytes, expected("temp_max"));
+
+    let found = text(&root(), &["read", &format!("{SEATTLE}/rain"), "-f", "lines", "-r", ":4"]);
+    assert_eq!(found, "false\ntrue\ntrue\ntrue\n");
+}
+
+#[test]
+fn npy_is_a_header_and_the_raw_elements() {
+    let path = format!("{SEATTLE}/temp_range_12bit");
+    let found = stdout(&root(), &["read", &path, "-f", "npy", "-r", "28:34"]);
+    let (header, elements) = found.split_at(128);
+    assert_eq!(header[..10], *b"\x93NUMPY\x01\x00\x76\x00");
+    assert_eq!(
+        String::from_utf8_lossy(&header[10..]).trim_end(),
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6, 2), }"
+    );
+    assert_eq!(elements, &expected("temp_range_12bit")[28 * 4..34 * 4]);
+
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let file = folder.path().join("out.npy");
+    let shown = file.to_str().expect("UTF-8");
+    assert_eq!(stdout(&root(), &["read", &path, "-r", "28:34", "-o", shown]), b"");
+    assert_eq!(fs::read(&file).expect("reads"), found);
+}
+
+#[test]
+fn text_and_explanations() {
+    let range = &format!("{SEATTLE}/temp_range_12bit");
+    let daily = &format!("{SEATTLE}/daily");
+    let rain = &format!("{SEATTLE}/rain");
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["read", range, "--region", "28:34", "--explain"],
+            &["read", range, "--region", "0:1461:100,1"],
+            &["read", daily, "--region", "58:62"],
+            &["read", daily, "--region", "3,1"],
+            &["read", daily, "--elide"],
+            &["read", rain, "--region", "-20:"],
+            &["read", rain, "--region", "3:3"],
+            &["read", daily, "--region", "...,-1", "--elide"],
+        ],
+    ));
+}

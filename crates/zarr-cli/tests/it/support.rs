@@ -1,0 +1,92 @@
+//! Runs the command, and shows all that it said.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The repository's root: fixtures are named from there, so that no message has a path of this
+/// machine.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zarr-kit"));
+    command.args(arguments).current_dir(folder).env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Runs in a folder.
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("runs")
+}
+
+/// Runs with bytes on standard input.
+pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = command(folder, arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // A command that refuses its arguments reads nothing.
+    let _closed = child.stdin.take().expect("piped").write_all(input);
+    child.wait_with_output().expect("ends")
+}
+
+/// Runs, which must succeed without a word on standard error, and gives what was printed.
+pub(crate) fn stdout(folder: &Path, arguments: &[&str]) -> Vec<u8> {
+    let output = run(folder, arguments);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", shown(arguments, &output));
+    output.stdout
+}
+
+/// Runs, which must succeed, and gives what was printed as text.
+pub(crate) fn text(folder: &Path, arguments: &[&str]) -> String {
+    String::from_utf8(stdout(folder, arguments)).expect("UTF-8")
+}
+
+/// Runs, which must succeed.
+pub(crate) fn succeed(folder: &Path, arguments: &[&str]) {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{}", shown(arguments, &output));
+}
+
+fn shown(arguments: &[&str], output: &Output) -> String {
+    let mut text = String::from("$ zarr-kit");
+    for argument in arguments {
+        let quoted = argument.contains(|c: char| " '|[{*".contains(c));
+        let _infallible = match quoted {
+            true => write!(text, " '{argument}'"),
+            false => write!(text, " {argument}"),
+        };
+    }
+    text.push('\n');
+    text.push_str(&String::from_utf8_lossy(&output.stdout));
+    for line in String::from_utf8_lossy(&output.stderr).lines() {
+        let _infallible = writeln!(text, "! {line}");
+    }
+    match output.status.code() {
+        Some(0) => {}
+        Some(code) => {
+            let _infallible = writeln!(text, "exit status {code}");
+        }
+        None => text.push_str("killed by a signal\n"),
+    }
+    text
+}
+
+/// A session in a folder: each command with all that it said (`!` before lines on standard error)
+/// and its exit status unless 0.
+pub(crate) fn session(folder: &Path, commands: &[&[&str]]) -> String {
+    let shown = commands.iter().map(|arguments| shown(arguments, &run(folder, arguments)));
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a file in a folder.
+pub(crate) fn file(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().expect("in a folder")).expect("makes the folder");
+    std::fs::write(path, bytes).expect("writes");
+}

@@ -1,0 +1,154 @@
+//! `write`: from .npy of any order, from raw bytes, into regions.
+
+use std::path::Path;
+
+use crate::support::{file, run_with, session, stdout, succeed, text};
+
+/// A .npy file as numpy writes it.
+fn npy(descr: &str, fortran: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{text:117}\n").as_bytes());
+    bytes.extend(elements);
+    bytes
+}
+
+fn create(folder: &Path, name: &str, shape: &str, data_type: &str, chunks: &str, codecs: &str) {
+    succeed(
+        folder,
+        &[
+            "create", name, "--shape", shape, "--dtype", data_type, "--chunks", chunks, "--codecs",
+            codecs,
+        ],
+    );
+}
+
+const BIG: &str = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}},
+    {"name": "bytes", "configuration": {"endian": "big"}}]"#;
+
+#[test]
+fn every_order_of_npy_gives_the_same_array() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    // 2 x 3: 1 2 3 / 4 5 -2.
+    let little = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 254, 255];
+    let big = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 255, 254];
+    let columns_little = [1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 254, 255];
+    let columns_big = [0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 255, 254];
+    for (at, (bytes, from)) in [
+        (npy("<i2", "False", "(2, 3)", &little), "a.npy"),
+        (npy(">i2", "False", "(2, 3)", &big), "a.npy"),
+        (npy("<i2", "True", "(2, 3)", &columns_little), "a.npy"),
+        (npy(">i2", "True", "(2, 3)", &columns_big), "a.npy"),
+        (little.to_vec(), "a.raw"),
+        (little.to_vec(), "-"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("a{at}");
+        create(folder, &name, "2,3", "int16", "2,2|1", BIG);
+        if from != "-" {
+            file(folder, from, &bytes);
+        }
+        let output = run_with(folder, &["write", &name, "--from", from], &bytes);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(stdout(folder, &["read", &name, "-f", "raw"]), little, "{at}");
+        // The first chunk is transposed and big endian: 1 4 2 5.
+        let chunk = std::fs::read(folder.join(&name).join("c/0/0")).expect("stored");
+        assert_eq!(chunk, [0, 1, 0, 4, 0, 2, 0, 5]);
+    }
+}
+
+#[test]
+fn regions_keep_what_is_around_them() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(folder, "a", "4,6", "uint8", "2|2,4|2", r#"[{"name": "bytes"}]"#);
+    file(folder, "column.npy", npy("|u1", "False", "(4,)", &[1, 2, 3, 4]));
+    file(folder, "kept.npy", npy("|u1", "False", "(4, 1)", &[5, 6, 7, 8]));
+    file(folder, "box.raw", [11, 12, 13, 14]);
+    for arguments in [
+        ["write", "a", "--from", "column.npy", "--region", ":,3"],
+        ["write", "a", "--from", "kept.npy", "--region", ":,0"],
+        ["write", "a", "--from", "box.raw", "--region", "1:3,4:6"],
+        ["write", "a", "--from", "box.raw", "--region", "::-1,5"],
+    ] {
+        succeed(folder, &arguments);
+    }
+    assert_eq!(
+        text(folder, &["read", "a"]),
+        "[[ 5  0  0  1  0 14]\n [ 6  0  0  2 11 13]\n [ 7  0  0  3 13 12]\n [ 8  0  0  4  0 11]]\n"
+    );
+}
+
+#[test]
+fn types_that_numpy_lacks_are_void_or_the_byte_that_holds_them() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (data_type, descr, bytes) in [
+        ("bfloat16", "|V2", vec![0x80, 0x3f, 0, 0xc0]),
+        ("float8_e4m3", "|V1", vec![0x38, 0xb8]),
+        ("int4", "|i1", vec![7, 0xf8]),
+        ("uint2", "|u1", vec![3, 0]),
+        ("float4_e2m1fn", "|V1", vec![2, 10]),
+        ("r24", "|V3", vec![1, 2, 3, 4, 5, 6]),
+        ("complex64", "<c8", (0..16).collect()),
+    ] {
+        succeed(folder, &["create", data_type, "--shape", "2", "--dtype", data_type]);
+        let file_bytes = npy(descr, "False", "(2,)", &bytes);
+        file(folder, "a.npy", &file_bytes);
+        succeed(folder, &["write", data_type, "--from", "a.npy"]);
+        assert_eq!(stdout(folder, &["read", data_type, "-f", "npy"]), file_bytes, "{data_type}");
+        assert_eq!(stdout(folder, &["read", data_type, "-f", "raw"]), bytes, "{data_type}");
+    }
+    assert_eq!(text(folder, &["read", "bfloat16", "-f", "lines"]), "1.0\n-2.0\n");
+    assert_eq!(text(folder, &["read", "int4"]), "[ 7 -8]\n");
+}
+
+#[test]
+fn wrong_input_changes_nothing() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(
+        folder,
+        "a",
+        "4",
+        "int16",
+        "2",
+        r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#,
+    );
+    create(folder, "nibbles", "2", "int4", "2", r#"[{"name": "packbits"}]"#);
+    create(folder, "bools", "2", "bool", "2", r#"[{"name": "packbits"}]"#);
+    file(folder, "floats.npy", npy("<f4", "False", "(4,)", &[0; 16]));
+    file(folder, "long.npy", npy("<i2", "False", "(5,)", &[0; 10]));
+    file(folder, "cut.npy", npy("<i2", "False", "(4,)", &[0; 6]));
+    file(folder, "more.npy", npy("<i2", "False", "(4,)", &[0; 9]));
+    file(folder, "huge.npy", npy("<i2", "True", "(18446744073709551615, 9)", &[0; 9]));
+    file(folder, "broken.npy", b"\x93NUMPY\x01\x00\xff\xff{'descr'");
+    file(folder, "short.raw", [0; 7]);
+    file(folder, "eight.raw", [7, 8]);
+    file(folder, "two.raw", [1, 2]);
+    let from = |array: &'static str, file: &'static str| vec!["write", array, "--from", file];
+    let commands = [
+        from("a", "floats.npy"),
+        from("a", "long.npy"),
+        from("a", "cut.npy"),
+        from("a", "more.npy"),
+        from("a", "huge.npy"),
+        from("a", "broken.npy"),
+        from("a", "short.raw"),
+        from("a", "missing.raw"),
+        from("a", "a"),
+        from("nibbles", "eight.raw"),
+        from("bools", "two.raw"),
+        vec!["write", "a", "--from", "two.raw", "--region", "7"],
+        vec!["write", "a"],
+        vec!["write", "missing", "--from", "two.raw"],
+    ];
+    let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder, &commands));
+    assert!(!folder.join("a/c").exists());
+    let output = run_with(folder, &["write", "a", "--from", "-"], &[0; 9]);
+    assert_eq!(output.status.code(), Some(2));
+}
