@@ -8,7 +8,8 @@ use crate::chunk::ChunkCodec;
 use crate::compressor::{self, ByteCodec};
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind, ChunkError};
-use crate::leaf::Leaf;
+use crate::leaf::shard::Shard;
+use crate::leaf::{ElementLeaf, Leaf};
 use crate::moves::Move;
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Shape};
@@ -55,7 +56,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    fn error(&self, kind: ChainErrorKind) -> ChainError {
+    pub(crate) fn error(&self, kind: ChainErrorKind) -> ChainError {
         ChainError::new(&self.path, &self.name, kind)
     }
 }
@@ -68,8 +69,11 @@ pub(crate) struct Bound {
     pub(crate) leaf_place: Place,
     pub(crate) bytes: Vec<(Box<dyn ByteCodec>, Place)>,
     pub(crate) options: Options,
-    /// A codec that was skipped: its document allows that for reading, not for writing (SD-42).
-    pub(crate) skipped: Option<Place>,
+    /// A codec that can be read but not written here: one that was skipped, as its document allows
+    /// for reading only (SD-42), or `numcodecs.packbits` (SD-11).
+    pub(crate) read_only: Option<Place>,
+    /// The chain itself, for faults that are no single codec's.
+    whole: Place,
 }
 
 impl Chain {
@@ -108,34 +112,71 @@ impl Chain {
         options: Options,
     ) -> Result<Self, ChainError> {
         let whole = Place { path: path.to_owned(), name: "chain".to_owned() };
+        let shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
+        Self::bind_shape(path, codecs, data_type, shape, options)
+    }
+
+    /// As [`bind_at`](Chain::bind_at) for all arrays of a symbolic shape.
+    pub(crate) fn bind_shape(
+        path: &str,
+        codecs: &[Codec],
+        data_type: &DataType,
+        mut shape: Shape<'_>,
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        let whole = Place { path: path.to_owned(), name: "chain".to_owned() };
         let element = ElementType::new(data_type).map_err(|kind| whole.error(kind))?;
-        let mut shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
         let mut moves = Vec::new();
         let mut leaf = None;
+        let mut numcodecs = None;
         let mut bytes = Vec::new();
-        let mut skipped = None;
+        let mut read_only = None;
 
         for (index, codec) in codecs.iter().enumerate() {
             let place = Place { path: format!("{path}[{index}]"), name: codec.name().to_owned() };
             if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
-                skipped = Some(place);
+                read_only = Some(place);
                 continue;
             }
             if leaf.is_some() {
-                let codec = compressor::bind(codec).map_err(|kind| place.error(kind))?;
+                let codec = compressor::bind(codec, &element).map_err(|kind| place.error(kind))?;
                 bytes.push((codec, place));
-            } else if let Some(step) = Move::new(codec) {
-                shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
-                moves.push((step, place));
-            } else {
-                let bound = Leaf::new(codec, &element).map_err(|kind| place.error(kind))?;
-                leaf = Some((bound, place));
+                continue;
+            }
+            if let Some((bound, numcodecs)) = numcodecs.take() {
+                if !matches!(codec, Codec::Bytes { .. }) {
+                    return Err(place.error(ChainErrorKind::AfterNumcodecs));
+                }
+                leaf = Some((Leaf::Elements(bound), numcodecs));
+                continue;
+            }
+            match codec {
+                Codec::NumcodecsPackbits => {
+                    let bound =
+                        ElementLeaf::numcodecs(&element).map_err(|kind| place.error(kind))?;
+                    read_only = Some(place.clone());
+                    numcodecs = Some((bound, place));
+                }
+                Codec::ShardingIndexed(sharding) => {
+                    let shard = Shard::bind(sharding, data_type, &shape, &place, options)?;
+                    read_only = read_only.or_else(|| shard.read_only().cloned());
+                    leaf = Some((Leaf::Shard(Box::new(shard)), place));
+                }
+                _ => {
+                    if let Some(step) = Move::new(codec) {
+                        shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
+                        moves.push((step, place));
+                    } else {
+                        let bound = ElementLeaf::new(codec, &element);
+                        let bound = bound.map_err(|kind| place.error(kind))?;
+                        leaf = Some((Leaf::Elements(bound), place));
+                    }
+                }
             }
         }
         let (leaf, leaf_place) = leaf.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
-        Ok(Self {
-            inner: Arc::new(Bound { element, moves, leaf, leaf_place, bytes, options, skipped }),
-        })
+        let bound = Bound { element, moves, leaf, leaf_place, bytes, options, read_only, whole };
+        Ok(Self { inner: Arc::new(bound) })
     }
 
     /// The codec of the chunks of one shape.
@@ -165,6 +206,10 @@ impl Chain {
     /// [`ChunkError`] if it is no element of the data type.
     pub fn read_back(&self, element: &[u8]) -> Result<Vec<u8>, ChunkError> {
         let Bound { element: element_type, leaf, leaf_place: place, .. } = &*self.inner;
+        let leaf = match leaf {
+            Leaf::Elements(leaf) => leaf,
+            Leaf::Shard(shard) => return shard.inner.read_back(element),
+        };
         let failed = |kind| ChunkError::new(&place.path, &place.name, kind);
         let (mut elements, mut encoded, mut scratch) = (element.to_vec(), Vec::new(), Vec::new());
         leaf.encode(&mut elements, element_type, &mut encoded).map_err(failed)?;
@@ -172,24 +217,46 @@ impl Chain {
         Ok(decoded.bytes.to_vec())
     }
 
-    /// Whether chunks can be written: not where a codec had to be skipped (SD-42).
+    /// Whether chunks can be written: not where a codec had to be skipped (SD-42), and not in the
+    /// form of `numcodecs.packbits` (SD-11).
     ///
     /// # Errors
-    /// Names the codec that is not known here.
+    /// Names the codec.
     pub fn check_writable(&self) -> Result<(), ChainError> {
-        match &self.inner.skipped {
-            Some(place) => Err(place.error(ChainErrorKind::Unsupported)),
+        match self.read_only() {
+            Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
             None => Ok(()),
         }
+    }
+
+    /// The codec that cannot be written, if there is one.
+    pub(crate) fn read_only(&self) -> Option<&Place> {
+        self.inner.read_only.as_ref()
+    }
+
+    /// Whether the number of elements settles how many bytes an encoded chunk has.
+    pub(crate) fn has_fixed_size(&self) -> bool {
+        let Bound { leaf, bytes, .. } = &*self.inner;
+        matches!(leaf, Leaf::Elements(_))
+            && bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
+    }
+
+    /// The place of the chain itself.
+    pub(crate) fn whole_place(&self) -> &Place {
+        &self.inner.whole
     }
 }
 
 impl Bound {
+    /// The chain itself, for faults that are no single codec's.
+    pub(crate) fn whole(&self) -> &Place {
+        &self.whole
+    }
+
     /// The shape at each depth for one chunk shape: the chunk's own first, the leaf's last.
     pub(crate) fn shapes(&self, chunk_shape: &[u64]) -> Result<Vec<Vec<u64>>, ChainError> {
         let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
-        let whole = |kind| ChainError::new("$.codecs", "chain", kind);
-        let mut shape = Shape::of_grid(&edges).map_err(whole)?;
+        let mut shape = Shape::of_grid(&edges).map_err(|kind| self.whole.error(kind))?;
         let mut shapes = vec![chunk_shape.to_vec()];
         for (step, place) in &self.moves {
             shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use zarr_view::{Output, View};
+use zarr_view::{CopyError, Element, Output, View};
 
 use crate::chain::{Bound, Place};
 use crate::compressor::{Expected, widen};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-use crate::route::{Route, Slice};
+use crate::leaf::shard::{ShardCodec, ShardDecoder};
+use crate::leaf::{ElementLeaf, Leaf};
+use crate::route::{Fault, Route, Slice, Source};
 use crate::scratch::Scratch;
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).
@@ -18,16 +20,42 @@ use crate::scratch::Scratch;
 pub struct ChunkCodec {
     bound: Arc<Bound>,
     route: Route,
+    leaf: ChunkLeaf,
     elements: usize,
     /// What goes into each bytes-to-bytes codec on encoding, where it has one length.
     lengths: Vec<Option<u64>>,
+}
+
+/// The leaf for one shape.
+#[derive(Clone, Debug)]
+enum ChunkLeaf {
+    Elements(ElementLeaf),
+    Shard(ShardCodec),
+}
+
+/// What encoding made of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoded {
+    /// A chunk with elements other than the fill value.
+    Chunk,
+    /// A chunk that holds the fill value only, bit by bit (SD-48): not stored, it reads the same.
+    Empty,
+}
+
+/// What to do with a chunk that holds the fill value only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Empty {
+    /// Encode it all the same.
+    Encode,
+    /// Say so, and encode nothing.
+    Leave,
 }
 
 impl ChunkCodec {
     pub(crate) fn new(bound: &Arc<Bound>, chunk_shape: &[u64]) -> Result<Self, ChainError> {
         let too_large = || {
             let kind = ChainErrorKind::AddressSpace { shape: chunk_shape.to_vec() };
-            ChainError::new("$.codecs", "chain", kind)
+            bound.whole().error(kind)
         };
         let shapes = bound.shapes(chunk_shape)?;
         let route = Route::new(&bound.moves, &shapes).ok_or_else(too_large)?;
@@ -37,13 +65,22 @@ impl ChunkCodec {
         if in_memory.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(too_large());
         }
-        let leaf_len = bound.leaf.encoded_len(elements, &bound.element).ok_or_else(too_large)?;
-        let mut lengths = vec![Some(widen(leaf_len))];
+        let (leaf, leaf_len) = match &bound.leaf {
+            Leaf::Elements(leaf) => {
+                let length = leaf.encoded_len(elements, &bound.element).ok_or_else(too_large)?;
+                (ChunkLeaf::Elements(leaf.clone()), Some(widen(length)))
+            }
+            Leaf::Shard(shard) => {
+                let shard = ShardCodec::new(shard, &bound.leaf_place, route.leaf_shape())?;
+                (ChunkLeaf::Shard(shard), None)
+            }
+        };
+        let mut lengths = vec![leaf_len];
         for (codec, _) in &bound.bytes {
             let before = lengths.last().copied().flatten();
             lengths.push(codec.encoded_len(before));
         }
-        Ok(Self { bound: Arc::clone(bound), route, elements, lengths })
+        Ok(Self { bound: Arc::clone(bound), route, leaf, elements, lengths })
     }
 
     /// The chunk's shape.
@@ -58,7 +95,7 @@ impl ChunkCodec {
         self.elements
     }
 
-    /// How many bytes an encoded chunk has, where the chain settles it: no compressor.
+    /// How many bytes an encoded chunk has, where the chain settles it: no compressor, no shard.
     #[must_use]
     pub fn encoded_len(&self) -> Option<u64> {
         self.lengths.last().copied().flatten()
@@ -70,11 +107,22 @@ impl ChunkCodec {
         &self.route
     }
 
+    /// The shard that is the leaf of the chain, if it is one: its index and its inner chunks can be
+    /// read apart.
+    #[must_use]
+    pub fn shard(&self) -> Option<&ShardCodec> {
+        match &self.leaf {
+            ChunkLeaf::Shard(shard) => Some(shard),
+            ChunkLeaf::Elements(_) => None,
+        }
+    }
+
     /// Decodes `region` of a chunk into `out`.
     ///
     /// # Shapes and units
     /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice an axis.
-    /// `out`: of the region's shape; its elements are in memory's form.
+    /// `out`: of the region's shape; its elements are in memory's form. `fill`: the element that
+    /// inner chunks consist of that a shard has left out.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not those of such a chunk; `out` may then be partly
@@ -84,26 +132,52 @@ impl ChunkCodec {
         encoded: &[u8],
         region: &[Slice],
         out: &mut Output<'_>,
+        fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        let Scratch { bytes, elements, levels } = scratch;
-        let leaf = self.decode_bytes(encoded, bytes)?;
-        let place = &self.bound.leaf_place;
-        let failed = |kind| chunk_error(place, kind);
-        let leaf = self
-            .bound
-            .leaf
-            .decode(leaf, self.elements, &self.bound.element, elements)
-            .map_err(failed)?;
-        let element = self.bound.element.moved(leaf.swapped);
-        self.route.decode(leaf.bytes, region, out, element, levels).map_err(failed)
+        let Scratch { bytes, elements, levels, shard: shard_scratch } = scratch;
+        let bytes = self.decode_bytes(encoded, bytes)?;
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let mut source = match &self.leaf {
+            ChunkLeaf::Elements(leaf) => {
+                let decoded = leaf
+                    .decode(bytes, self.elements, element, elements)
+                    .map_err(|kind| chunk_error(place, kind))?;
+                Source::Elements(decoded.bytes, element.moved(decoded.swapped))
+            }
+            ChunkLeaf::Shard(shard) => {
+                let scratch = shard_scratch.get_or_insert_default();
+                Source::Shard(ShardDecoder::new(shard, bytes, fill, scratch)?)
+            }
+        };
+        self.route.decode(&mut source, region, out, levels).map_err(|fault| fault.at(place))
+    }
+
+    /// Decodes a whole chunk into `elements`, which is as long as they are, in C order.
+    pub(crate) fn decode_whole(
+        &self,
+        encoded: &[u8],
+        elements: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let failed = |fault: Fault| fault.at(&self.bound.leaf_place);
+        let everything: Vec<Slice> = self.shape().iter().map(|size| (0..*size).into()).collect();
+        let whole = View::contiguous(self.shape());
+        let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
+        let mut out = Output::new(elements, &whole, self.bound.element.size())
+            .map_err(|error| failed(error.into()))?;
+        self.decode(encoded, &everything, &mut out, &[], scratch)
     }
 
     /// Encodes a chunk into `out`, which is emptied first.
     ///
     /// # Shapes and units
     /// `view` has the chunk's shape and leads to the elements in `data`; where it is masked out,
-    /// the element `fill` is encoded instead.
+    /// the element `fill` is encoded instead. Inner chunks of a shard are left out where all their
+    /// elements are `fill` (SD-60).
+    ///
+    /// `out` is a valid chunk also when the chunk is [`Encoded::Empty`], for stores that can put
+    /// but not delete.
     ///
     /// # Errors
     /// [`ChunkError`] if a value cannot be encoded, or the chain cannot write.
@@ -114,26 +188,98 @@ impl ChunkCodec {
         fill: &[u8],
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
-    ) -> Result<(), ChunkError> {
-        if let Some(place) = &self.bound.skipped {
+    ) -> Result<Encoded, ChunkError> {
+        self.encode_unless_empty(data, view, fill, Empty::Encode, out, scratch)
+    }
+
+    /// As [`encode`](ChunkCodec::encode), but chunks that need not be stored may be left.
+    pub(crate) fn encode_unless_empty(
+        &self,
+        data: &[u8],
+        view: &View,
+        fill: &[u8],
+        empty: Empty,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded, ChunkError> {
+        if let Some(place) = &self.bound.read_only {
             return Err(chunk_error(place, ChunkErrorKind::ReadOnly));
         }
-        let Scratch { bytes, elements, levels } = scratch;
-        let place = &self.bound.leaf_place;
-        let failed = |kind| chunk_error(place, kind);
-        let element = self.bound.element.moved(self.bound.leaf.swaps(&self.bound.element));
-        self.route.encode(data, view, elements, element, fill, levels).map_err(failed)?;
-        if self.bound.options.strict {
-            self.bound.leaf.check_survival(elements, &self.bound.element).map_err(failed)?;
+        let content = match &self.leaf {
+            ChunkLeaf::Elements(leaf) => {
+                self.encode_elements(leaf, data, view, fill, empty, out, scratch)?
+            }
+            ChunkLeaf::Shard(shard) => {
+                self.encode_shard(shard, data, view, fill, empty, out, scratch)?
+            }
+        };
+        if content == Encoded::Empty && empty == Empty::Leave {
+            return Ok(content);
         }
-        self.bound.leaf.encode(elements, &self.bound.element, out).map_err(failed)?;
-        let (spare, _) = bytes;
+        let (spare, _) = &mut scratch.bytes;
         for (codec, place) in &self.bound.bytes {
             spare.clear();
             codec.encode(out, spare).map_err(|kind| chunk_error(place, kind))?;
             std::mem::swap(out, spare);
         }
-        Ok(())
+        Ok(content)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "those of encode, and the leaf")]
+    fn encode_elements(
+        &self,
+        leaf: &ElementLeaf,
+        data: &[u8],
+        view: &View,
+        fill: &[u8],
+        empty: Empty,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded, ChunkError> {
+        let Scratch { elements, levels, .. } = scratch;
+        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
+        let failed = |kind| chunk_error(place, kind);
+        let moved = element.moved(leaf.swaps(element));
+        self.route.encode(data, view, elements, moved, fill, levels).map_err(failed)?;
+        if options.strict {
+            leaf.check_survival(elements, element).map_err(failed)?;
+        }
+        element.check(elements).map_err(failed)?;
+        element.canonicalise(elements);
+        let mut fill = fill.to_vec();
+        element.canonicalise(&mut fill);
+        swap(&mut fill, moved);
+        let content = if holds_only(elements, &fill) { Encoded::Empty } else { Encoded::Chunk };
+        if content == Encoded::Chunk || empty == Empty::Encode {
+            leaf.encode(elements, element, out).map_err(failed)?;
+        }
+        Ok(content)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "those of encode, and the leaf")]
+    fn encode_shard(
+        &self,
+        shard: &ShardCodec,
+        data: &[u8],
+        view: &View,
+        fill: &[u8],
+        empty: Empty,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded, ChunkError> {
+        let Scratch { elements, levels, shard: shard_scratch, .. } = scratch;
+        let place = &self.bound.leaf_place;
+        let shard_scratch = shard_scratch.get_or_insert_default();
+        if let Some(view) = self.route.leaf_view(view) {
+            return shard.encode(data, &view, fill, empty, out, shard_scratch);
+        }
+        let moved = self.bound.element.moved(false);
+        self.route
+            .encode(data, view, elements, moved, fill, levels)
+            .map_err(|kind| chunk_error(place, kind))?;
+        let whole = View::contiguous(self.route.leaf_shape())
+            .map_err(|error| chunk_error(place, CopyError::from(error).into()))?;
+        shard.encode(elements, &whole, fill, empty, out, shard_scratch)
     }
 
     /// Undoes the bytes-to-bytes codecs, the last first.
@@ -172,4 +318,18 @@ impl ChunkCodec {
 
 fn chunk_error(place: &Place, kind: ChunkErrorKind) -> ChunkError {
     ChunkError::new(&place.path, &place.name, kind)
+}
+
+/// Reverses each unit of an element that is swapped.
+pub(crate) fn swap(value: &mut [u8], element: Element) {
+    for unit in value.chunks_exact_mut(element.unit().max(1)) {
+        unit.reverse();
+    }
+}
+
+/// Whether every element has these bytes.
+fn holds_only(elements: &[u8], value: &[u8]) -> bool {
+    // All equal to the first: the bytes are those that come one element later.
+    let later = elements.get(value.len()..);
+    elements.starts_with(value) && later.is_some_and(|later| elements.starts_with(later))
 }

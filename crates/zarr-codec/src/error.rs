@@ -165,6 +165,36 @@ pub enum ChainErrorKind {
         /// The longest edge of each axis.
         shape: Vec<u64>,
     },
+    /// An inner chunk shape of another rank than the array that reaches the codec.
+    #[error("chunk_shape has {found} dimensions, but {rank} reach the codec")]
+    ShardRank {
+        /// Dimensions of `chunk_shape`.
+        found: usize,
+        /// Dimensions that reach the codec.
+        rank: usize,
+    },
+    /// An inner chunk shape that does not divide every chunk (SD-34).
+    #[error(
+        "chunk_shape[{axis}] is {inner}, which does not always divide {outer}, the length of that \
+             dimension when it reaches the codec"
+    )]
+    ShardDivides {
+        /// The dimension.
+        axis: usize,
+        /// The inner chunk's length.
+        inner: u64,
+        /// The lengths that reach the codec.
+        outer: String,
+    },
+    /// A shard index whose encoded length depends on what is in it (SD-59).
+    #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
+    IndexSize,
+    /// Another codec than `bytes` after `numcodecs.packbits` (SD-11).
+    #[error("only bytes is read directly after numcodecs.packbits")]
+    AfterNumcodecs,
+    /// A codec that is read here but not written (SD-11, SD-42).
+    #[error("can be read here but not written")]
+    ReadOnly,
     /// Sizes whose product passes 64 bits (SD-23).
     #[error("the sizes multiply to more than 2^64")]
     SizeOverflow,
@@ -178,42 +208,60 @@ pub enum ChainErrorKind {
 
 /// A chunk whose bytes do not decode, or that cannot be encoded.
 ///
-/// Displayed as one line: which codec, what was found, what is allowed. The chunk's key is added
-/// by whoever knows it.
+/// Displayed as one line: which codec, in which inner chunk if in one of a shard, what was found,
+/// what is allowed. The chunk's key is added by whoever knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkError {
     // Boxed, so that results are no larger than what they hold when all is well.
-    inner: Box<At<ChunkErrorKind>>,
+    inner: Box<(At<ChunkErrorKind>, Vec<Vec<usize>>)>,
 }
 
 impl ChunkError {
     pub(crate) fn new(path: &str, codec: &str, kind: ChunkErrorKind) -> Self {
-        Self { inner: Box::new(At { path: path.to_owned(), codec: codec.to_owned(), kind }) }
+        let at = At { path: path.to_owned(), codec: codec.to_owned(), kind };
+        Self { inner: Box::new((at, Vec::new())) }
+    }
+
+    /// The error as one within an inner chunk of a shard.
+    pub(crate) fn in_inner_chunk(mut self, chunk: &[usize]) -> Self {
+        self.inner.1.insert(0, chunk.to_vec());
+        self
     }
 
     /// The codec's place in the metadata document, as a JSON path such as `$.codecs[1]`.
     #[must_use]
     pub fn path(&self) -> &str {
-        &self.inner.path
+        &self.inner.0.path
     }
 
     /// The codec's name.
     #[must_use]
     pub fn codec(&self) -> &str {
-        &self.inner.codec
+        &self.inner.0.codec
     }
 
     /// What is wrong.
     #[must_use]
     pub fn kind(&self) -> &ChunkErrorKind {
-        &self.inner.kind
+        &self.inner.0.kind
+    }
+
+    /// Where in a shard: the number of the inner chunk on each axis of the encoded shape, and then
+    /// the same for each shard further in. Empty for what is wrong outside inner chunks.
+    #[must_use]
+    pub fn inner_chunks(&self) -> &[Vec<usize>] {
+        &self.inner.1
     }
 }
 
 impl fmt::Display for ChunkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { path, codec, kind } = &*self.inner;
-        write!(f, "codec {codec} ({path}): {kind}")
+        let (At { path, codec, kind }, chunks) = &*self.inner;
+        write!(f, "codec {codec} ({path}): ")?;
+        for chunk in chunks {
+            write!(f, "inner chunk {chunk:?}: ")?;
+        }
+        kind.fmt(f)
     }
 }
 
@@ -295,9 +343,43 @@ pub enum ChunkErrorKind {
     /// A view or buffer of the caller's that does not fit the chunk.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),
-    /// A chain with a codec that is not known here, skipped for reading (SD-42).
-    #[error("not known here, so that the chain can be read but not written")]
+    /// A codec that is read here but not written (SD-11, SD-42).
+    #[error("can be read here but not written")]
     ReadOnly,
+    /// A shard index of another length than the number of inner chunks makes it.
+    #[error("an index of {found} bytes, expected {expected}")]
+    IndexLength {
+        /// Bytes given.
+        found: u64,
+        /// Bytes that the index has.
+        expected: u64,
+    },
+    /// Half a sentinel in a shard index (SD-59).
+    #[error(
+        "offset {offset} and length {length} in the index; both are 2^64 - 1 for an inner chunk \
+             that is not stored, or neither"
+    )]
+    IndexEntry {
+        /// The offset.
+        offset: u64,
+        /// The length.
+        length: u64,
+    },
+    /// An inner chunk outside the shard, or within its index (SD-59).
+    #[error(
+        "offset {offset} and length {length} in the index, but inner chunks lie within bytes \
+             {start} to {end}"
+    )]
+    IndexRange {
+        /// The offset, from the start of the shard.
+        offset: u64,
+        /// The length.
+        length: u64,
+        /// The first byte that may be an inner chunk's.
+        start: u64,
+        /// One past the last such byte.
+        end: u64,
+    },
     /// The compressor failed.
     #[error("could not encode: {reason}")]
     Encode {

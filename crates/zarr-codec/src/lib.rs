@@ -4,10 +4,11 @@
 //! finds every fault that can be found without seeing a chunk, for all chunk shapes at once. A
 //! [`ChunkCodec`] is the chain for one chunk shape: `transpose` and `reshape` have become strided
 //! views there, so that decoding undoes the compressors, then moves each element once, from where
-//! the leaf (`bytes` or `packbits`) has it to where the caller wants it.
+//! the leaf (`bytes`, `packbits` or the inner chunks of a shard) has it to where the caller wants
+//! it.
 //!
 //! ```text
-//! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes ── one strided move ──> caller
+//! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
 //! The byte compressors are features, one dependency each: `crc32c`, `gzip`, `zstd`.
@@ -35,8 +36,9 @@ mod scratch;
 mod symbolic;
 
 pub use chain::Chain;
-pub use chunk::ChunkCodec;
+pub use chunk::{ChunkCodec, Encoded};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+pub use leaf::shard::{ShardCodec, ShardIndex};
 pub use options::Options;
 pub use route::{Route, Slice};
 pub use scratch::Scratch;

@@ -18,8 +18,10 @@ use std::ops::Range;
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::chain::Place;
+use crate::chunk::swap;
 use crate::compressor::reserve;
-use crate::error::ChunkErrorKind;
+use crate::error::{ChunkError, ChunkErrorKind};
+use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
 
 /// What the array-to-array codecs of a chain compiled to, for one chunk shape.
@@ -76,19 +78,24 @@ impl Route {
         self.leaf_views.last().and_then(Option::as_ref).map_or(0, View::len)
     }
 
-    /// Moves `region` of the chunk from the leaf's elements to `out`, which has its shape.
+    /// Moves `region` of the chunk from the leaf to `out`, which has its shape.
     pub(crate) fn decode(
         &self,
-        leaf: &[u8],
+        source: &mut Source<'_>,
         region: &[Slice],
         out: &mut Output<'_>,
-        element: Element,
         buffers: &mut Vec<Vec<u8>>,
-    ) -> Result<(), ChunkErrorKind> {
+    ) -> Result<(), Fault> {
         let shape = self.chunk_shape();
         if region.len() != shape.len() {
             let (expected, found) = (shape.len(), region.len());
             return Err(CopyError::from(ViewError::Rank { expected, found }).into());
+        }
+        if let (Source::Shard(shard), Some(order)) = (&mut *source, self.permutation()) {
+            check_shape(region, out)?;
+            let region: Vec<Slice> =
+                order.iter().filter_map(|axis| region.get(*axis).copied()).collect();
+            return shard.decode(&region, &mut out.permute(&order)?);
         }
         if region.iter().all(|slice| slice.step == 1 || slice.count <= 1) {
             let margins: Vec<(usize, usize)> = region
@@ -98,56 +105,107 @@ impl Route {
                     (slice.start, size.saturating_sub(slice.start.saturating_add(slice.count)))
                 })
                 .collect();
-            return self.down_to(0, leaf, &mut out.pad(&margins)?, element, buffers);
+            return self.down_to(0, source, &mut out.pad(&margins)?, buffers);
         }
-        if let Some(view) = self.view() {
-            return Ok(out.copy_from(&sliced(view, region)?, leaf, element, &[])?);
+        if let (Source::Elements(bytes, element), Some(view)) = (&*source, self.view()) {
+            return Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?);
         }
-        self.through_buffer(0, leaf, element, buffers, |whole, buffer, element| {
-            out.copy_from(&sliced(whole, region)?, buffer, element, &[])
-        })
+        self.through_box(source, region, out, buffers)
     }
 
     /// Moves the elements from the leaf to `out`, which has the shape of `level`.
     fn down_to(
         &self,
         level: usize,
-        leaf: &[u8],
+        source: &mut Source<'_>,
         out: &mut Output<'_>,
-        element: Element,
         buffers: &mut Vec<Vec<u8>>,
-    ) -> Result<(), ChunkErrorKind> {
-        if let Some(source) = self.leaf_views.get(level).and_then(Option::as_ref) {
-            return Ok(out.copy_from(source, leaf, element, &[])?);
+    ) -> Result<(), Fault> {
+        match source {
+            Source::Elements(bytes, element) => {
+                if let Some(view) = self.leaf_views.get(level).and_then(Option::as_ref) {
+                    return Ok(out.copy_from(view, bytes, *element, &[])?);
+                }
+            }
+            Source::Shard(shard) if level == self.moves.len() => return shard.decode_box(out),
+            Source::Shard(_) => {}
         }
         let next = level.saturating_add(1);
         if let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next))
             && let Some(mut carried) = step.encode_output(out, shape)?
         {
-            return self.down_to(next, leaf, &mut carried, element, buffers);
+            return self.down_to(next, source, &mut carried, buffers);
         }
-        self.through_buffer(level, leaf, element, buffers, |whole, buffer, element| {
-            out.copy_from(whole, buffer, element, &[])
+        // All elements to a buffer in C order of the level, and from there on.
+        let whole = self.contiguous(level)?;
+        let element = Element::new(out.element_size());
+        let mut buffer = take_buffer(buffers, whole.len(), element)?;
+        let result = Output::new(&mut buffer, &whole, element.size())
+            .map_err(Fault::from)
+            .and_then(|mut between| self.down_to(level, source, &mut between, buffers))
+            .and_then(|()| Ok(out.copy_from(&whole, &buffer, element, &[])?));
+        buffers.push(buffer);
+        result
+    }
+
+    /// Moves a region with steps by way of a buffer that holds the box around it.
+    fn through_box(
+        &self,
+        source: &mut Source<'_>,
+        region: &[Slice],
+        out: &mut Output<'_>,
+        buffers: &mut Vec<Vec<u8>>,
+    ) -> Result<(), Fault> {
+        check_shape(region, out)?;
+        if region.iter().any(|slice| slice.count == 0) {
+            return Ok(());
+        }
+        let mut shape = Vec::with_capacity(region.len());
+        for ((axis, slice), size) in region.iter().enumerate().zip(self.chunk_shape()) {
+            let reach = slice.count.saturating_sub(1).checked_mul(slice.step);
+            let reach = reach.filter(|reach| size.saturating_sub(slice.start) > *reach);
+            let Some(reach) = reach else {
+                let Slice { start, count, step } = *slice;
+                let step = isize::try_from(step).unwrap_or(isize::MAX);
+                let error = ViewError::Slice { axis, start, step, count, size: *size };
+                return Err(CopyError::from(error).into());
+            };
+            shape.push(reach.saturating_add(1));
+        }
+        let around: Vec<Slice> = region
+            .iter()
+            .zip(&shape)
+            .map(|(slice, count)| Slice { count: *count, step: 1, ..*slice })
+            .collect();
+        let inside: Vec<Slice> = region.iter().map(|slice| Slice { start: 0, ..*slice }).collect();
+        let whole = View::contiguous(&shape).map_err(CopyError::from)?;
+        let element = Element::new(out.element_size());
+        let mut buffer = take_buffer(buffers, whole.len(), element)?;
+        let result = Output::new(&mut buffer, &whole, element.size())
+            .map_err(Fault::from)
+            .and_then(|mut between| self.decode(source, &around, &mut between, buffers))
+            .and_then(|()| Ok(out.copy_from(&sliced(&whole, &inside)?, &buffer, element, &[])?));
+        buffers.push(buffer);
+        result
+    }
+
+    /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.
+    fn permutation(&self) -> Option<Vec<usize>> {
+        let identity: Vec<usize> = (0..self.chunk_shape().len()).collect();
+        self.moves.iter().try_fold(identity, |order, step| match step {
+            Move::Transpose { order: step } => {
+                step.iter().map(|axis| order.get(*axis).copied()).collect()
+            }
+            Move::Reshape { .. } => None,
         })
     }
 
-    /// Moves all elements to a buffer in C order of `level`, and from there on with `finish`.
-    fn through_buffer(
-        &self,
-        level: usize,
-        leaf: &[u8],
-        element: Element,
-        buffers: &mut Vec<Vec<u8>>,
-        finish: impl FnOnce(&View, &[u8], Element) -> Result<(), CopyError>,
-    ) -> Result<(), ChunkErrorKind> {
-        let whole = self.contiguous(level)?;
-        let mut buffer = take_buffer(buffers, whole.len(), element)?;
-        let mut out = Output::new(&mut buffer, &whole, element.size())?;
-        let result = self
-            .down_to(level, leaf, &mut out, element, buffers)
-            .and_then(|()| Ok(finish(&whole, &buffer, element.unswapped())?));
-        buffers.push(buffer);
-        result
+    /// A view of the chunk's elements in the leaf's shape, if one view can hold it.
+    pub(crate) fn leaf_view(&self, view: &View) -> Option<View> {
+        let steps = self.moves.iter().zip(self.shapes.iter().skip(1));
+        steps.into_iter().try_fold(view.clone(), |view, (step, shape)| {
+            step.encode_view(&view, shape)
+        })
     }
 
     /// Moves all elements of a chunk from `view` of `data` to `leaf`, in the leaf's order; the
@@ -168,9 +226,7 @@ impl Route {
         leaf.resize(length, 0);
         // The copy writes the fill value as it is, so its bytes are put in the leaf's order here.
         let mut fill = fill.to_vec();
-        for unit in fill.chunks_exact_mut(element.unit().max(1)) {
-            unit.reverse();
-        }
+        swap(&mut fill, element);
         let (level, source) = self.carry_down(0, view.clone());
         if let Some(target) = self.leaf_views.get(level).and_then(Option::as_ref) {
             return Ok(copy(&source, data, target, leaf, element, &fill)?);
@@ -227,6 +283,42 @@ impl Route {
     }
 }
 
+/// Where the elements of a chunk come from.
+pub(crate) enum Source<'s> {
+    /// All elements in C order of the leaf's shape, and how they move from there.
+    Elements(&'s [u8], Element),
+    /// Inner chunks, which are decoded straight to where they go.
+    Shard(ShardDecoder<'s>),
+}
+
+/// What went wrong on the way: here, or in a codec further in that has said where.
+pub(crate) enum Fault {
+    Here(ChunkErrorKind),
+    Within(ChunkError),
+}
+
+impl Fault {
+    /// The error, of the codec at `place` unless another one is named.
+    pub(crate) fn at(self, place: &Place) -> ChunkError {
+        match self {
+            Self::Here(kind) => ChunkError::new(&place.path, &place.name, kind),
+            Self::Within(error) => error,
+        }
+    }
+}
+
+impl<K: Into<ChunkErrorKind>> From<K> for Fault {
+    fn from(kind: K) -> Self {
+        Self::Here(kind.into())
+    }
+}
+
+impl From<ChunkError> for Fault {
+    fn from(error: ChunkError) -> Self {
+        Self::Within(error)
+    }
+}
+
 /// Some indices of one axis of a chunk: `start`, `start + step`, ..., `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
@@ -242,6 +334,21 @@ impl From<Range<usize>> for Slice {
     fn from(range: Range<usize>) -> Self {
         Self { start: range.start, count: range.end.saturating_sub(range.start), step: 1 }
     }
+}
+
+/// Refuses an output that has not the shape of its region.
+fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
+    let found = out.view().shape();
+    if found.len() != region.len() {
+        let (expected, found) = (region.len(), found.len());
+        return Err(ViewError::Rank { expected, found }.into());
+    }
+    for (axis, (slice, &dst)) in region.iter().zip(found).enumerate() {
+        if slice.count != dst {
+            return Err(CopyError::Shape { axis, src: slice.count, dst });
+        }
+    }
+    Ok(())
 }
 
 fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {

@@ -12,6 +12,19 @@ pub struct Scratch {
     pub(crate) elements: Vec<u8>,
     /// Elements at a depth of the chain where no single view leads on.
     pub(crate) levels: Vec<Vec<u8>>,
+    /// For a shard.
+    pub(crate) shard: Option<Box<ShardScratch>>,
+}
+
+/// What a shard needs besides: it has chunks of its own.
+#[derive(Debug, Default)]
+pub(crate) struct ShardScratch {
+    /// The offsets and lengths of the inner chunks.
+    pub(crate) index: Vec<u8>,
+    /// An encoded inner chunk, or the encoded index.
+    pub(crate) encoded: Vec<u8>,
+    /// For the inner chunks, and for the index.
+    pub(crate) inner: Scratch,
 }
 
 impl Scratch {

@@ -54,7 +54,7 @@ impl Array {
         }
         let codec = self.chunk_codec(part.chunk_shape)?;
         codec
-            .decode(encoded, &part.in_chunk, out, scratch)
+            .decode(encoded, &part.in_chunk, out, &self.fill, scratch)
             .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })
     }
 }

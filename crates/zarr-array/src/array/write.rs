@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, Scratch, Slice};
+use zarr_codec::{ChunkCodec, ChunkError, Encoded, Scratch, Slice};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::{Change, Key, replace, update};
+use crate::store::{Change, Key, remove, replace, update};
 use crate::transfer::{Part, Transfer};
 
 impl Array {
@@ -18,6 +18,9 @@ impl Array {
     /// Chunks that the region covers are encoded anew, at their full extent: what of them lies
     /// past the array's end becomes the fill value. Of chunks that it covers in part, the rest is
     /// kept: they are read, changed and written under the best exclusion that the store has.
+    ///
+    /// A chunk that then holds the fill value only, bit by bit, is removed, since it reads the same;
+    /// inner chunks of a shard are left out likewise.
     ///
     /// # Errors
     /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
@@ -62,10 +65,14 @@ impl Array {
             .collect();
         let view = view.pad(&margins).map_err(CopyError::from)?;
         let Buffers { encoded, scratch, .. } = buffers;
-        codec
+        let content = codec
             .encode(elements, &view, &self.fill, encoded, scratch)
             .map_err(|source| chunk_error(key, source))?;
-        Ok(replace(&*self.store, key, encoded)?)
+        match content {
+            Encoded::Chunk => replace(&*self.store, key, encoded)?,
+            Encoded::Empty => remove(&*self.store, key)?,
+        }
+        Ok(())
     }
 
     /// Reads a chunk, changes a part of it and writes it back.
@@ -92,16 +99,22 @@ impl Array {
             let mut out = Output::new(decoded, &whole, element.size())?;
             if current.exists {
                 codec
-                    .decode(encoded, &everything, &mut out, scratch)
+                    .decode(encoded, &everything, &mut out, &self.fill, scratch)
                     .map_err(|source| chunk_error(key, source))?;
             } else {
                 out.fill(&self.fill)?;
             }
             copy(view, elements, &target, decoded, element, &[])?;
-            codec
+            let content = codec
                 .encode(decoded, &whole, &self.fill, encoded, scratch)
                 .map_err(|source| chunk_error(key, source))?;
-            Ok::<_, ArrayError>(Change::Put)
+            Ok::<_, ArrayError>(match content {
+                Encoded::Chunk => Change::Put,
+                Encoded::Empty if !current.exists => Change::Keep,
+                Encoded::Empty if current.can_delete => Change::Delete,
+                // Encoded all the same: it reads the same as none.
+                Encoded::Empty => Change::Put,
+            })
         })
     }
 }

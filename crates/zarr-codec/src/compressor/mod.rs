@@ -14,6 +14,7 @@ use std::fmt;
 
 use zarr_metadata::{Codec, CodecKind};
 
+use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
 /// How many bytes a decoder must give.
@@ -88,7 +89,7 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
-pub(crate) fn bind(codec: &Codec) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
+pub(crate) fn bind(codec: &Codec, _element: &ElementType) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
     match codec {
         #[cfg(feature = "crc32c")]
         Codec::Crc32c => Ok(Box::new(crc32c::Crc32c)),

@@ -2,17 +2,17 @@
 
 use zarr_metadata::Endian;
 
-use super::{Leaf, LeafElements};
+use super::{ElementLeaf, LeafElements};
 use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-pub(super) fn bind(endian: Option<Endian>, element: &ElementType) -> Result<Leaf, ChainErrorKind> {
+pub(super) fn bind(endian: Option<Endian>, element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
     match endian {
         None if element.swap_unit > 1 => {
             Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
         }
-        endian => Ok(Leaf::Bytes { big_endian: endian == Some(Endian::Big) }),
+        endian => Ok(ElementLeaf::Bytes { big_endian: endian == Some(Endian::Big) }),
     }
 }
 

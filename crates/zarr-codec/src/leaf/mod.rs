@@ -2,6 +2,7 @@
 
 mod bytes;
 mod packbits;
+pub(crate) mod shard;
 
 use zarr_metadata::{Codec, CodecKind};
 use zarr_packbits::{Packing, PaddingEncoding};
@@ -9,9 +10,20 @@ use zarr_packbits::{Packing, PaddingEncoding};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-/// An array-to-bytes codec, bound to its data type.
+use self::shard::Shard;
+
+/// An array-to-bytes codec, bound to its data type and to all shapes that reach it.
 #[derive(Clone, Debug)]
 pub(crate) enum Leaf {
+    /// The elements one after the other.
+    Elements(ElementLeaf),
+    /// Chunks of their own, with an index.
+    Shard(Box<Shard>),
+}
+
+/// An array-to-bytes codec that has the elements one after the other.
+#[derive(Clone, Debug)]
+pub(crate) enum ElementLeaf {
     /// Whole bytes, of either order.
     Bytes { big_endian: bool },
     /// Packed bits.
@@ -25,7 +37,7 @@ pub(crate) struct LeafElements<'a> {
     pub(crate) swapped: bool,
 }
 
-impl Leaf {
+impl ElementLeaf {
     /// The leaf that a codec names.
     pub(crate) fn new(codec: &Codec, element: &ElementType) -> Result<Self, ChainErrorKind> {
         match codec {
@@ -34,6 +46,15 @@ impl Leaf {
             _ if codec.kind() == Some(CodecKind::BytesToBytes) => Err(ChainErrorKind::Order),
             _ => Err(ChainErrorKind::Unsupported),
         }
+    }
+
+    /// `numcodecs.packbits` and the `bytes` after it, which are one leaf: bits of boolean elements,
+    /// the most significant first, behind the number of padding bits (SD-11).
+    ///
+    /// The first codec gives a one-dimensional array of uint8, and the second its bytes, so that
+    /// nothing else can tell where one ends and the other begins.
+    pub(crate) fn numcodecs(element: &ElementType) -> Result<Self, ChainErrorKind> {
+        packbits::bind_numcodecs(element)
     }
 
     /// How many bytes `elements` elements make, `None` past the address space.
@@ -64,7 +85,7 @@ impl Leaf {
     }
 
     /// Encodes `elements`, which are in C order of the leaf's shape, in memory's form but for
-    /// [`swaps`](Leaf::swaps).
+    /// [`swaps`](ElementLeaf::swaps).
     pub(crate) fn encode(
         &self,
         elements: &mut Vec<u8>,

@@ -1,14 +1,14 @@
 //! `packbits`: the glue between its configuration and the packing kernels.
 
 use zarr_metadata::Packbits;
-use zarr_packbits::{Packing, PaddingEncoding};
+use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
-use super::{Leaf, LeafElements};
+use super::{ElementLeaf, LeafElements};
 use crate::compressor::{reserve, widen};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<Leaf, ChainErrorKind> {
+pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
     if !element.packable {
         return Err(unpackable());
@@ -34,7 +34,17 @@ pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<Leaf, Chai
         zarr_metadata::PaddingEncoding::FirstByte => PaddingEncoding::FirstByte,
         zarr_metadata::PaddingEncoding::LastByte => PaddingEncoding::LastByte,
     };
-    Ok(Leaf::Packbits { packing, padding })
+    Ok(ElementLeaf::Packbits { packing, padding })
+}
+
+pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
+    let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
+    if !element.is_bool() {
+        return Err(unpackable());
+    }
+    let packing = Packing::builder(1).bit_order(BitOrder::MsbFirst).build();
+    let packing = packing.map_err(|_| unpackable())?;
+    Ok(ElementLeaf::Packbits { packing, padding: PaddingEncoding::FirstByte })
 }
 
 pub(super) fn decode<'a>(

@@ -1,0 +1,207 @@
+//! `sharding_indexed`: a chunk made of smaller ones, with an index of where each lies.
+//!
+//! The index and the inner chunks are two things here: [`ShardIndex`] is parsed from its own bytes
+//! and says where in the shard each inner chunk is, so that a reader may fetch the index alone and
+//! then only what it needs.
+
+mod decode;
+mod encode;
+mod index;
+
+use std::ops::Range;
+
+use zarr_metadata::{DataType, IndexLocation, Sharding};
+
+use crate::chain::{Chain, Place};
+use crate::chunk::ChunkCodec;
+use crate::compressor::widen;
+use crate::error::{ChainError, ChainErrorKind};
+use crate::options::Options;
+use crate::symbolic::{AxisEdges, Dimension, Shape};
+
+pub(crate) use decode::ShardDecoder;
+pub use index::ShardIndex;
+
+/// `sharding_indexed`, bound to its data type and to all shapes that reach it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shard {
+    inner_shape: Vec<u64>,
+    pub(crate) inner: Chain,
+    index: Chain,
+    location: IndexLocation,
+}
+
+impl Shard {
+    /// Binds a configuration to every shape that reaches it: the inner chunk shape must divide
+    /// each (SD-34).
+    pub(crate) fn bind(
+        sharding: &Sharding,
+        data_type: &DataType,
+        shape: &Shape<'_>,
+        place: &Place,
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        let inner_shape = &sharding.chunk_shape;
+        let grid = grid(inner_shape, shape).map_err(|kind| place.error(kind))?;
+        let within = |member: &str| format!("{}.configuration.{member}", place.path);
+        let edges: Vec<AxisEdges> = inner_shape
+            .iter()
+            .map(|size| if shape.is_vacuous() { AxisEdges::empty() } else { AxisEdges::one(*size) })
+            .collect();
+        let inner =
+            Chain::bind_at(&within("codecs"), &sharding.codecs, data_type, &edges, options)?;
+        // An offset and a length for each inner chunk.
+        let mut entries = grid;
+        entries.push(Dimension::constant(2));
+        let index = Chain::bind_shape(
+            &within("index_codecs"),
+            &sharding.index_codecs,
+            &DataType::Uint64,
+            shape.with(entries),
+            options,
+        )?;
+        if !index.has_fixed_size() {
+            return Err(index.whole_place().error(ChainErrorKind::IndexSize));
+        }
+        Ok(Self {
+            inner_shape: inner_shape.clone(),
+            inner,
+            index,
+            location: sharding.index_location,
+        })
+    }
+
+    /// What can be read but not written of the chains within.
+    pub(crate) fn read_only(&self) -> Option<&Place> {
+        self.inner.read_only().or(self.index.read_only())
+    }
+}
+
+/// How many inner chunks each dimension has.
+fn grid(inner_shape: &[u64], shape: &Shape<'_>) -> Result<Vec<Dimension>, ChainErrorKind> {
+    if inner_shape.len() != shape.rank() {
+        return Err(ChainErrorKind::ShardRank { found: inner_shape.len(), rank: shape.rank() });
+    }
+    let axes = inner_shape.iter().zip(&shape.dimensions).enumerate();
+    axes.map(|(axis, (&inner, dimension))| {
+        let too_small = || ChainErrorKind::ShardDivides {
+            axis,
+            inner,
+            outer: shape.describe(dimension),
+        };
+        if inner == 0 {
+            return Err(too_small());
+        }
+        shape.divided(dimension, inner)?.ok_or_else(too_small)
+    })
+    .collect()
+}
+
+/// Decodes and encodes shards of one shape: the leaf of a [`ChunkCodec`].
+///
+/// # Spec
+/// Zarr v3 "Sharding codec".
+#[derive(Clone, Debug)]
+pub struct ShardCodec {
+    inner: Box<ChunkCodec>,
+    index: Box<ChunkCodec>,
+    index_len: usize,
+    location: IndexLocation,
+    /// The shape that the shard's inner chunks make up together.
+    shape: Vec<usize>,
+    /// How many inner chunks each dimension has.
+    grid: Vec<usize>,
+    /// The codec's place in the document, and that of the index's chain.
+    place: Place,
+    index_place: Place,
+}
+
+impl ShardCodec {
+    /// The codec of shards whose inner chunks make up `shape`, to which the codec was bound.
+    pub(crate) fn new(
+        shard: &Shard,
+        place: &Place,
+        shape: &[usize],
+    ) -> Result<Self, ChainError> {
+        let index_place = shard.index.whole_place();
+        // A shape that no grid named when the chain was bound may fail here as it does there.
+        let edges: Vec<_> = shape.iter().map(|size| AxisEdges::one(widen(*size))).collect();
+        let within = Shape::of_grid(&edges).and_then(|shape| {
+            let grid = grid(&shard.inner_shape, &shape)?;
+            grid.iter()
+                .map(|count| shape.size(count).ok_or(ChainErrorKind::SizeOverflow))
+                .collect::<Result<Vec<u64>, _>>()
+        });
+        let grid = within.map_err(|kind| place.error(kind))?;
+        let index_shape: Vec<u64> = grid.iter().copied().chain([2]).collect();
+        let inner = Box::new(shard.inner.for_shape(&shard.inner_shape)?);
+        let index = Box::new(shard.index.for_shape(&index_shape)?);
+        let index_len = index.encoded_len().and_then(|length| usize::try_from(length).ok());
+        let index_len =
+            index_len.ok_or_else(|| index_place.error(ChainErrorKind::IndexSize))?;
+        let too_large = || ChainErrorKind::AddressSpace { shape: index_shape.clone() };
+        let grid: Option<Vec<usize>> = grid.iter().map(|n| usize::try_from(*n).ok()).collect();
+        Ok(Self {
+            inner,
+            index,
+            index_len,
+            location: shard.location,
+            shape: shape.to_vec(),
+            grid: grid.ok_or_else(|| place.error(too_large()))?,
+            place: place.clone(),
+            index_place: index_place.clone(),
+        })
+    }
+
+    /// How many inner chunks each dimension of the encoded shape has.
+    #[must_use]
+    pub fn grid_shape(&self) -> &[usize] {
+        &self.grid
+    }
+
+    /// The codec of the inner chunks.
+    #[must_use]
+    pub fn inner(&self) -> &ChunkCodec {
+        &self.inner
+    }
+
+    /// Where the index is.
+    #[must_use]
+    pub fn index_location(&self) -> IndexLocation {
+        self.location
+    }
+
+    /// How many bytes the encoded index has.
+    #[must_use]
+    pub fn index_len(&self) -> u64 {
+        widen(self.index_len)
+    }
+
+    /// The bytes of the encoded index in a shard of `shard_len` bytes, `None` if it is too short.
+    #[must_use]
+    pub fn index_range(&self, shard_len: u64) -> Option<Range<u64>> {
+        let rest = shard_len.checked_sub(self.index_len())?;
+        Some(match self.location {
+            IndexLocation::Start => 0..self.index_len(),
+            IndexLocation::End => rest..shard_len,
+        })
+    }
+
+    /// The bytes in which inner chunks may lie: all but the index (SD-59).
+    fn chunk_range(&self, shard_len: u64) -> Range<u64> {
+        match self.location {
+            IndexLocation::Start => self.index_len()..shard_len,
+            IndexLocation::End => 0..shard_len.saturating_sub(self.index_len()),
+        }
+    }
+}
+
+/// The indices of cell `number`, in C order, of a grid.
+fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; grid.len()];
+    for (slot, count) in index.iter_mut().zip(grid).rev() {
+        *slot = number.checked_rem(*count).unwrap_or(0);
+        number = number.checked_div(*count).unwrap_or(0);
+    }
+    index
+}
