@@ -22,10 +22,12 @@ pub struct ChainError {
 
 impl ChainError {
     pub(crate) fn new(path: &str, codec: &str, kind: ChainErrorKind) -> Self {
-        Self { inner: Box::new(At { path: path.to_owned(), codec: codec.to_owned(), kind }) }
+        let path = format!("{path}{}", kind.member());
+        Self { inner: Box::new(At { path, codec: codec.to_owned(), kind }) }
     }
 
-    /// The place in the metadata document, as a JSON path such as `$.codecs[1]`.
+    /// The place in the metadata document, as a JSON path such as
+    /// `$.codecs[1].configuration.shape[0]`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.inner.path
@@ -57,9 +59,12 @@ impl std::error::Error for ChainError {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainErrorKind {
-    /// The codec is not known, or its feature is not compiled in.
+    /// The codec is not known.
     #[error("not supported here")]
     Unsupported,
+    /// The codec is known, but its feature is not compiled in.
+    #[error("this build is without it; the library's feature of that name adds it")]
+    NotCompiled,
     /// Not an array-to-bytes codec where one must stand, or the other way round.
     #[error(
         "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"
@@ -204,6 +209,29 @@ pub enum ChainErrorKind {
         /// The chunk's shape.
         shape: Vec<u64>,
     },
+}
+
+impl ChainErrorKind {
+    /// Where in the codec the fault is, as the end of a JSON path.
+    fn member(&self) -> String {
+        match self {
+            Self::MissingEndian { .. } => String::from(".configuration.endian"),
+            Self::BitRange { first, bits, .. } if *first >= u64::from(*bits) => {
+                String::from(".configuration.first_bit")
+            }
+            Self::BitRange { .. } => String::from(".configuration.last_bit"),
+            Self::TransposeOrder { .. } => String::from(".configuration.order"),
+            Self::ReshapeInputDim { axis, .. }
+            | Self::ReshapeOrder { axis, .. }
+            | Self::ReshapePlace { axis, .. } => format!(".configuration.shape[{axis}]"),
+            Self::ReshapeElements { .. }
+            | Self::ReshapeNotDivisible { .. }
+            | Self::SizeOverflow => String::from(".configuration.shape"),
+            Self::ShardRank { .. } => String::from(".configuration.chunk_shape"),
+            Self::ShardDivides { axis, .. } => format!(".configuration.chunk_shape[{axis}]"),
+            _ => String::new(),
+        }
+    }
 }
 
 /// A chunk whose bytes do not decode, or that cannot be encoded.

@@ -203,9 +203,9 @@ impl Route {
     /// A view of the chunk's elements in the leaf's shape, if one view can hold it.
     pub(crate) fn leaf_view(&self, view: &View) -> Option<View> {
         let steps = self.moves.iter().zip(self.shapes.iter().skip(1));
-        steps.into_iter().try_fold(view.clone(), |view, (step, shape)| {
-            step.encode_view(&view, shape)
-        })
+        steps
+            .into_iter()
+            .try_fold(view.clone(), |view, (step, shape)| step.encode_view(&view, shape))
     }
 
     /// Moves all elements of a chunk from `view` of `data` to `leaf`, in the leaf's order; the
@@ -292,6 +292,7 @@ pub(crate) enum Source<'s> {
 }
 
 /// What went wrong on the way: here, or in a codec further in that has said where.
+#[derive(Debug)]
 pub(crate) enum Fault {
     Here(ChunkErrorKind),
     Within(ChunkError),

@@ -3,6 +3,8 @@
 //! Every decoder is told how many bytes must come out, or at most may (SD-35), and allocates in
 //! proportion to what goes in: a chunk of a hundred bytes cannot make it reserve a gigabyte.
 
+#[cfg(feature = "blosc")]
+mod blosc;
 #[cfg(feature = "crc32c")]
 mod crc32c;
 #[cfg(feature = "gzip")]
@@ -89,8 +91,15 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
-pub(crate) fn bind(codec: &Codec, _element: &ElementType) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
+pub(crate) fn bind(
+    codec: &Codec,
+    element: &ElementType,
+) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
     match codec {
+        #[cfg(feature = "blosc")]
+        Codec::Blosc(configuration) => {
+            Ok(Box::new(blosc::Blosc::new(configuration, element.size())))
+        }
         #[cfg(feature = "crc32c")]
         Codec::Crc32c => Ok(Box::new(crc32c::Crc32c)),
         #[cfg(feature = "gzip")]
@@ -99,10 +108,11 @@ pub(crate) fn bind(codec: &Codec, _element: &ElementType) -> Result<Box<dyn Byte
         Codec::Zstd(zstd) => {
             Ok(Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }))
         }
-        _ if matches!(codec.kind(), Some(CodecKind::BytesToBytes) | None) => {
-            Err(ChainErrorKind::Unsupported)
-        }
-        _ => Err(ChainErrorKind::Order),
+        _ => Err(match codec.kind() {
+            Some(CodecKind::BytesToBytes) => ChainErrorKind::NotCompiled,
+            Some(_) => ChainErrorKind::Order,
+            None => ChainErrorKind::Unsupported,
+        }),
     }
 }
 
@@ -138,7 +148,7 @@ pub(crate) fn widen(length: usize) -> u64 {
 }
 
 /// A length of the format as a length in memory.
-#[cfg(any(feature = "gzip", feature = "zstd"))]
+#[cfg(any(feature = "blosc", feature = "gzip", feature = "zstd"))]
 fn narrow(length: u64) -> Result<usize, ChunkErrorKind> {
     usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })
 }

@@ -9,6 +9,11 @@ use zstd::stream::raw::CParameter;
 use super::{ByteCodec, Expected, narrow, read_to_limit, reserve};
 use crate::error::ChunkErrorKind;
 
+/// The magic numbers of frames, and the first and the last of skippable ones.
+const FRAME: u32 = 0xfd2f_b528;
+const FIRST_SKIPPABLE: u32 = 0x184d_2a50;
+const LAST_SKIPPABLE: u32 = 0x184d_2a5f;
+
 /// A block of four bytes stands for at most 128 KiB.
 const MOST_EXPANSION: u64 = 32 * 1024;
 
@@ -41,6 +46,7 @@ impl ByteCodec for Zstd {
 
 fn decode(encoded: &[u8], expected: Expected, out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
     expected.check_ratio(encoded.len(), MOST_EXPANSION)?;
+    check_frames(encoded)?;
     let corrupt = |error: std::io::Error| ChunkErrorKind::Corrupt { reason: error.to_string() };
     let Expected::Exactly(length) = expected else {
         let decoder = zstd::stream::read::Decoder::with_buffer(encoded).map_err(corrupt)?;
@@ -62,6 +68,44 @@ fn decode(encoded: &[u8], expected: Expected, out: &mut Vec<u8>) -> Result<(), C
             Err(error) => Err(corrupt(error)),
         }
     })
+}
+
+/// Refuses what the library takes without a word: frames of the formats before version 1, and a
+/// content size of 2^64 - 1, which it takes for an unknown one.
+fn check_frames(mut encoded: &[u8]) -> Result<(), ChunkErrorKind> {
+    let corrupt = |reason: &str| ChunkErrorKind::Corrupt { reason: reason.to_owned() };
+    while let Some((magic, rest)) = encoded.split_first_chunk() {
+        match u32::from_le_bytes(*magic) {
+            FRAME if promises_most(rest) => {
+                return Err(corrupt("the frame header promises 2^64 - 1 bytes"));
+            }
+            FRAME | FIRST_SKIPPABLE..=LAST_SKIPPABLE => {}
+            _ => return Err(corrupt("no zstd frame where one must start")),
+        }
+        // A frame that is cut short or damaged is the decoder's to refuse.
+        let length = zstd::zstd_safe::find_frame_compressed_size(encoded);
+        match length.ok().and_then(|length| encoded.get(length..)) {
+            Some(rest) if rest.len() < encoded.len() => encoded = rest,
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a frame header, after its magic number, has a content size of eight bytes, all ones.
+///
+/// ```text
+/// byte  0           1                  0, 1, 2 or 4  8
+///       descriptor  window descriptor  dictionary    content size
+///                   (unless bit 5)     (bits 0, 1)   (bits 6, 7 are 3)
+/// ```
+fn promises_most(header: &[u8]) -> bool {
+    let Some((descriptor, fields)) = header.split_first() else { return false };
+    let window = if descriptor & 0x20 == 0 { 1 } else { 0 };
+    let dictionary = [0, 1, 2, 4].get(usize::from(descriptor & 3)).copied().unwrap_or(0_usize);
+    let start = dictionary.saturating_add(window);
+    let size = fields.get(start..start.saturating_add(8));
+    descriptor >> 6 == 3 && size.is_some_and(|size| size == [0xff; 8])
 }
 
 fn encode(

@@ -7,7 +7,10 @@ use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-pub(super) fn bind(endian: Option<Endian>, element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
+pub(super) fn bind(
+    endian: Option<Endian>,
+    element: &ElementType,
+) -> Result<ElementLeaf, ChainErrorKind> {
     match endian {
         None if element.swap_unit > 1 => {
             Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })

@@ -41,8 +41,7 @@ impl<'s> ShardDecoder<'s> {
         let shard_len = widen(encoded.len());
         let range = codec.index_range(shard_len);
         let bytes = range.and_then(|range| slice(encoded, &range)).ok_or_else(|| {
-            let kind =
-                ChunkErrorKind::EncodedLength { found: shard_len, least: codec.index_len() };
+            let kind = ChunkErrorKind::EncodedLength { found: shard_len, least: codec.index_len() };
             ChunkError::new(&codec.place.path, &codec.place.name, kind)
         })?;
         let entries = std::mem::take(&mut scratch.index);
@@ -104,12 +103,9 @@ impl<'s> ShardDecoder<'s> {
     /// Writes the part that a region takes of one inner chunk.
     fn decode_chunk(&mut self, pieces: &[&Piece], out: &mut Output<'_>) -> Result<(), Fault> {
         let codec = self.codec;
-        let number = pieces
-            .iter()
-            .zip(&codec.grid)
-            .fold(0_usize, |number, (piece, count)| {
-                number.saturating_mul(*count).saturating_add(piece.chunk)
-            });
+        let number = pieces.iter().zip(&codec.grid).fold(0_usize, |number, (piece, count)| {
+            number.saturating_mul(*count).saturating_add(piece.chunk)
+        });
         let target: Vec<Range<usize>> = pieces.iter().map(|piece| piece.target.clone()).collect();
         let mut out = out.shrink(&target)?;
         let Some(range) = self.index.range(number) else {

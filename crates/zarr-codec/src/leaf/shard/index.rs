@@ -88,9 +88,7 @@ impl ShardCodec {
         shard_len: Option<u64>,
         scratch: &mut Scratch,
     ) -> Result<ShardIndex, ChunkError> {
-        let failed = |kind| {
-            ChunkError::new(&self.index_place.path, &self.index_place.name, kind)
-        };
+        let failed = |kind| ChunkError::new(&self.index_place.path, &self.index_place.name, kind);
         // The length is checked before memory in proportion to the inner chunks is asked for.
         if encoded.len() != self.index_len {
             let (found, expected) = (widen(encoded.len()), self.index_len());

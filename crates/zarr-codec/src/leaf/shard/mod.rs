@@ -84,11 +84,8 @@ fn grid(inner_shape: &[u64], shape: &Shape<'_>) -> Result<Vec<Dimension>, ChainE
     }
     let axes = inner_shape.iter().zip(&shape.dimensions).enumerate();
     axes.map(|(axis, (&inner, dimension))| {
-        let too_small = || ChainErrorKind::ShardDivides {
-            axis,
-            inner,
-            outer: shape.describe(dimension),
-        };
+        let too_small =
+            || ChainErrorKind::ShardDivides { axis, inner, outer: shape.describe(dimension) };
         if inner == 0 {
             return Err(too_small());
         }
@@ -118,11 +115,7 @@ pub struct ShardCodec {
 
 impl ShardCodec {
     /// The codec of shards whose inner chunks make up `shape`, to which the codec was bound.
-    pub(crate) fn new(
-        shard: &Shard,
-        place: &Place,
-        shape: &[usize],
-    ) -> Result<Self, ChainError> {
+    pub(crate) fn new(shard: &Shard, place: &Place, shape: &[usize]) -> Result<Self, ChainError> {
         let index_place = shard.index.whole_place();
         // A shape that no grid named when the chain was bound may fail here as it does there.
         let edges: Vec<_> = shape.iter().map(|size| AxisEdges::one(widen(*size))).collect();
@@ -137,8 +130,7 @@ impl ShardCodec {
         let inner = Box::new(shard.inner.for_shape(&shard.inner_shape)?);
         let index = Box::new(shard.index.for_shape(&index_shape)?);
         let index_len = index.encoded_len().and_then(|length| usize::try_from(length).ok());
-        let index_len =
-            index_len.ok_or_else(|| index_place.error(ChainErrorKind::IndexSize))?;
+        let index_len = index_len.ok_or_else(|| index_place.error(ChainErrorKind::IndexSize))?;
         let too_large = || ChainErrorKind::AddressSpace { shape: index_shape.clone() };
         let grid: Option<Vec<usize>> = grid.iter().map(|n| usize::try_from(*n).ok()).collect();
         Ok(Self {

@@ -1,0 +1,63 @@
+//! The C library: two calls, each with the lengths of both buffers.
+//!
+//! Neither call keeps state or starts threads; the one global that they share, which shuffle the
+//! processor can do, is behind a `pthread_once`.
+
+use super::{Blosc, LONGEST};
+
+/// Decompresses `encoded`, whose header says how long it is itself and that `out` is long enough:
+/// the caller has compared both. Returns the bytes written, `None` if the bytes are not valid.
+pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (Some(header), true) = (encoded.first_chunk::<16>(), out.len() <= LONGEST) else {
+        return None;
+    };
+    // The library trusts these two, so that they are compared here, where it is called.
+    let [.., e0, e1, e2, e3] = *header;
+    if usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])) != Ok(encoded.len()) {
+        return None;
+    }
+    #[expect(unsafe_code, reason = "a call of the C library")]
+    // SAFETY: `encoded` is readable for its length, which is at least that of the header and equals
+    // the encoded length in it, the bound of all that the library reads: it refuses block starts
+    // and block lengths that lead past it. `out` is writable for the length that is passed, and
+    // the library refuses decoded lengths and block sizes above it; that length fits an `int`. The
+    // buffers do not overlap, since one is borrowed exclusively. One internal thread is this one.
+    let written = unsafe {
+        blosc_src::blosc_decompress_ctx(
+            encoded.as_ptr().cast(),
+            out.as_mut_ptr().cast(),
+            out.len(),
+            1,
+        )
+    };
+    usize::try_from(written).ok()
+}
+
+/// Compresses `decoded` into `out`. Returns the bytes written, `None` if the library failed.
+pub(super) fn compress(decoded: &[u8], out: &mut [u8], settings: &Blosc) -> Option<usize> {
+    if decoded.len() > LONGEST {
+        return None;
+    }
+    // A block is at most the whole input, whatever is asked for.
+    let block_size = usize::try_from(settings.block_size).ok()?.min(decoded.len());
+    #[expect(unsafe_code, reason = "a call of the C library")]
+    // SAFETY: `decoded` is readable and `out` writable for the lengths that are passed; both, the
+    // level (0 to 9), the shuffle (0 to 2) and the block size fit an `int`, and the library writes
+    // no further than the second length. The name ends with a zero byte. The buffers do not
+    // overlap, since one is borrowed exclusively. One internal thread is this one.
+    let written = unsafe {
+        blosc_src::blosc_compress_ctx(
+            settings.level.into(),
+            settings.shuffle.into(),
+            settings.type_size.into(),
+            decoded.len(),
+            decoded.as_ptr().cast(),
+            out.as_mut_ptr().cast(),
+            out.len().min(LONGEST),
+            settings.compressor.as_ptr(),
+            block_size,
+            1,
+        )
+    };
+    usize::try_from(written).ok()
+}

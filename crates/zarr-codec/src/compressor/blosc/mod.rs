@@ -1,0 +1,136 @@
+//! `blosc`: blocks of shuffled and compressed bytes behind a header of 16 bytes.
+//!
+//! The header is not trusted: its lengths are compared with those of the input and of the expected
+//! output before the library is called, whose own checks then keep within them.
+
+mod library;
+
+use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle};
+
+use super::{ByteCodec, Expected, narrow, reserve, widen};
+use crate::error::ChunkErrorKind;
+
+/// Zstd, the strongest compressor within, makes a block of four bytes stand for 128 KiB.
+const MOST_EXPANSION: u64 = 32 * 1024;
+
+/// Bytes of the header, and the most that encoding adds.
+const HEADER: usize = 16;
+
+/// The one version of the format that there is.
+const VERSION: u8 = 2;
+
+/// The longest input: the header counts bytes in 31 bits.
+const LONGEST: usize = 0x7fff_ffff - HEADER;
+
+#[derive(Debug)]
+pub(super) struct Blosc {
+    compressor: &'static std::ffi::CStr,
+    level: u8,
+    shuffle: u8,
+    type_size: u8,
+    block_size: u32,
+}
+
+impl Blosc {
+    /// `element_size` stands in for a `typesize` that is left out: decoding does not need it.
+    pub(super) fn new(configuration: &Configuration, element_size: usize) -> Self {
+        let type_size = configuration.typesize.unwrap_or(widen(element_size));
+        Self {
+            compressor: match configuration.cname {
+                BloscCompressor::Blosclz => c"blosclz",
+                BloscCompressor::Lz4 => c"lz4",
+                BloscCompressor::Lz4hc => c"lz4hc",
+                BloscCompressor::Snappy => c"snappy",
+                BloscCompressor::Zlib => c"zlib",
+                BloscCompressor::Zstd => c"zstd",
+            },
+            level: u8::try_from(configuration.clevel).unwrap_or(9),
+            shuffle: match configuration.shuffle {
+                BloscShuffle::NoShuffle => 0,
+                BloscShuffle::Shuffle => 1,
+                BloscShuffle::BitShuffle => 2,
+            },
+            // The library takes larger elements for single bytes, too.
+            type_size: u8::try_from(type_size).unwrap_or(1).max(1),
+            // And larger blocks for the whole input.
+            block_size: u32::try_from(configuration.blocksize).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl ByteCodec for Blosc {
+    fn decode(
+        &self,
+        encoded: &[u8],
+        expected: Expected,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind> {
+        let length = check_header(encoded, expected)?;
+        reserve(out, length)?;
+        out.resize(length, 0);
+        match library::decompress(encoded, out) {
+            Some(written) if written == length => Ok(()),
+            _ => Err(corrupt("the blocks do not decode to what the header says")),
+        }
+    }
+
+    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
+        if decoded.len() > LONGEST {
+            let (length, most) = (decoded.len(), LONGEST);
+            let reason = format!("{length} bytes, of which blosc takes at most {most}");
+            return Err(ChunkErrorKind::Encode { reason });
+        }
+        let most = decoded.len().saturating_add(HEADER);
+        reserve(out, most)?;
+        out.resize(most, 0);
+        let written = library::compress(decoded, out, self);
+        out.truncate(written.unwrap_or(0));
+        if written.is_none_or(|written| written == 0) {
+            let reason = String::from("the blosc library gave no output");
+            return Err(ChunkErrorKind::Encode { reason });
+        }
+        Ok(())
+    }
+}
+
+/// The decoded length, once the header agrees with the input and with what is expected.
+///
+/// ```text
+/// byte   0       1        2     3          4..8      8..12     12..16
+///        version version  flags type size  decoded   of a      encoded
+///                of codec                  length    block     length
+/// ```
+fn check_header(encoded: &[u8], expected: Expected) -> Result<usize, ChunkErrorKind> {
+    let found = widen(encoded.len());
+    let Some((header, _)) = encoded.split_first_chunk::<HEADER>() else {
+        return Err(ChunkErrorKind::EncodedLength { found, least: widen(HEADER) });
+    };
+    let [version, _, _, type_size, d0, d1, d2, d3, b0, b1, b2, b3, e0, e1, e2, e3] = *header;
+    if version != VERSION {
+        return Err(corrupt(format!("blosc format version {version}, expected {VERSION}")));
+    }
+    let encoded_len = u32::from_le_bytes([e0, e1, e2, e3]);
+    if u64::from(encoded_len) != found {
+        return Err(corrupt(format!("the header says {encoded_len} encoded bytes, found {found}")));
+    }
+    let decoded_len = u32::from_le_bytes([d0, d1, d2, d3]);
+    let length = narrow(decoded_len.into())?;
+    expected.check(length)?;
+    if length > LONGEST || u64::from(decoded_len) > found.saturating_mul(MOST_EXPANSION) {
+        let expected = decoded_len.into();
+        return Err(ChunkErrorKind::DecodedTooShort { encoded: found, expected });
+    }
+    let block_size = u32::from_le_bytes([b0, b1, b2, b3]);
+    if length > 0 && (block_size == 0 || narrow(block_size.into())? > length) {
+        let reason = format!("blocks of {block_size} bytes, expected 1 to {length}");
+        return Err(corrupt(reason));
+    }
+    if type_size == 0 {
+        return Err(corrupt("elements of 0 bytes"));
+    }
+    Ok(length)
+}
+
+fn corrupt(reason: impl Into<String>) -> ChunkErrorKind {
+    ChunkErrorKind::Corrupt { reason: reason.into() }
+}
