@@ -2,6 +2,8 @@
 
 // Clippy knows helper functions as test code by this attribute alone.
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 mod regions;
 #[cfg(test)]
 mod seattle;
