@@ -122,10 +122,10 @@ pub enum ArrayError {
         requested: &'static str,
     },
     /// A data type without elements of fixed size.
-    #[error("{path}: elements of data type {data_type} are not read here")]
+    #[error("{key}: $.data_type: elements of data type {data_type} are not read here")]
     DataType {
-        /// The node's path.
-        path: String,
+        /// The document's key.
+        key: String,
         /// The data type's name.
         data_type: String,
     },

@@ -126,17 +126,17 @@ impl Array {
         options: Options,
     ) -> Result<Self, ArrayError> {
         let key = prefix.key(METADATA_KEY)?;
+        let Some(fill) = metadata.fill_value().bytes().map(<[u8]>::to_vec) else {
+            return Err(ArrayError::DataType {
+                key: key.to_string(),
+                data_type: metadata.data_type().name(),
+            });
+        };
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
             .map_err(|source| ArrayError::Grid { key: key.to_string(), source })?;
         let edges = occupied_edges(&grid);
         let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
             .map_err(|source| ArrayError::Chain { key: key.to_string(), source })?;
-        let Some(fill) = metadata.fill_value().bytes().map(<[u8]>::to_vec) else {
-            return Err(ArrayError::DataType {
-                path: node::display(prefix),
-                data_type: metadata.data_type().name(),
-            });
-        };
         Ok(Self {
             store,
             prefix: prefix.clone(),
