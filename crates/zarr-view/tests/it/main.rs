@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
+mod compose;
 mod copy;
+mod generators;
 mod oracle;
 mod reshape;
 mod rng;

@@ -1,0 +1,149 @@
+use zarr_view::{View, ViewError, ViewStack};
+
+use crate::generators::{chain, strided};
+use crate::oracle::{self, Map};
+use crate::rng::Rng;
+
+fn composed(outer: &Map, inner: &Map) -> Map {
+    outer.iter().map(|position| position.and_then(|position| inner[position as usize])).collect()
+}
+
+/// Checks one composition. Returns whether a view exists, and whether it was found.
+fn check(outer: &View, inner: &View) -> (bool, bool) {
+    let wanted = composed(&oracle::map(outer), &oracle::map(inner));
+    let found = outer.compose(inner).unwrap();
+    if let Some(view) = &found {
+        assert_eq!(view.shape(), outer.shape());
+        assert_eq!(oracle::map(view), wanted, "{outer:?} over {inner:?} is wrong: {view:?}");
+    }
+    (oracle::exists(&wanted, outer.shape()), found.is_some())
+}
+
+fn rate(name: &str, rounds: usize, mut pair: impl FnMut() -> (View, View)) {
+    let (mut possible, mut missed) = (0, 0);
+    for _ in 0..rounds {
+        let (outer, inner) = pair();
+        let (exists, found) = check(&outer, &inner);
+        possible += usize::from(exists);
+        missed += usize::from(exists && !found);
+    }
+    eprintln!("{name}: {rounds} pairs, {possible} possible, {missed} missed");
+    assert!(possible > rounds / 20, "{name}: {possible} of {rounds} are possible");
+    assert!(missed * 1000 < possible, "{name}: {missed} of {possible} missed");
+}
+
+#[test]
+fn chains_of_movements_compose() {
+    let mut rng = Rng(11);
+    rate("chains", 20_000, || {
+        let elements = [12, 16, 24, 30, 36, 48, 60, 64][rng.below(8)];
+        let inner = chain(&mut rng, elements, 6);
+        let outer = chain(&mut rng, inner.len(), 6);
+        (outer, inner)
+    });
+}
+
+#[test]
+fn arbitrary_strides_compose() {
+    let mut rng = Rng(12);
+    rate("strided", 20_000, || {
+        let inner = strided(&mut rng, 40);
+        let outer = strided(&mut rng, inner.len());
+        (outer, inner)
+    });
+}
+
+#[test]
+fn identity_on_either_side_changes_nothing() {
+    let mut rng = Rng(13);
+    for _ in 0..2000 {
+        let view = chain(&mut rng, 48, 6);
+        let above = View::contiguous(view.shape()).unwrap();
+        assert_eq!(above.compose(&view).unwrap().as_ref(), Some(&view));
+        let below = View::contiguous(&[48]).unwrap();
+        assert_eq!(view.compose(&below).unwrap().as_ref(), Some(&view));
+    }
+}
+
+#[test]
+fn an_outer_view_that_reaches_too_far_is_an_error() {
+    let outer = View::contiguous(&[7]).unwrap();
+    let inner = View::contiguous(&[2, 3]).unwrap();
+    assert_eq!(outer.compose(&inner), Err(ViewError::Outer { position: 6, elements: 6 }));
+}
+
+#[test]
+fn large_views_compose_without_enumeration() {
+    let inner = View::contiguous(&[1 << 20, 1 << 20]).unwrap().permute(&[1, 0]).unwrap();
+    let outer = View::contiguous(&[1 << 20, 1 << 20]).unwrap();
+    let outer = outer.shrink(&[5..1 << 19, 7..1 << 18]).unwrap().flip(0).unwrap();
+    let direct = inner.shrink(&[5..1 << 19, 7..1 << 18]).unwrap().flip(0).unwrap();
+    assert_eq!(outer.compose(&inner).unwrap(), Some(direct));
+}
+
+#[test]
+fn inverses_undo_and_none_is_missed() {
+    let mut rng = Rng(14);
+    let (mut possible, mut impossible) = (0, 0);
+    for round in 0..20_000 {
+        let elements = [12, 16, 24, 30][rng.below(4)];
+        let view =
+            if round % 2 == 0 { chain(&mut rng, elements, 5) } else { strided(&mut rng, elements) };
+        let shape = crate::generators::factorisation(&mut rng, elements);
+        let mut wanted: Map = vec![None; elements];
+        let mut injective = true;
+        for (i, position) in oracle::map(&view).iter().enumerate() {
+            if let Some(position) = position {
+                injective &= wanted[*position as usize].replace(i as isize).is_none();
+            }
+        }
+        let found = view.invert(&shape).unwrap();
+        match &found {
+            Some(inverse) => {
+                assert!(injective);
+                assert_eq!(oracle::map(inverse), wanted, "{view:?} inverted to {shape:?}");
+                possible += 1;
+            }
+            None => {
+                assert!(!injective || !oracle::exists(&wanted, &shape), "{view:?} to {shape:?}");
+                impossible += 1;
+            }
+        }
+    }
+    assert!(possible > 2000 && impossible > 2000, "{possible} possible, {impossible} impossible");
+}
+
+#[test]
+fn stacks_read_what_their_steps_say() {
+    let mut rng = Rng(15);
+    let mut deep = 0;
+    for _ in 0..3000 {
+        let base = chain(&mut rng, 24, 3);
+        let mut stack = ViewStack::new(base.clone());
+        let mut map = oracle::map(&base);
+        for _ in 0..4 {
+            if stack.shape().contains(&0) || stack.top().len() > 500 {
+                break;
+            }
+            let shape = crate::generators::factorisation(&mut rng, stack.top().len());
+            stack.reshape(&shape).unwrap();
+            assert_eq!(stack.shape(), shape);
+            // One more step, whose effect on the map is that of a view of the same shape.
+            let identity = View::contiguous(&shape).unwrap();
+            let moved = crate::generators::step(&mut rng, &identity);
+            if moved.shape().contains(&0) {
+                break;
+            }
+            map = composed(&oracle::map(&moved), &map);
+            stack.push(moved).unwrap();
+        }
+        let all = oracle::indices(stack.shape());
+        let read: Map = all.iter().map(|i| stack.position(i).map(|p| p as isize)).collect();
+        assert_eq!(read, map);
+        deep += usize::from(stack.as_view().is_none());
+        if stack.as_view().is_none() {
+            assert!(!oracle::exists(&map, stack.shape()) || stack.views().len() > 2, "{stack:?}");
+        }
+    }
+    assert!(deep > 100, "{deep}");
+}
