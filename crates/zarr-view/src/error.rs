@@ -120,8 +120,8 @@ pub enum CopyError {
         /// Bytes given.
         found: usize,
     },
-    /// A masked source needs a fill value of one element.
-    #[error("the source is masked: expected a fill value of {expected} bytes, found {found}")]
+    /// A fill value is one element long; a masked source needs one.
+    #[error("expected a fill value of {expected} bytes, found {found}")]
     Fill {
         /// The size of an element in bytes.
         expected: usize,

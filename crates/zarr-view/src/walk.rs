@@ -100,33 +100,44 @@ impl Runs {
             if self.rows_left == 0 {
                 return None;
             }
-            self.rows_left -= 1;
             self.pending = self.start_row();
-            let rows = self.row.len();
-            crate::view::advance(&mut self.row, &self.view.shape()[..rows]);
         }
     }
 
-    fn start_row(&self) -> Pending {
+    /// Starts the next row, or all rows at once that the mask hides together, and moves past them.
+    fn start_row(&mut self) -> Pending {
         let rows = self.row.len();
+        let size = self.view.shape().last().copied().unwrap_or(1);
         let mut position = self.view.offset();
-        for (axis, &i) in self.row.iter().enumerate() {
-            let (lo, hi) = self.view.valid(axis);
+        for axis in 0..rows {
+            let ((lo, hi), i) = (self.view.valid(axis), self.row[axis]);
             if i < lo || i >= hi {
-                let before = self.view.shape().last().copied().unwrap_or(1);
-                return Pending { before, ..Pending::default() };
+                // Nothing inside has been started: the indices up to the next valid one go at once.
+                let indices = if i < lo { lo } else { self.view.shape()[axis] } - i;
+                let inside: usize = self.view.shape()[axis + 1..rows].iter().product();
+                self.row[axis] += indices - 1;
+                self.skip(axis);
+                self.rows_left -= indices * inside;
+                return Pending { before: indices * inside * size, ..Pending::default() };
             }
             let moved = signed(i).wrapping_mul(self.view.strides()[axis]);
             position = position.wrapping_add(moved);
         }
-        let Some(&size) = self.view.shape().last() else {
-            let position = position.cast_unsigned();
-            return Pending { position, valid: 1, ..Pending::default() };
-        };
+        self.skip(rows);
+        self.rows_left -= 1;
+        if self.view.rank() == 0 {
+            return Pending { position: position.cast_unsigned(), valid: 1, ..Pending::default() };
+        }
         let (lo, hi) = self.view.valid(rows);
         let stride = self.view.strides()[rows];
         let position = position.wrapping_add(signed(lo).wrapping_mul(stride)).cast_unsigned();
         Pending { before: lo, position, stride, valid: hi - lo, after: size - hi }
+    }
+
+    /// Steps the row index along `axis`, or the last one, with a carry.
+    fn skip(&mut self, axis: usize) {
+        let end = (axis + 1).min(self.row.len());
+        crate::view::advance(&mut self.row[..end], &self.view.shape()[..end]);
     }
 }
 

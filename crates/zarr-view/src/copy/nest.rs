@@ -34,22 +34,45 @@ impl Nest {
     ) -> Self {
         // Products are exact for every view that fits a buffer, and run on no other.
         let bytes = |elements: isize| elements.wrapping_mul(signed(element.size()));
-        let mut nest = Self {
-            src: bytes(signed(src.0)),
-            dst: bytes(signed(dst.0)),
-            loops: SmallVec::new(),
-            kernel: kernel::Kernel::element(element),
-        };
+        let mut nest =
+            Walk { src: bytes(signed(src.0)), dst: bytes(signed(dst.0)), loops: SmallVec::new() };
         for ((&count, &src), &dst) in sizes.iter().zip(src.1).zip(dst.1) {
             if count > 1 {
                 nest.add(Loop { count, src: bytes(src), dst: bytes(dst) });
             }
         }
         nest.merge();
-        nest.kernel = kernel::Kernel::choose(&mut nest.loops, element);
-        nest
+        let Walk { src, dst, mut loops } = nest;
+        let kernel = kernel::Kernel::choose(&mut loops, element);
+        Self { src, dst, loops, kernel }
     }
 
+    /// Runs the loops on a source and a destination.
+    ///
+    /// # Safety
+    /// For every element that the nest was made from, its bytes are valid for reads from `src` and
+    /// for writes from `dst`, the two do not overlap, and nothing else accesses what is written
+    /// meanwhile.
+    #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
+    pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
+        // SAFETY: both offsets lead to the first element of the loops, within the buffers.
+        let (src, dst) = unsafe { (src.offset(self.src), dst.offset(self.dst)) };
+        #[cfg(feature = "count")]
+        super::count::add(self.kernel.bytes(&self.loops));
+        // SAFETY: the loops reach exactly the elements that the nest was made from: sorting,
+        // merging and reversing them changes their order only.
+        unsafe { self.kernel.run(&self.loops, src, dst) };
+    }
+}
+
+/// Loops in the making.
+struct Walk {
+    src: isize,
+    dst: isize,
+    loops: Dims<Loop>,
+}
+
+impl Walk {
     /// Adds a loop that walks the destination upwards, in the order of its strides.
     fn add(&mut self, mut new: Loop) {
         if new.dst <= 0 {
@@ -85,22 +108,5 @@ impl Nest {
             }
         }
         self.loops = merged;
-    }
-
-    /// Runs the loops on a source and a destination.
-    ///
-    /// # Safety
-    /// For every element that the nest was made from, its bytes are valid for reads from `src` and
-    /// for writes from `dst`, the two do not overlap, and nothing else accesses what is written
-    /// meanwhile.
-    #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
-    pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
-        // SAFETY: both offsets lead to the first element of the loops, within the buffers.
-        let (src, dst) = unsafe { (src.offset(self.src), dst.offset(self.dst)) };
-        #[cfg(feature = "count")]
-        super::count::add(self.kernel.bytes(&self.loops));
-        // SAFETY: the loops reach exactly the elements that the nest was made from: sorting,
-        // merging and reversing them changes their order only.
-        unsafe { self.kernel.run(&self.loops, src, dst) };
     }
 }

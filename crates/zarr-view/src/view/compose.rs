@@ -6,13 +6,6 @@ use crate::ViewError;
 /// The number of valid elements of the outer view up to which a composition is enumerated.
 const ENUMERATED: usize = 4096;
 
-/// What arithmetic alone can say about a composition.
-enum Outcome {
-    View(View),
-    /// Carries between the inner dimensions, or a mask cut aslant: only looking tells.
-    Open,
-}
-
 impl View {
     /// The view that reads `inner` through `self`; `None` if no single view does, or none was
     /// found.
@@ -51,7 +44,7 @@ impl View {
             return Ok(masked.then(|| Self::masked_out(self.shape.clone())));
         }
         let inner = inner.coarsest();
-        if let Outcome::View(view) = self.compose_by_digits(&inner) {
+        if let Some(view) = self.compose_by_digits(&inner) {
             return Ok(Some(view));
         }
         let valid = (0..self.rank()).map(|axis| self.valid(axis));
@@ -63,8 +56,8 @@ impl View {
     ///
     /// Write each position of `self` as an index of `inner`. If no step of any dimension makes a
     /// digit overflow, the index is linear in the outer index, and so is the inner position; the
-    /// inner mask then bounds linear forms.
-    fn compose_by_digits(&self, inner: &Self) -> Outcome {
+    /// inner mask then bounds linear forms. None means open: digits carry, or the mask cuts aslant.
+    fn compose_by_digits(&self, inner: &Self) -> Option<Self> {
         let dims: Dims<usize> = (0..self.rank()).filter(|&axis| self.extent(axis) > 1).collect();
         let mut bounds: Dims<(usize, usize)> =
             (0..self.rank()).map(|axis| self.valid(axis)).collect();
@@ -97,7 +90,7 @@ impl View {
         for (digit, &size) in inner.shape.iter().enumerate() {
             let (low, high) = reach(&bounds, digit, None);
             if low < 0 || high >= size as i128 {
-                return Outcome::Open;
+                return None;
             }
         }
         if inner.mask.is_some() {
@@ -125,7 +118,7 @@ impl View {
                         let new_lo = (start as i128 + least).max(old_lo as i128);
                         let new_hi = (start as i128 + most + 1).min(old_hi as i128);
                         if new_lo >= new_hi {
-                            return Outcome::View(Self::masked_out(self.shape.clone()));
+                            return Some(Self::masked_out(self.shape.clone()));
                         }
                         // Between the old bounds.
                         let new = (new_lo as usize, new_hi as usize);
@@ -138,13 +131,11 @@ impl View {
                 let (low, high) = reach(&bounds, digit, None);
                 let (lo, hi) = inner.valid(digit);
                 if high < lo as i128 || low >= hi as i128 {
-                    return match self.shape.is_empty() {
-                        true => Outcome::Open,
-                        false => Outcome::View(Self::masked_out(self.shape.clone())),
-                    };
+                    let masked = !self.shape.is_empty();
+                    return masked.then(|| Self::masked_out(self.shape.clone()));
                 }
                 if low < lo as i128 || high >= hi as i128 {
-                    return Outcome::Open;
+                    return None;
                 }
             }
         }
@@ -166,11 +157,8 @@ impl View {
                     .fold(0, |sum: isize, (&step, &b)| sum.wrapping_add(step.wrapping_mul(b)));
             }
         }
-        let Some(position) = inner.position(&index) else { return Outcome::Open };
-        match Self::from_corner(self.shape.clone(), position, &strides, bounds) {
-            Some(view) => Outcome::View(view),
-            None => Outcome::Open,
-        }
+        let position = inner.position(&index)?;
+        Self::from_corner(self.shape.clone(), position, &strides, bounds)
     }
 
     /// Composes by looking at every valid element of `self`: exact, in time proportional to their

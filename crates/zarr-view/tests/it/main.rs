@@ -5,6 +5,8 @@
 mod compose;
 mod copy;
 mod generators;
+mod laws;
 mod oracle;
+mod output;
 mod reshape;
 mod rng;

@@ -1,19 +1,65 @@
-//! One element at a time.
+//! One element at a time, for steps and sizes that no vector kernel takes.
 
-/// Moves one element of `size` bytes, reversing the bytes of each `unit`.
+use super::super::nest::Loop;
+use super::swap;
+use crate::view::signed;
+
+/// Moves one element of `N` bytes, or of `size` if `N` is 0.
 ///
 /// # Safety
-/// `src` is valid for reads of `size` bytes, `dst` for writes, and `unit` divides `size`.
-pub(super) unsafe fn element(src: *const u8, dst: *mut u8, size: usize, unit: usize) {
-    if unit <= 1 {
-        // SAFETY: the caller's.
-        unsafe { core::ptr::copy_nonoverlapping(src, dst, size) };
-        return;
+/// `src` is valid for reads of its size, `dst` for writes, and `unit` divides it.
+#[inline(always)]
+unsafe fn element<const N: usize>(src: *const u8, dst: *mut u8, size: usize, unit: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        if N == 0 {
+            swap::copy(src, dst, size, unit);
+        } else {
+            core::ptr::copy_nonoverlapping(src, dst, N);
+            swap::in_place(dst, N, unit);
+        }
     }
-    for at in (0..size).step_by(unit) {
-        for byte in 0..unit {
-            // SAFETY: both are below `size`, since `unit` divides it.
-            unsafe { dst.add(at + byte).write(src.add(at + unit - 1 - byte).read()) };
+}
+
+/// Moves the elements of one loop.
+///
+/// # Safety
+/// They are valid for reads from `src` and for writes from `dst`.
+pub(super) unsafe fn line<const N: usize>(
+    line: Loop,
+    src: *const u8,
+    dst: *mut u8,
+    size: usize,
+    unit: usize,
+) {
+    let Loop { count, src: src_step, dst: dst_step } = line;
+    for i in 0..signed(count) {
+        // SAFETY: element i of the loop.
+        unsafe { element::<N>(src.offset(i * src_step), dst.offset(i * dst_step), size, unit) };
+    }
+}
+
+/// Moves the elements of two loops, in blocks that use what was loaded into the cache.
+///
+/// # Safety
+/// They are valid for reads from `src` and for writes from `dst`.
+pub(super) unsafe fn plane<const N: usize>(
+    across: Loop,
+    along: Loop,
+    src: *const u8,
+    dst: *mut u8,
+    size: usize,
+    unit: usize,
+) {
+    let side = (512 / size).clamp(8, 64);
+    for q in (0..along.count).step_by(side) {
+        let columns = side.min(along.count - q);
+        for p in 0..across.count {
+            let from = signed(p) * across.src + signed(q) * along.src;
+            let to = signed(p) * across.dst + signed(q) * along.dst;
+            let part = Loop { count: columns, ..along };
+            // SAFETY: a part of row p of the plane.
+            unsafe { line::<N>(part, src.offset(from), dst.offset(to), size, unit) };
         }
     }
 }

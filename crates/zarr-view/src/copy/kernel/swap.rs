@@ -1,0 +1,42 @@
+//! Reversing bytes.
+
+/// Reverses the bytes of each `unit` of `bytes` bytes.
+///
+/// # Safety
+/// They are valid for reads and writes from `start`; `unit` divides `bytes`.
+pub(super) unsafe fn in_place(start: *mut u8, bytes: usize, unit: usize) {
+    if unit > 1 {
+        // SAFETY: the caller's; the bytes were written before.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(start, bytes) };
+        match unit {
+            2 => units::<2>(bytes),
+            4 => units::<4>(bytes),
+            8 => units::<8>(bytes),
+            _ => bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse),
+        }
+    }
+}
+
+fn units<const U: usize>(bytes: &mut [u8]) {
+    let (units, _) = bytes.as_chunks_mut::<U>();
+    units.iter_mut().for_each(|unit| unit.reverse());
+}
+
+/// Copies `bytes` bytes, reversing those of each `unit`.
+///
+/// # Safety
+/// They are valid for reads from `src`, for writes from `dst`, and do not overlap; `unit` divides
+/// `bytes`.
+pub(super) unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize, unit: usize) {
+    /// Small enough to be in the cache when it is swapped.
+    const PART: usize = 4096;
+    let part = if unit > 1 { PART.next_multiple_of(unit) } else { bytes.max(1) };
+    for at in (0..bytes).step_by(part) {
+        let part = part.min(bytes - at);
+        // SAFETY: within both buffers.
+        unsafe {
+            core::ptr::copy_nonoverlapping(src.add(at), dst.add(at), part);
+            in_place(dst.add(at), part, unit);
+        }
+    }
+}

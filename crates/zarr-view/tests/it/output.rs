@@ -1,0 +1,223 @@
+use std::thread;
+
+use zarr_view::{CopyError, CopyPlan, Element, Output, View, copy, copy_in_order, zeroed};
+
+use crate::oracle;
+use crate::rng::Rng;
+
+#[test]
+fn a_grid_hands_out_every_part_once_to_threads() {
+    let shape = [7, 9, 5];
+    // Every second element of a larger array, backwards along one axis.
+    let view = View::contiguous(&[9, 20, 6]).unwrap();
+    let view = view.shrink(&[1..8, 0..20, 0..5]).unwrap();
+    let view = view.slice(1, 17, -2, 9).unwrap();
+    let mut buffer = vec![0xff_u8; 9 * 20 * 6 * 2];
+    let cuts = [vec![3], vec![2, 5], vec![1, 2, 4]];
+    let grid = Output::new(&mut buffer, &view, 2).unwrap().grid(&cuts).unwrap();
+    assert_eq!(grid.shape(), [2, 3, 4]);
+    let parts = oracle::indices(grid.shape());
+    let source: Vec<u8> = (0..7 * 9 * 5_u16).flat_map(u16::to_le_bytes).collect();
+    let whole = View::contiguous(&shape).unwrap();
+    thread::scope(|scope| {
+        for worker in 0..4 {
+            let (grid, parts, source, whole) = (&grid, &parts, &source, &whole);
+            scope.spawn(move || {
+                // All workers try every part, each from another end.
+                for i in 0..parts.len() {
+                    let part = &parts[(i + worker * 5) % parts.len()];
+                    let Some(mut output) = grid.take(part) else { continue };
+                    let from = whole.shrink(&grid.ranges(part).unwrap()).unwrap();
+                    output.copy_from(&from, source, Element::new(2), &[]).unwrap();
+                }
+            });
+        }
+    });
+    for part in &parts {
+        assert!(grid.take(part).is_none());
+    }
+    assert!(grid.take(&[2, 0, 0]).is_none() && grid.take(&[0]).is_none());
+    drop(grid);
+    let mut wanted = vec![0xff_u8; 9 * 20 * 6 * 2];
+    copy(&whole, &source, &view, &mut wanted, Element::new(2), &[]).unwrap();
+    assert_eq!(buffer, wanted);
+}
+
+#[test]
+fn parts_of_an_output_can_be_reshaped_and_written_in_pieces() {
+    let mut buffer = vec![0; 48];
+    let view = View::contiguous(&[4, 12]).unwrap();
+    let mut output = Output::new(&mut buffer, &view, 1).unwrap();
+    let mut split = output.reshape(&[2, 2, 12]).unwrap().unwrap();
+    let mut turned = split.permute(&[2, 0, 1]).unwrap();
+    let tile: Vec<u8> = (1..=48).collect();
+    turned.scatter(&tile[..20], 0..20, Element::new(1)).unwrap();
+    turned.scatter(&tile[20..], 20..48, Element::new(1)).unwrap();
+    assert!(output.reshape(&[48, 2]).is_err());
+    let mut corner = output.shrink(&[3..4, 11..12]).unwrap();
+    corner.fill(&[99]).unwrap();
+    let mut wanted = vec![0; 48];
+    for i in 0..12 {
+        for j in 0..4 {
+            wanted[j * 12 + i] = (i * 4 + j + 1) as u8;
+        }
+    }
+    wanted[47] = 99;
+    assert_eq!(buffer, wanted);
+}
+
+#[test]
+fn a_plan_runs_on_every_output_of_its_strides() {
+    let chunk = View::contiguous(&[3, 2]).unwrap().permute(&[1, 0]).unwrap();
+    let array = View::contiguous(&[4, 6]).unwrap();
+    let mut buffer = [0; 24];
+    let grid = Output::new(&mut buffer, &array, 1).unwrap().grid(&[vec![2], vec![3]]).unwrap();
+    let mut plan: Option<CopyPlan> = None;
+    for (n, part) in oracle::indices(grid.shape()).iter().enumerate() {
+        let mut output = grid.take(part).unwrap();
+        let plan = plan
+            .get_or_insert_with(|| CopyPlan::new(&chunk, output.view(), Element::new(1)).unwrap());
+        let source: Vec<u8> = (0..6).map(|i| (n * 10 + i) as u8).collect();
+        output.run(plan, &source, &[]).unwrap();
+    }
+    drop(grid);
+    #[rustfmt::skip]
+    assert_eq!(buffer, [
+        0, 2, 4, 10, 12, 14,
+        1, 3, 5, 11, 13, 15,
+        20, 22, 24, 30, 32, 34,
+        21, 23, 25, 31, 33, 35,
+    ]);
+    let mut small = [0; 6];
+    let mut output = Output::new(&mut small, &View::contiguous(&[2, 3]).unwrap(), 1).unwrap();
+    assert_eq!(output.run(&plan.unwrap(), &[0; 6], &[]), Err(CopyError::Plan));
+}
+
+#[test]
+fn elements_correspond_in_order_where_no_shape_is_common() {
+    // Steps 2 and 3 in one list: no shape has both.
+    let from = View::contiguous(&[2, 3]).unwrap().permute(&[1, 0]).unwrap();
+    let to = View::contiguous(&[3, 2]).unwrap().permute(&[1, 0]).unwrap();
+    let mut buffer = [0; 6];
+    copy_in_order(&from, b"abcdef", &to, &mut buffer, Element::new(1), &[]).unwrap();
+    // The source reads a d b e c f; the destination's elements lie at 0 2 4 1 3 5.
+    assert_eq!(&buffer, b"aedcbf");
+
+    let mut rng = Rng(41);
+    for _ in 0..300 {
+        let (a, b) = (1 + rng.below(40), 1 + rng.below(40));
+        let from = View::contiguous(&[a, b]).unwrap().permute(&[1, 0]).unwrap();
+        let to = View::contiguous(&[b, a]).unwrap().permute(&[1, 0]).unwrap();
+        let source: Vec<u8> = (0..a * b * 2).map(|_| rng.next() as u8).collect();
+        let mut wanted = vec![0; a * b * 2];
+        for (p, q) in oracle::map(&from).iter().zip(oracle::map(&to)) {
+            let (p, q) = (p.unwrap() as usize * 2, q.unwrap() as usize * 2);
+            wanted[q] = source[p + 1];
+            wanted[q + 1] = source[p];
+        }
+        let mut buffer = vec![0; a * b * 2];
+        copy_in_order(&from, &source, &to, &mut buffer, Element::swapped(2), &[]).unwrap();
+        assert_eq!(buffer, wanted);
+        buffer.fill(0);
+        let mut output = Output::new(&mut buffer, &to, 2).unwrap();
+        output.copy_in_order_from(&from, &source, Element::swapped(2), &[]).unwrap();
+        assert_eq!(buffer, wanted);
+    }
+}
+
+/// Copies past the cache take other paths than small ones.
+#[test]
+fn large_copies_are_exact() {
+    for (size, shape) in [
+        (1, [2203, 2111]),
+        (2, [1409, 1601]),
+        (4, [1031, 1153]),
+        (8, [769, 771]),
+        (16, [513, 600]),
+        (32, [300, 511]),
+    ] {
+        let bytes = shape[0] * shape[1] * size;
+        let source: Vec<u8> = (0..bytes + 3).map(|i| (i * 7 + i / 251) as u8).collect();
+        let mut buffer = zeroed(bytes + 1).unwrap();
+        let from = View::contiguous(&shape).unwrap().permute(&[1, 0]).unwrap();
+        let to = View::contiguous(&[shape[1], shape[0]]).unwrap();
+        copy(&from, &source[3..], &to, &mut buffer[1..], Element::new(size), &[]).unwrap();
+        assert_eq!(buffer[0], 0);
+        for i in 0..shape[1] {
+            for j in 0..shape[0] {
+                let found = &buffer[1 + (i * shape[0] + j) * size..][..size];
+                let wanted = &source[3 + (j * shape[1] + i) * size..][..size];
+                assert_eq!(found, wanted, "{size} bytes at {i}, {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_that_overlap_are_refused() {
+    let mut buffer = [0; 10];
+    let twice = View::contiguous(&[1, 3]).unwrap().expand(&[2, 3]).unwrap();
+    let sliding = View::new(&[3, 3], &[1, 2], 0).unwrap();
+    assert!(matches!(Output::new(&mut buffer, &twice, 1), Err(CopyError::Overlap { .. })));
+    assert!(matches!(Output::new(&mut buffer, &sliding, 1), Err(CopyError::Overlap { .. })));
+}
+
+#[test]
+fn refused_copies_write_nothing_and_say_why() {
+    let mut buffer = [7; 6];
+    let view = View::contiguous(&[2, 3]).unwrap();
+    let padded = View::contiguous(&[1, 3]).unwrap().pad(&[(1, 0), (0, 0)]).unwrap();
+    let one = Element::new(1);
+    let mut errors = vec![
+        copy(&view, &[0; 5], &view, &mut buffer, one, &[]).unwrap_err(),
+        copy(&view, &[0; 12], &view, &mut buffer, Element::new(2), &[]).unwrap_err(),
+        copy(&padded, &[0; 3], &view, &mut buffer, one, &[]).unwrap_err(),
+        copy(&View::contiguous(&[2, 4]).unwrap(), &[0; 8], &view, &mut buffer, one, &[])
+            .unwrap_err(),
+        copy(&view, &[], &view, &mut buffer, Element::new(0), &[]).unwrap_err(),
+        Element::swapped_in_units(6, 4).unwrap_err(),
+        zarr_view::gather(&view, &[0; 6], 4..7, &mut [0; 3], one, &[]).unwrap_err(),
+        zarr_view::scatter(&[0; 3], 2..4, &view, &mut buffer, one).unwrap_err(),
+        zeroed(usize::MAX).unwrap_err(),
+    ];
+    let mut output = Output::new(&mut buffer, &view, 1).unwrap();
+    errors.push(output.copy_from(&view, &[0; 12], Element::new(2), &[]).unwrap_err());
+    errors.push(output.fill(&[0; 2]).unwrap_err());
+    errors.push(output.shrink(&[0..2, 0..4]).unwrap_err());
+    errors.push(output.grid(&[vec![], vec![2, 2]]).unwrap_err());
+    let sliding = View::new(&[3, 2], &[1, 2], 0).unwrap();
+    errors.push(Output::new(&mut buffer, &sliding, 1).unwrap_err());
+    assert_eq!(buffer, [7; 6]);
+    let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(text.join("\n"), @r"
+    the source view needs 6 bytes, its buffer has 5
+    the destination view needs 12 bytes, its buffer has 6
+    expected a fill value of 1 bytes, found 0
+    axis 1: the source has size 4, the destination 3
+    an element of 0 bytes cannot be swapped in units of 1 bytes
+    an element of 6 bytes cannot be swapped in units of 4 bytes
+    elements 4..7 of 6 in a buffer of 3 bytes
+    elements 2..4 of 6 in a buffer of 3 bytes
+    out of memory for 18446744073709551615 bytes
+    expected elements of 1 bytes, found 2
+    expected a fill value of 1 bytes, found 2
+    axis 1: range 0..4 is not within 0..3
+    axis 1: cut 2 does not increase within 0..3
+    the output view is not seen to be free of overlap: stride 2 is below the 3 positions inside it
+    ");
+}
+
+#[cfg(feature = "count")]
+#[test]
+fn written_bytes_are_counted_once() {
+    // Other tests count, too; a lower bound would hold anyway, so look for the exact step alone.
+    let from = View::contiguous(&[30, 20]).unwrap().permute(&[1, 0]).unwrap();
+    let to = View::contiguous(&[20, 30]).unwrap();
+    let mut buffer = vec![0; 20 * 30 * 4];
+    let exact = (0..1000).any(|_| {
+        let before = zarr_view::bytes_written();
+        copy(&from, &[1; 2400], &to, &mut buffer, Element::new(4), &[]).unwrap();
+        zarr_view::bytes_written() - before == 2400
+    });
+    assert!(exact);
+}
