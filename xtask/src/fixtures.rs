@@ -11,8 +11,15 @@ use sha2::{Digest, Sha256};
 use crate::run::{Outcome, root, step};
 
 /// Scripts that write fixtures, in the order in which they run; the manifest comes last.
-const GENERATORS: &[&str] =
-    &["seattle.py", "zarr_python.py", "tensor_store.py", "reference_cases.py", "manifest.py"];
+const GENERATORS: &[&str] = &[
+    "seattle.py",
+    "zarr_python.py",
+    "tensor_store.py",
+    "reference_cases.py",
+    "numcodecs_cases.py",
+    "invalid.py",
+    "manifest.py",
+];
 
 /// The program through which the scripts write with zarrs: a workspace of its own.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
