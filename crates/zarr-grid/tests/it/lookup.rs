@@ -217,6 +217,32 @@ fn sd_09_regular_only_if_equal_edges_just_cover_the_extent() {
 }
 
 #[test]
+fn sd_24_distinct_edges_and_their_gcd_answer_for_every_occupied_chunk_shape() {
+    let some: Vec<Naive> = partitions(6, 1).filter(|naive| naive.extent > 0).collect();
+    for (a, b) in some.iter().flat_map(|a| some.iter().map(move |b| (a, b))) {
+        let axes = [a.axis(), b.axis()];
+        let mut products = Vec::new();
+        for &edge in &a.edges[..a.occupied() as usize] {
+            for &other in &b.edges[..b.occupied() as usize] {
+                products.push(edge * other);
+            }
+        }
+        // A number divides the size of every chunk just if it divides the product of the gcds.
+        let divisor = axes[0].edge_gcd() * axes[1].edge_gcd();
+        for c in 1..=12 {
+            let divides = products.iter().all(|product| product % c == 0);
+            assert_eq!(divides, divisor % c == 0, "{a:?} {b:?} {c}");
+        }
+        // All chunks have one size just if each axis has one distinct edge.
+        let single = axes.iter().all(|axis| axis.distinct_edges().len() == 1);
+        assert_eq!(products.iter().all(|product| *product == products[0]), single);
+    }
+    // Per-axis divisibility is not enough: 6 divides every product of {2, 6} and {3, 9}.
+    let gcd = |edges: [u64; 2]| Axis::from_edges(edges.iter().sum(), edges).unwrap().edge_gcd();
+    assert_eq!(gcd([2, 6]) * gcd([3, 9]) % 6, 0);
+}
+
+#[test]
 fn grids_go_there_and_back() {
     let axes = [
         Naive::new(6, [2, 3, 4]),
