@@ -148,11 +148,22 @@ impl<'a> ConsolidatedMetadata<'a> {
         self.nodes.iter().map(|(path, _)| path.as_ref())
     }
 
+    /// The path and the document of every node, each read when it is come to.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, Result<NodeMetadata>)> {
+        self.nodes.iter().map(|(path, raw)| (path.as_ref(), read_node(path, *raw)))
+    }
+
     /// The document of the node at `path`, read now.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<Result<NodeMetadata>> {
         let (path, raw) = self.nodes.iter().find(|(name, _)| name == path)?;
-        let node = NodeMetadata::from_json(raw.text().as_bytes());
-        Some(node.member(path).member("metadata").member("consolidated_metadata"))
+        Some(read_node(path, *raw))
     }
+}
+
+fn read_node(path: &str, raw: Raw<'_>) -> Result<NodeMetadata> {
+    NodeMetadata::from_json(raw.text().as_bytes())
+        .member(path)
+        .member("metadata")
+        .member("consolidated_metadata")
 }

@@ -43,6 +43,11 @@
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
 //! extended from its own bits (SD-18). [`DataType::layout`] has the numbers.
 //!
+//! # serde
+//! Documents, data types, grids, key encodings and codecs serialise and deserialise with the same
+//! checks, through the raw text of `serde_json` and only there. A document whose attributes have
+//! bare `NaN` is no JSON, and `serde_json` refuses it.
+//!
 //! # Specifications
 //! Zarr v3 core 3.1 and the documents of its codecs; from zarr-extensions the chunk grid
 //! `rectilinear`, the codecs `packbits` and `reshape`, and the data types. Numbers such as SD-33

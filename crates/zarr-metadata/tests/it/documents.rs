@@ -1,9 +1,9 @@
 //! Whole documents: examples of the sources, what is kept, what is refused.
 
 use zarr_metadata::{
-    ArrayMetadata, ChunkEdges, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Endian, Extension,
-    FillValue, GroupMetadata, NodeMetadata, Packbits, PaddingEncoding, Reshape, ReshapeDim,
-    Separator, Transpose, Zstd,
+    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, ChunkEdges, ChunkGrid, ChunkKeyEncoding,
+    Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata, NodeMetadata, Packbits,
+    PaddingEncoding, Reshape, ReshapeDim, Separator, Transpose, Zstd,
 };
 
 use crate::support::{array, data_type, document, message};
@@ -282,6 +282,8 @@ fn sd_44_consolidated_metadata() {
         parent.findings()[0],
         @r#"$.consolidated_metadata.metadata["a/b"].attributes.x: found NaN, expected JSON, which has no such numbers [not-finite-word]"#
     );
+    let nodes: Vec<_> = consolidated.nodes().map(|(path, node)| (path, node.is_ok())).collect();
+    assert_eq!(nodes, [("a/b", true), ("bad", false)]);
     for value in ["{}", r#"{"kind": "file", "metadata": {}}"#, r#"{"kind": "inline"}"#, "1"] {
         assert!(group(value).is_err(), "{value}");
     }
@@ -420,6 +422,37 @@ fn extensions_made_by_hand() {
     assert_eq!(Codec::from_json(codec.to_json().as_bytes()), Ok(codec));
     assert!(Extension::new("x", Some("[]")).is_err());
     assert!(Extension::new("x", Some(r#"{"a": 1"#)).is_err());
+}
+
+#[test]
+fn parts_that_are_wrong_make_no_array() {
+    let regular = ChunkGrid::Regular { chunk_shape: vec![2] };
+    let edges =
+        |runs: Vec<EdgeRun>| ChunkGrid::Rectilinear { chunk_shapes: vec![ChunkEdges::List(runs)] };
+    let bytes = Codec::Bytes { endian: None };
+    let reshape = Codec::Reshape(Reshape { shape: vec![ReshapeDim::Auto, ReshapeDim::Auto] });
+    let packbits = Packbits { first_bit: Some(3), last_bit: Some(2), ..Packbits::default() };
+    let blosc = Codec::Blosc(Blosc {
+        cname: BloscCompressor::Lz4,
+        clevel: 5,
+        shuffle: BloscShuffle::Shuffle,
+        typesize: None,
+        blocksize: 0,
+    });
+    let new = |grid: &ChunkGrid, codecs: &[Codec]| {
+        let fill = FillValue::zero(&DataType::Uint8).unwrap();
+        message(ArrayMetadata::new(&[4], &DataType::Uint8, grid, &fill, codecs))
+    };
+    let lines = [
+        new(&edges(vec![EdgeRun::Edge(4), EdgeRun::Edge(0)]), std::slice::from_ref(&bytes)),
+        new(&edges(vec![EdgeRun::Edge(u64::MAX), EdgeRun::Edge(1)]), std::slice::from_ref(&bytes)),
+        new(&ChunkGrid::Regular { chunk_shape: vec![0] }, std::slice::from_ref(&bytes)),
+        new(&regular, &[reshape, bytes.clone()]),
+        new(&regular, &[Codec::Packbits(packbits)]),
+        new(&regular, &[bytes.clone(), Codec::Gzip { level: 12 }]),
+        new(&regular, &[bytes, blosc]),
+    ];
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]
