@@ -120,8 +120,8 @@ impl Codec {
         }
     }
 
-    /// The JSON text in canonical form: an object, all members of the configuration spelled out.
-    /// An unknown codec stays as it was written.
+    /// The JSON text in canonical form: an object, its configuration complete but for members
+    /// whose absence says the same. An unknown codec stays as it was written.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = String::new();

@@ -1,4 +1,4 @@
-//! Codecs as canonical JSON: objects, every member spelled out.
+//! Codecs as canonical JSON: objects, with every member that has something to say.
 
 use std::fmt::Write;
 

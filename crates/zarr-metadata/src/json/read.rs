@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
     /// Steps to the next element of an array: false at its end.
     pub(crate) fn next_element(&mut self, first: bool) -> Result<bool> {
         if self.take(b']') {
-            // `[1,]` comes here only through the check below.
+            // Not after a comma, which is only read together with a value behind it.
             self.depth = self.depth.saturating_sub(1);
             return Ok(false);
         }
