@@ -349,6 +349,24 @@ fn memory() {
     assert_eq!(store.lock(&key("a")).unwrap().scope(), LockScope::AllProcesses);
 }
 
+/// A million keys are listed a thousand at a time, and one level of them without the rest.
+#[test]
+fn a_million_keys() {
+    let store = MemoryStore::new();
+    for n in 0..1_000_000_u32 {
+        store.put(&key(&format!("a/c/{}/{}", n / 1000, n % 1000)), b"").unwrap();
+    }
+    let mut seen = 0;
+    store
+        .list(&prefix("a"), &mut |_| {
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(seen, 1_000_000);
+    assert_eq!(entries_of(&store, "a/c").len(), 1000);
+}
+
 #[test]
 fn local() {
     let folder = tempfile::tempdir().unwrap();
