@@ -38,6 +38,16 @@ impl Packer {
         Ok(())
     }
 
+    /// Units from `start` on, the last of which may reach past `end` and is cut there.
+    fn add_up_to(&mut self, start: u64, edge: u64, count: u64, end: u64) -> Result<(), GridError> {
+        let fit = ((end - start) / edge).min(count);
+        if fit > 0 {
+            self.add(edge, fit)?;
+        }
+        let rest = end - start - fit * edge;
+        if fit < count && rest > 0 { self.add(rest, 1) } else { Ok(()) }
+    }
+
     fn close(&mut self) -> Result<(), GridError> {
         let edge = core::mem::take(&mut self.open);
         if edge > 0 { self.builder.push_edge(edge) } else { Ok(()) }
@@ -91,18 +101,6 @@ impl Axis {
         }
         packer.close()?;
         packer.builder.finish(self.extent())
-    }
-}
-
-impl Packer {
-    /// Units from `start` on, the last of which may reach past `end` and is cut there.
-    fn add_up_to(&mut self, start: u64, edge: u64, count: u64, end: u64) -> Result<(), GridError> {
-        let fit = ((end - start) / edge).min(count);
-        if fit > 0 {
-            self.add(edge, fit)?;
-        }
-        let rest = end - start - fit * edge;
-        if fit < count && rest > 0 { self.add(rest, 1) } else { Ok(()) }
     }
 }
 
