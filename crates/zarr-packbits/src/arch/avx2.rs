@@ -228,8 +228,8 @@ fn unpack_bytes<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]
     let half = 2 * field.bits as usize;
     unpack_vectors(packed, 2 * half, dst, |bytes| {
         let bytes = load_lanes(bytes, 0, half);
-        let even = shift_down::<2, SIGNED>(even.to_top(bytes), even_down);
-        let odd = shift_down::<2, SIGNED>(odd.to_top(bytes), odd_down);
+        let even = shift_down::<2, SIGNED>(even.raise(bytes), even_down);
+        let odd = shift_down::<2, SIGNED>(odd.raise(bytes), odd_down);
         [_mm256_and_si256(_mm256_blendv_epi8(even, odd, upper), keep)]
     })
 }
@@ -269,7 +269,7 @@ fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE
     let done = unpack_vectors::<N>(packed, 2 * N * lane / 8, dst, |bytes| {
         let mut filled = [_mm256_setzero_si256(); N];
         for n in 0..N {
-            let top = lanes[n].to_top(load_lanes(bytes, starts[n].0, starts[n].1));
+            let top = lanes[n].raise(load_lanes(bytes, starts[n].0, starts[n].1));
             let x = if SIZE == 8 {
                 // There is no arithmetic shift of 64 bits.
                 let x = _mm256_srl_epi64(top, down);
@@ -337,7 +337,7 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
     }
 
     #[target_feature(enable = "avx2")]
-    fn to_top(&self, bytes: __m256i) -> __m256i {
+    fn raise(&self, bytes: __m256i) -> __m256i {
         let x = _mm256_shuffle_epi8(bytes, self.gather);
         let x = match SIZE {
             2 => _mm256_mullo_epi16(x, self.up),
@@ -383,7 +383,7 @@ pub(super) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
 fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     let up = count(7 - field.first_bit as usize);
     let msb = field.order == BitOrder::MsbFirst;
-    let backwards = vector(|i| i as u8 % LANE as u8 ^ 7);
+    let backwards = vector(|i| (i % LANE) as u8 ^ 7);
     let vectors = src.as_chunks::<VECTOR>().0;
     for (vector, out) in vectors.iter().zip(dst.as_chunks_mut::<4>().0) {
         let bytes = load(vector);
@@ -483,7 +483,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         };
         Self {
             msb,
-            backwards: vector(|i| (i % LANE ^ (LANE - SIZE)) as u8),
+            backwards: vector(|i| ((i % LANE) ^ (LANE - SIZE)) as u8),
             first_bit: count(field.first_bit as usize),
             mask: splat::<SIZE>(field.mask() >> field.first_bit),
             pair: splat::<2>(pair),

@@ -32,7 +32,7 @@ fn sd_10_bit_0_is_the_least_significant() {
 
 #[test]
 fn sd_11_numcodecs_packs_most_significant_first() {
-    // numcodecs.PackBits().encode(np.array([1,0,0,0,0,0,0,0], bool)) and of [1,1,0,1,0,0,0,0,1,0,1]
+    // What PackBits().encode of numcodecs 0.17.1 gives for these arrays of bool.
     let ours = Packing::builder(1).build().unwrap();
     let theirs = Packing::builder(1).bit_order(BitOrder::MsbFirst).build().unwrap();
     let src = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -195,9 +195,12 @@ fn sd_52_a_bool_byte_gives_its_lowest_bit() {
 
 #[test]
 fn tensorstore_int4() {
-    // tensorstore 0.1.86, zarr3, int4 [-8..=7], codec packbits: see docs/packbits.md
+    // The chunk that TensorStore 0.1.86 writes of the int4 values -8 to 7 with the `bytes` codec:
+    // the upper halves are not extended. Packed, they are gone.
     let packing = Packing::builder(4).signed(true).build().unwrap();
-    let src = bytes(&[-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7], i8::to_le_bytes);
+    let theirs = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
+    let values = bytes(&[-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7], i8::to_le_bytes);
     let encoded = [0x98, 0xba, 0xdc, 0xfe, 0x10, 0x32, 0x54, 0x76];
-    check(packing, &src, PaddingEncoding::None, &encoded, &src);
+    check(packing, &theirs, PaddingEncoding::None, &encoded, &values);
+    check(packing, &values, PaddingEncoding::None, &encoded, &values);
 }

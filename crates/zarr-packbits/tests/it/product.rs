@@ -155,3 +155,35 @@ fn pack_zeroes_the_padding_bits() {
         }
     }
 }
+
+/// Outputs so large that they go past the caches, at addresses that are no multiple of anything.
+#[test]
+fn large_outputs_equal_bitvec() {
+    let widths = [(1, 0), (4, 3), (8, 4), (16, 9), (16, 10), (32, 30), (64, 62), (64, 36)];
+    for (component_bits, last) in widths {
+        for packing in common::variants(component_bits, 0, last) {
+            let size = packing.component_size();
+            let n = (9 << 20) / size + 5;
+            let packed = random_bytes(packing.packed_len(n + 3).unwrap(), last);
+            let mut expected = vec![0; n * size];
+            packing
+                .with_kernel(Kernel::Portable)
+                .unwrap()
+                .unpack_tiles(&packed, 3..n + 3, &mut [0; 1 << 14], |first, tile| {
+                    let at = (first - 3) * size;
+                    expected[at..at + tile.len()].copy_from_slice(tile);
+                })
+                .unwrap();
+            for kernel in Kernel::available().filter(|k| *k != Kernel::Reference) {
+                let packing = packing.with_kernel(kernel).unwrap();
+                for align in [0, 1, 8, 16] {
+                    let mut got = vec![0xaa; n * size + 128];
+                    packing.unpack_range(&packed, 3, &mut got[align..align + n * size]).unwrap();
+                    assert!(got[align..align + n * size] == expected, "{packing:?} at {align}");
+                    assert!(got[..align].iter().all(|b| *b == 0xaa));
+                    assert!(got[align + n * size..].iter().all(|b| *b == 0xaa));
+                }
+            }
+        }
+    }
+}
