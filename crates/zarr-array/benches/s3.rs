@@ -12,16 +12,15 @@ use object_store::{ObjectStoreExt, PutPayload};
 use zarr_array::store::{Key, StoreOptions, open_url, open_url_async};
 
 const IN_FLIGHT: usize = 64;
-const OBJECTS: usize = 512;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
-fn report(what: &str, size: usize, seconds: &[f64]) {
+fn report(what: &str, size: usize, objects: usize, seconds: &[f64]) {
     let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    let rate = (OBJECTS * size) as f64 / best / 1e6;
+    let rate = (objects * size) as f64 / best / 1e6;
     println!(
         "{what:<24} {:5} KiB  {rate:8.0} MB/s  {:7.0} objects/s",
         size >> 10,
-        OBJECTS as f64 / best
+        objects as f64 / best
     );
 }
 
@@ -36,11 +35,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let asynchronous = open_url_async(&url, &options)?;
     let plain = Arc::new(AmazonS3Builder::from_env().with_url(&url).build()?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let keys: Vec<Key> =
-        (0..OBJECTS).map(|n| Key::new(format!("c/{n}"))).collect::<Result<_, _>>()?;
+    let keys: Vec<Key> = (0..512).map(|n| Key::new(format!("c/{n}"))).collect::<Result<_, _>>()?;
     let paths: Vec<Path> = keys.iter().map(|key| Path::from(format!("bench/{key}"))).collect();
 
-    for size in [16 << 10, 1 << 20] {
+    for (size, objects) in [(16 << 10, 512), (1 << 20, 128)] {
+        let (keys, paths) = (&keys[..objects], &paths[..objects]);
         let bytes = vec![7; size];
         let time = |run: &mut dyn FnMut()| {
             let start = Instant::now();
@@ -53,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             seconds[0].push(time(&mut || {
                 runtime.block_on(async {
                     let payload = PutPayload::from(bytes.clone());
-                    let puts = stream::iter(&paths).map(|path| plain.put(path, payload.clone()));
+                    let puts = stream::iter(paths).map(|path| plain.put(path, payload.clone()));
                     puts.buffer_unordered(IN_FLIGHT)
                         .for_each(async |put| assert!(put.is_ok()))
                         .await;
@@ -61,19 +60,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }));
             seconds[1].push(time(&mut || {
                 runtime.block_on(async {
-                    let puts = stream::iter(&keys).map(|key| asynchronous.put(key, bytes.clone()));
+                    let puts = stream::iter(keys).map(|key| asynchronous.put(key, bytes.clone()));
                     puts.buffer_unordered(IN_FLIGHT)
                         .for_each(async |put| assert!(put.is_ok()))
                         .await;
                 });
             }));
             seconds[2].push(time(&mut || {
-                in_threads(&keys, |key, _| assert!(blocking.put(key, &bytes).is_ok()));
+                in_threads(keys, |key, _| assert!(blocking.put(key, &bytes).is_ok()));
             }));
             seconds[3].push(time(&mut || {
                 runtime.block_on(async {
                     let gets =
-                        stream::iter(&paths).map(async |path| plain.get(path).await?.bytes().await);
+                        stream::iter(paths).map(async |path| plain.get(path).await?.bytes().await);
                     gets.buffer_unordered(IN_FLIGHT)
                         .for_each(async |got| assert!(got.is_ok_and(|got| got.len() == size)))
                         .await;
@@ -81,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }));
             seconds[4].push(time(&mut || {
                 runtime.block_on(async {
-                    let gets = stream::iter(&keys).map(|key| asynchronous.get(key, Vec::new()));
+                    let gets = stream::iter(keys).map(|key| asynchronous.get(key, Vec::new()));
                     gets.buffer_unordered(IN_FLIGHT)
                         .for_each(async |got| {
                             assert!(got.is_ok_and(|got| got.is_some_and(|got| got.bytes == bytes)));
@@ -90,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 });
             }));
             seconds[5].push(time(&mut || {
-                in_threads(&keys, |key, buffer| {
+                in_threads(keys, |key, buffer| {
                     assert!(blocking.get_into(key, buffer).is_ok());
                     assert!(*buffer == bytes);
                 });
@@ -105,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "get, 64 threads",
         ];
         for (name, seconds) in names.iter().zip(&seconds) {
-            report(name, size, seconds);
+            report(name, size, objects, seconds);
         }
     }
     Ok(())
