@@ -7,16 +7,16 @@ use core::arch::x86_64::*;
 
 /// A cache line. Its alignment is what streaming stores require.
 #[repr(C, align(64))]
-pub(super) struct Line([u8; 64]);
+pub(in crate::arch) struct Line([u8; 64]);
 
 impl Line {
-    pub(super) fn bytes(&mut self) -> &mut [u8; 64] {
+    pub(in crate::arch) fn bytes(&mut self) -> &mut [u8; 64] {
         &mut self.0
     }
 }
 
 /// The part of a slice that is whole lines, with what comes before and after.
-pub(super) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
+pub(in crate::arch) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
     // SAFETY: a `Line` is 64 bytes without padding, of which every value is valid, and so is every
     // value of it as bytes.
     unsafe { bytes.align_to_mut() }
@@ -24,20 +24,20 @@ pub(super) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
 
 /// Writes a line. [`fence`] has to follow before another thread may read it.
 #[target_feature(enable = "avx512f")]
-pub(super) fn store(line: &mut Line, vector: __m512i) {
+pub(in crate::arch) fn store(line: &mut Line, vector: __m512i) {
     // SAFETY: an exclusive reference is valid for writes of its 64 bytes, and aligned to 64.
     unsafe { _mm512_stream_si512(line.0.as_mut_ptr().cast(), vector) }
 }
 
 /// Makes streaming stores come before every later store, as ordinary ones do.
 #[target_feature(enable = "sse")]
-pub(super) fn fence() {
+pub(in crate::arch) fn fence() {
     _mm_sfence();
 }
 
 /// Copies to a slice of the same length, past the caches.
 #[target_feature(enable = "sse2")]
-pub(super) fn copy(src: &[u8], dst: &mut [u8]) {
+pub(in crate::arch) fn copy(src: &[u8], dst: &mut [u8]) {
     let (first, lines, last) = lines(dst);
     let (src_first, src) = src.split_at(first.len());
     first.copy_from_slice(src_first);

@@ -1,0 +1,91 @@
+//! AVX2: any width by byte shuffles and shifts, 32 unpacked bytes at a time.
+//!
+//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane, so that every lane is loaded
+//! from where its own fields start. As with AVX-512, the width is in tables in registers.
+//!
+//! **Unpacking.** A shuffle brings to every component the packed bytes in which its field is; a
+//! shift by a count of its own moves the field to the top, and one shift by the same count for all
+//! moves it down to its place, extending the sign on the way if it is an arithmetic one. There is
+//! no shift by separate counts of 16-bit components, but a multiplication by a power of two is one;
+//! bytes are done as the even and the odd halves of 16-bit components. Fields that span one byte
+//! more than a component (*wide*) take a second shuffle and shift.
+//!
+//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components without
+//! gaps: bytes and 16-bit components by multiply-add, larger ones by a shift of the lower half and
+//! one of the whole. Where such a word is no whole number of bytes, the two of a lane are joined
+//! too. A shuffle then closes the gaps. What is still no whole number of bytes after that (odd
+//! widths in 32 bits, and most in 64) is left to the portable kernel.
+
+mod pack;
+mod unpack;
+
+use core::arch::x86_64::*;
+
+pub(super) use pack::pack;
+pub(super) use unpack::unpack;
+
+/// Bytes of a vector, and of a lane of it.
+const VECTOR: usize = 32;
+const LANE: usize = 16;
+
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; VECTOR]) -> __m256i {
+    // SAFETY: an array reference is valid for reads of its 32 bytes; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn store(bytes: &mut [u8; VECTOR], vector: __m256i) {
+    // SAFETY: an exclusive array reference is valid for writes of its 32 bytes; the store needs no
+    // alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+}
+
+#[target_feature(enable = "avx2")]
+fn load_lane(bytes: &[u8; LANE]) -> __m128i {
+    // SAFETY: an array reference is valid for reads of its 16 bytes; the load needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
+    // SAFETY: an exclusive array reference is valid for writes of its 16 bytes; the store needs no
+    // alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lane) }
+}
+
+/// A vector of bytes by their index. The closures of a function with a target feature have it too,
+/// and are inlined by functions that have it, which `core::array::from_fn` is not.
+#[target_feature(enable = "avx2")]
+fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
+    let mut bytes = [0; VECTOR];
+    for (i, out) in bytes.iter_mut().enumerate() {
+        *out = byte(i);
+    }
+    load(&bytes)
+}
+
+/// Loads a lane each from two places.
+#[target_feature(enable = "avx2")]
+fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
+    let first = load_lane(&bytes[first..first + LANE].as_chunks().0[0]);
+    let second = load_lane(&bytes[second..second + LANE].as_chunks().0[0]);
+    _mm256_set_m128i(second, first)
+}
+
+/// The same value in every component of a vector.
+#[target_feature(enable = "avx2")]
+fn splat<const SIZE: usize>(value: u64) -> __m256i {
+    match SIZE {
+        1 => _mm256_set1_epi8(value as i8),
+        2 => _mm256_set1_epi16(value as i16),
+        4 => _mm256_set1_epi32(value as i32),
+        _ => _mm256_set1_epi64x(value as i64),
+    }
+}
+
+/// A count for shifts of all components.
+#[target_feature(enable = "avx2")]
+fn count(bits: usize) -> __m128i {
+    _mm_cvtsi64_si128(bits as i64)
+}

@@ -1,0 +1,180 @@
+//! Components to packed bytes.
+
+use core::arch::x86_64::*;
+
+use super::{LANE, VECTOR, count, load, splat, store_lane, vector};
+use crate::{BitOrder, field::Field};
+
+/// Packs to the start of `dst`, as many fields as `src` has vectors of and `dst` has bytes for,
+/// with a lane to spare. Gives their number, a multiple of eight.
+#[target_feature(enable = "avx2")]
+pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let word_bits = 8 / field.size * field.bits as usize;
+    if !(2 * word_bits).is_multiple_of(8) {
+        return 0;
+    }
+    let merge = !word_bits.is_multiple_of(8);
+    match (field.size, merge) {
+        (1, _) if field.bits == 1 => pack_bits(field, src, dst),
+        (1, _) => pack_size::<1, false>(field, src, dst),
+        (2, false) => pack_size::<2, false>(field, src, dst),
+        (2, true) => pack_size::<2, true>(field, src, dst),
+        (4, false) => pack_size::<4, false>(field, src, dst),
+        (4, true) => pack_size::<4, true>(field, src, dst),
+        (_, false) => pack_size::<8, false>(field, src, dst),
+        (_, true) => pack_size::<8, true>(field, src, dst),
+    }
+}
+
+/// One bit of every byte: moved to the top of the byte, where there is an instruction to take it.
+#[target_feature(enable = "avx2")]
+fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let up = count(7 - field.first_bit as usize);
+    let msb = field.order == BitOrder::MsbFirst;
+    let backwards = vector(|i| (i % LANE) as u8 ^ 7);
+    let vectors = src.as_chunks::<VECTOR>().0;
+    for (vector, out) in vectors.iter().zip(dst.as_chunks_mut::<4>().0) {
+        let bytes = load(vector);
+        let bytes = if msb { _mm256_shuffle_epi8(bytes, backwards) } else { bytes };
+        *out = _mm256_movemask_epi8(_mm256_sll_epi16(bytes, up)).to_le_bytes();
+    }
+    vectors.len() * VECTOR
+}
+
+#[target_feature(enable = "avx2")]
+fn pack_size<const SIZE: usize, const MERGE: bool>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+) -> usize {
+    let words = Words::<SIZE, MERGE>::new(field);
+    // Bytes that a lane packs to.
+    let lane = LANE / SIZE * field.bits as usize / 8;
+    let turns = dst.len().checked_sub(lane + LANE).map_or(0, |last| last / (2 * lane) + 1);
+    let vectors = src.as_chunks::<VECTOR>().0;
+    let vectors = &vectors[..turns.min(vectors.len())];
+    // In 64 bits, whole bytes may end with a vector, but whole groups with every second.
+    let vectors = if SIZE == 8 { &vectors[..vectors.len() / 2 * 2] } else { vectors };
+    let mut at = 0;
+    let mut turn = |vector| {
+        let packed = words.run(load(vector));
+        let out = &mut dst[at..at + lane + LANE];
+        // Bytes past the lane's own are written again by the next one.
+        store_lane(&mut out.as_chunks_mut().0[0], _mm256_castsi256_si128(packed));
+        let out = &mut out[lane..];
+        store_lane(&mut out.as_chunks_mut().0[0], _mm256_extracti128_si256::<1>(packed));
+        at += 2 * lane;
+    };
+    let (fours, last) = vectors.as_chunks::<4>();
+    for four in fours {
+        four.iter().for_each(&mut turn);
+    }
+    last.iter().for_each(turn);
+    vectors.len() * VECTOR / SIZE
+}
+
+/// What turns a vector of components into packed bytes, at the start of each lane.
+struct Words<const SIZE: usize, const MERGE: bool> {
+    msb: bool,
+    /// Most significant bit first: components of a lane in the opposite order, so that the packed
+    /// bits are one big-endian number.
+    backwards: __m256i,
+    first_bit: __m128i,
+    mask: __m256i,
+    /// Of 1 and 2 bytes: factors that join two components, then two pairs.
+    pair: __m256i,
+    pairs: __m256i,
+    /// Of 2 bytes: whether values and factors are below 2^15; if not, the factor moves the first
+    /// of a pair up, and both come down together.
+    narrow: bool,
+    pair_down: __m128i,
+    /// How far to bring the lower 32 bits up, and then the 64 bits down.
+    up: __m256i,
+    down: __m128i,
+    /// Merge: how far to bring the upper 64 bits up to the lower ones, and what is left of them down.
+    merge_up: __m256i,
+    merge_down: __m256i,
+    compact: __m256i,
+}
+
+impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
+    #[target_feature(enable = "avx2")]
+    fn new(field: &Field) -> Self {
+        let bits = field.bits as usize;
+        let msb = field.order == BitOrder::MsbFirst;
+        let word_bits = 8 / SIZE * bits;
+        // Of 8 bytes there is nothing to join.
+        let half = if SIZE == 8 { 32 } else { word_bits / 2 };
+        let (pair, pairs) = match SIZE {
+            1 => (1 << bits << 8 | 1, 1 << (2 * bits) << 16 | 1),
+            2 if bits < 15 => (0, 1 << bits << 16 | 1),
+            2 => (0, 1 << 16 | 1_u64 << (16 - bits)),
+            _ => (0, 0),
+        };
+        let bytes = if MERGE { 2 * word_bits / 8 } else { word_bits / 8 };
+        let compact = vector(|i| {
+            let i = i % LANE;
+            // Packed byte `i` is byte `part` of word `word`; merged words are one.
+            let (word, part) = if MERGE { (0, i) } else { (i / bytes, i % bytes) };
+            if part >= bytes || word > 1 {
+                return 0x80;
+            }
+            let (word, part) = match (msb, MERGE) {
+                (false, _) => (word, part),
+                (true, false) => (1 - word, bytes - 1 - part),
+                (true, true) => (0, bytes - 1 - part),
+            };
+            (8 * word + part) as u8
+        });
+        let each = |low: usize, high: usize| {
+            _mm256_set_epi64x(high as i64, low as i64, high as i64, low as i64)
+        };
+        Self {
+            msb,
+            backwards: vector(|i| ((i % LANE) ^ (LANE - SIZE)) as u8),
+            first_bit: count(field.first_bit as usize),
+            mask: splat::<SIZE>(field.mask() >> field.first_bit),
+            pair: splat::<2>(pair),
+            pairs: splat::<4>(pairs),
+            narrow: bits < 15,
+            pair_down: count(16_usize.saturating_sub(bits)),
+            up: splat::<8>(32 - half as u64),
+            down: count(32 - half),
+            merge_up: each(word_bits, 0),
+            merge_down: each(0, 64 - word_bits),
+            compact,
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn run(&self, components: __m256i) -> __m256i {
+        let mut x = components;
+        if self.msb {
+            x = _mm256_shuffle_epi8(x, self.backwards);
+        }
+        x = match SIZE {
+            1 | 2 => _mm256_srl_epi16(x, self.first_bit),
+            4 => _mm256_srl_epi32(x, self.first_bit),
+            _ => _mm256_srl_epi64(x, self.first_bit),
+        };
+        x = _mm256_and_si256(x, self.mask);
+        if SIZE == 1 {
+            // Factors up to 128 are the unsigned operand, values up to 127 the signed one; then
+            // factors up to 2^14 and values below that.
+            x = _mm256_madd_epi16(_mm256_maddubs_epi16(self.pair, x), self.pairs);
+        }
+        if SIZE == 2 && self.narrow {
+            x = _mm256_madd_epi16(x, self.pairs);
+        } else if SIZE == 2 {
+            x = _mm256_srl_epi32(_mm256_mullo_epi16(x, self.pairs), self.pair_down);
+        }
+        if SIZE < 8 {
+            x = _mm256_srl_epi64(_mm256_sllv_epi32(x, self.up), self.down);
+        }
+        if MERGE {
+            let upper = _mm256_sllv_epi64(_mm256_bsrli_epi128::<8>(x), self.merge_up);
+            x = _mm256_or_si256(_mm256_srlv_epi64(x, self.merge_down), upper);
+        }
+        _mm256_shuffle_epi8(x, self.compact)
+    }
+}

@@ -1,0 +1,133 @@
+//! AVX-512 with VBMI: any width in four or five instructions for 64 unpacked bytes.
+//!
+//! One vector is the unit: 64 bytes of unpacked components, `8 * b / size` bytes of packed ones,
+//! which is whole for every width. What depends on the width is in tables in registers, so that one
+//! loop serves all widths, first bits and bit orders. See `docs/packbits.md` for drawings.
+//!
+//! **Unpacking.** `vpermb` brings to every 64-bit lane the packed bytes in which the lane's fields
+//! are; `vpmultishiftqb` takes for every byte of the lane eight bits from any position of those;
+//! a mask drops the neighbours' bits. The start within a byte and the first bit only shift the
+//! positions. Where a lane's fields span nine bytes (59 bits and more of 64, 31 of 32, some starts)
+//! the *wide* loop combines two overlapping gathers by variable shifts instead.
+//!
+//! **Packing.** A packed byte has bits of at most two fields (for the widths 2, 3 and 5, a
+//! multiply-add first joins pairs). `vpmultishiftqb` takes eight bits at the right position of the
+//! first of the two fields, and once more of the second; a bitwise select keeps of each what
+//! belongs in the byte; `vpermb` closes the gaps between lanes.
+//!
+//! Ends need no other code: masked loads and stores touch nothing outside the slices.
+
+mod pack;
+mod unpack;
+
+use core::arch::x86_64::*;
+
+pub(super) use pack::pack;
+pub(super) use unpack::{can_unpack, unpack};
+
+/// Vectors of one turn of a loop.
+const TURN: usize = 4;
+
+/// Bytes of a vector.
+const VECTOR: usize = 64;
+
+/// Unpacked bytes from which on it pays to start at a line of the cache: a vector store across
+/// lines takes twice as long.
+const ALIGN_FROM: usize = 1024;
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(bytes: &[u8; VECTOR]) -> __m512i {
+    // SAFETY: an array reference is valid for reads of its 64 bytes; the load needs no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store(bytes: &mut [u8; VECTOR], vector: __m512i) {
+    // SAFETY: an exclusive array reference is valid for writes of its 64 bytes; the store needs no
+    // alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
+}
+
+/// A mask of the lowest `len` of 64 bytes.
+fn prefix(len: usize) -> u64 {
+    if len >= VECTOR { u64::MAX } else { (1 << len) - 1 }
+}
+
+/// Loads the first bytes of a slice, at most a vector; zero where the slice has ended.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_prefix(bytes: &[u8]) -> __m512i {
+    // SAFETY: a masked load reads no byte whose mask bit is 0, and the mask has ones for the first
+    // `bytes.len()` bytes at most, which the slice is valid for.
+    unsafe { _mm512_maskz_loadu_epi8(prefix(bytes.len()), bytes.as_ptr().cast()) }
+}
+
+/// Stores the first bytes of a vector, as many as the slice has.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store_prefix(bytes: &mut [u8], vector: __m512i) {
+    // SAFETY: a masked store writes no byte whose mask bit is 0, and the mask has ones for the
+    // first `bytes.len()` bytes at most, which the slice is valid for.
+    unsafe {
+        _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), prefix(bytes.len()), vector);
+    }
+}
+
+/// Loads a vector from byte `at` on, or what is left.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_at(bytes: &[u8], at: usize) -> __m512i {
+    let rest = &bytes[at..];
+    match rest.first_chunk() {
+        Some(chunk) => load(chunk),
+        None => load_prefix(rest),
+    }
+}
+
+/// Stores a vector from byte `at` on, or as much of it as there is room for.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
+    let rest = &mut bytes[at..];
+    match rest.first_chunk_mut() {
+        Some(chunk) => store(chunk, vector),
+        None => store_prefix(rest, vector),
+    }
+}
+
+/// The same value in every component of a vector.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn splat<const SIZE: usize>(value: u64) -> __m512i {
+    match SIZE {
+        1 => _mm512_set1_epi8(value as i8),
+        2 => _mm512_set1_epi16(value as i16),
+        4 => _mm512_set1_epi32(value as i32),
+        _ => _mm512_set1_epi64(value as i64),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn sub<const SIZE: usize>(a: __m512i, b: __m512i) -> __m512i {
+    match SIZE {
+        1 => _mm512_sub_epi8(a, b),
+        2 => _mm512_sub_epi16(a, b),
+        4 => _mm512_sub_epi32(a, b),
+        _ => _mm512_sub_epi64(a, b),
+    }
+}
+
+/// Shifts every component left by its own count; for components of 2, 4 and 8 bytes.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn shift_left<const SIZE: usize>(a: __m512i, count: __m512i) -> __m512i {
+    match SIZE {
+        2 => _mm512_sllv_epi16(a, count),
+        4 => _mm512_sllv_epi32(a, count),
+        _ => _mm512_sllv_epi64(a, count),
+    }
+}
+
+/// Shifts every component right by its own count; for components of 2, 4 and 8 bytes.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn shift_right<const SIZE: usize>(a: __m512i, count: __m512i) -> __m512i {
+    match SIZE {
+        2 => _mm512_srlv_epi16(a, count),
+        4 => _mm512_srlv_epi32(a, count),
+        _ => _mm512_srlv_epi64(a, count),
+    }
+}
