@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use zarrs::array::codec::CodecOptions;
+use zarrs::array::CodecOptions;
 use zarrs::array::{Array, ArrayBytes, ArrayMetadata};
 use zarrs::filesystem::FilesystemStore;
 
