@@ -83,6 +83,14 @@ pub enum ArrayError {
         /// What is wrong with it.
         source: ChunkError,
     },
+    /// A chunk that others replaced again and again while it was read in parts.
+    #[error("chunk {key}: replaced by others while it was read, in each of {attempts} attempts")]
+    Changing {
+        /// The chunk's key.
+        key: String,
+        /// How many times it was tried.
+        attempts: u32,
+    },
     /// A region outside the array.
     #[error(transparent)]
     Region(#[from] RegionError),

@@ -1,5 +1,6 @@
 //! The codec of the chunks of one shape.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_view::{CopyError, Element, Output, View};
@@ -7,7 +8,7 @@ use zarr_view::{CopyError, Element, Output, View};
 use crate::chain::{Bound, Place};
 use crate::compressor::{Expected, widen};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-use crate::leaf::shard::{ShardCodec, ShardDecoder};
+use crate::leaf::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::leaf::{ElementLeaf, Leaf};
 use crate::route::{Fault, Route, Slice, Source};
 use crate::scratch::Scratch;
@@ -151,6 +152,71 @@ impl ChunkCodec {
             }
         };
         self.route.decode(&mut source, region, out, levels).map_err(|fault| fault.at(place))
+    }
+
+    /// Whether the bytes of the leaf stand in the encoded chunk as the leaf has them.
+    pub(crate) fn keeps_places(&self) -> bool {
+        self.bound.bytes.iter().all(|(codec, _)| codec.keeps_places())
+    }
+
+    /// How many bytes the bytes-to-bytes codecs put behind the leaf's, where they keep places.
+    pub(crate) fn bytes_after_leaf(&self) -> Option<u64> {
+        self.bound.bytes.iter().try_fold(0, |length, (codec, _)| codec.encoded_len(Some(length)))
+    }
+
+    /// Bits of an element in the leaf, unless that is a shard.
+    pub(crate) fn element_bits(&self) -> Option<usize> {
+        match &self.leaf {
+            ChunkLeaf::Elements(leaf) => Some(leaf.element_bits(&self.bound.element)),
+            ChunkLeaf::Shard(_) => None,
+        }
+    }
+
+    /// The bytes that hold elements `first..first + count` of the leaf, and the first one's bit
+    /// within them.
+    pub(crate) fn leaf_bytes(&self, first: usize, count: usize) -> Option<(Range<u64>, usize)> {
+        match &self.leaf {
+            ChunkLeaf::Elements(leaf) => leaf.byte_range(first, count, &self.bound.element),
+            ChunkLeaf::Shard(_) => None,
+        }
+    }
+
+    /// Decodes spans of `count` elements of the leaf, which are one after the other in `bytes`,
+    /// and hands the elements to `finish`.
+    pub(crate) fn decode_spans(
+        &self,
+        bytes: &[u8],
+        starts: &[usize],
+        count: usize,
+        scratch: &mut Scratch,
+        finish: impl FnOnce(&[u8], Element) -> Result<(), Fault>,
+    ) -> Result<(), ChunkError> {
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let ChunkLeaf::Elements(leaf) = &self.leaf else { return Ok(()) };
+        let decoded = leaf
+            .decode_spans(bytes, starts, count, element, &mut scratch.elements)
+            .map_err(|kind| chunk_error(place, kind))?;
+        finish(decoded.bytes, element.moved(decoded.swapped)).map_err(|fault| fault.at(place))
+    }
+
+    /// As [`decode`](ChunkCodec::decode) for a shard of which the index and some bytes are there.
+    pub(crate) fn decode_available(
+        &self,
+        available: Available<'_>,
+        index: &ShardIndex,
+        region: &[Slice],
+        out: &mut Output<'_>,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let Scratch { levels, shard: shard_scratch, .. } = scratch;
+        let ChunkLeaf::Shard(shard) = &self.leaf else { return Ok(()) };
+        let scratch = shard_scratch.get_or_insert_default();
+        let mut source =
+            Source::Shard(ShardDecoder::with_index(shard, available, index, fill, scratch));
+        self.route
+            .decode(&mut source, region, out, levels)
+            .map_err(|fault| fault.at(&self.bound.leaf_place))
     }
 
     /// Decodes a whole chunk into `elements`, which is as long as they are, in C order.

@@ -97,20 +97,83 @@ impl Route {
                 order.iter().filter_map(|axis| region.get(*axis).copied()).collect();
             return shard.decode(&region, &mut out.permute(&order)?);
         }
-        if region.iter().all(|slice| slice.step == 1 || slice.count <= 1) {
-            let margins: Vec<(usize, usize)> = region
-                .iter()
-                .zip(shape)
-                .map(|(slice, size)| {
-                    (slice.start, size.saturating_sub(slice.start.saturating_add(slice.count)))
-                })
-                .collect();
-            return self.down_to(0, source, &mut out.pad(&margins)?, buffers);
+        if is_box(region) {
+            return self.down_to(0, source, &mut out.pad(&self.margins(region))?, buffers);
         }
         if let (Source::Elements(bytes, element), Some(view)) = (&*source, self.view()) {
             return Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?);
         }
         self.through_box(source, region, out, buffers)
+    }
+
+    /// Where `region`, on its way to an output of this view, meets the elements of the leaf as one
+    /// view. `None` if they go through a buffer.
+    pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<Meeting> {
+        if !is_box(region) {
+            let leaf = sliced(self.view()?, region).ok()?;
+            return Some(Meeting { level: None, leaf });
+        }
+        let target = out.pad(&self.margins(region)).ok()?;
+        let (level, target) = self.carry_down(0, target);
+        let leaf = self.leaf_views.get(level)?.as_ref()?.shrink(&target.valid_box()).ok()?;
+        Some(Meeting { level: Some(level), leaf })
+    }
+
+    /// Moves a region's elements from where they met: `view` leads to them in `elements`.
+    pub(crate) fn finish(
+        &self,
+        meeting: &Meeting,
+        view: &View,
+        elements: &[u8],
+        element: Element,
+        region: &[Slice],
+        out: &mut Output<'_>,
+    ) -> Result<(), Fault> {
+        let Some(level) = meeting.level else {
+            return Ok(out.copy_from(view, elements, element, &[])?);
+        };
+        let mut target = out.pad(&self.margins(region))?;
+        self.finish_at(0, level, view, elements, element, &mut target)
+    }
+
+    fn finish_at(
+        &self,
+        from: usize,
+        level: usize,
+        view: &View,
+        elements: &[u8],
+        element: Element,
+        out: &mut Output<'_>,
+    ) -> Result<(), Fault> {
+        let next = from.saturating_add(1);
+        if from < level
+            && let (Some(step), Some(shape)) = (self.moves.get(from), self.shapes.get(next))
+            && let Some(mut carried) = step.encode_output(out, shape)?
+        {
+            return self.finish_at(next, level, view, elements, element, &mut carried);
+        }
+        let valid = out.view().valid_box();
+        Ok(out.shrink(&valid)?.copy_from(view, elements, element, &[])?)
+    }
+
+    /// What [`decode`](Route::decode) takes of a shard for `region` and an output of this view, in
+    /// the leaf's shape. `None` if that is more than the region.
+    pub(crate) fn leaf_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
+        if let Some(order) = self.permutation() {
+            return order.iter().map(|axis| region.get(*axis).copied()).collect();
+        }
+        if !is_box(region) {
+            return None;
+        }
+        let target = self.leaf_view(&out.pad(&self.margins(region)).ok()?)?;
+        Some(target.valid_box().into_iter().map(Slice::from).collect())
+    }
+
+    /// What of the chunk is outside a box.
+    fn margins(&self, region: &[Slice]) -> Vec<(usize, usize)> {
+        let end = |slice: &Slice| slice.start.saturating_add(slice.count);
+        let sizes = region.iter().zip(self.chunk_shape());
+        sizes.map(|(slice, size)| (slice.start, size.saturating_sub(end(slice)))).collect()
     }
 
     /// Moves the elements from the leaf to `out`, which has the shape of `level`.
@@ -291,6 +354,22 @@ pub(crate) enum Source<'s> {
     Shard(ShardDecoder<'s>),
 }
 
+/// Where the caller's view and the leaf's elements become one copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Meeting {
+    /// The level, and the box of it that the region is; none if the region has steps and is met in
+    /// its own shape.
+    level: Option<usize>,
+    /// The positions of the region's elements in the leaf.
+    leaf: View,
+}
+
+impl Meeting {
+    pub(crate) fn leaf(&self) -> &View {
+        &self.leaf
+    }
+}
+
 /// What went wrong on the way: here, or in a codec further in that has said where.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -335,6 +414,11 @@ impl From<Range<usize>> for Slice {
     fn from(range: Range<usize>) -> Self {
         Self { start: range.start, count: range.end.saturating_sub(range.start), step: 1 }
     }
+}
+
+/// Whether a region has no steps.
+fn is_box(region: &[Slice]) -> bool {
+    region.iter().all(|slice| slice.step == 1 || slice.count <= 1)
 }
 
 /// Refuses an output that has not the shape of its region.

@@ -1,5 +1,6 @@
 //! Arrays: opened from a store, created in one.
 
+mod indices;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod read;
@@ -24,6 +25,9 @@ use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
 pub use stored::StoredChunk;
 pub use typed::Element;
+
+/// Bytes of a local file that are read in the time that one more range takes.
+const RANGE_COST: u64 = 8 << 10;
 
 /// Distinct chunk shapes whose compiled codecs are kept.
 const CODEC_CACHE: usize = 1024;
@@ -69,9 +73,11 @@ pub struct Array {
     /// One element in memory's form.
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
+    indices: indices::Indices,
     policy: UpdatePolicy,
     /// What the user asked for, if anything.
     threads: Option<NonZeroUsize>,
+    range_cost: u64,
 }
 
 impl fmt::Debug for Array {
@@ -145,8 +151,10 @@ impl Array {
             chain,
             fill,
             codecs: Mutex::default(),
+            indices: indices::Indices::default(),
             policy: UpdatePolicy::default(),
             threads: None,
+            range_cost: RANGE_COST,
         })
     }
 
@@ -163,6 +171,15 @@ impl Array {
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// With how many bytes could be read in the time that asking for one more range takes, in place
+    /// of 8 KiB, which suits local files. Ranges no further apart are read as one; with 0, nothing
+    /// is read that is not needed.
+    #[must_use]
+    pub fn with_range_cost(mut self, bytes: u64) -> Self {
+        self.range_cost = bytes;
         self
     }
 

@@ -1,12 +1,15 @@
 //! Reading regions.
 
-use zarr_codec::Scratch;
+use std::sync::Arc;
+
+use zarr_codec::{Need, Scratch};
 use zarr_view::Output;
 
 use super::Array;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
+use crate::store::StoreError;
 use crate::transfer::{Part, Transfer, region_len, too_large};
 
 impl Array {
@@ -49,15 +52,64 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
         let key = self.chunk_key(part.chunk)?;
-        if !self.store.get_into(&key, encoded)? {
-            return Ok(out.fill(&self.fill)?);
-        }
         let codec = self.chunk_codec(part.chunk_shape)?;
-        codec
-            .decode(encoded, &part.in_chunk, out, &self.fill, scratch)
-            .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })
+        let failed = |source| ArrayError::Chunk { key: key.to_string(), source };
+        for attempt in 0..MAX_ATTEMPTS {
+            let mut reader = if part.is_whole {
+                codec.whole_reader(&part.in_chunk)
+            } else {
+                codec.reader(&part.in_chunk, out.view(), self.range_cost)
+            };
+            let mut version = None;
+            let cached = self.indices.get(part.chunk);
+            if let Some(cached) = &cached
+                && attempt == 0
+            {
+                reader.use_index(Arc::clone(&cached.index));
+                version = Some(cached.version.clone());
+            }
+            // One object throughout: if it is replaced between two requests, all begins anew.
+            let changed = loop {
+                let found = match reader.need() {
+                    Need::Nothing => break false,
+                    Need::All => self.store.get_versioned(&key, encoded),
+                    Need::Ranges(ranges) => self.store.get_ranges(&key, ranges, encoded),
+                };
+                // By an index that is no longer the shard's, ranges may lead anywhere.
+                if version.is_some() && matches!(found, Err(StoreError::Range { .. })) {
+                    break true;
+                }
+                let found = found?;
+                let Some(found) = found else {
+                    self.indices.remove(part.chunk);
+                    if version.is_some() {
+                        break true;
+                    }
+                    return Ok(out.fill(&self.fill)?);
+                };
+                if version.get_or_insert_with(|| found.version.clone()) != &found.version {
+                    break true;
+                }
+                reader
+                    .supply(encoded, Some(found.size), out, &self.fill, scratch)
+                    .map_err(failed)?;
+                if let Some(index) = reader.index()
+                    && found.version.is_some()
+                {
+                    self.indices.insert(part.chunk, index, &found.version);
+                }
+            };
+            if !changed {
+                return Ok(());
+            }
+            self.indices.remove(part.chunk);
+        }
+        Err(ArrayError::Changing { key: key.to_string(), attempts: MAX_ATTEMPTS })
     }
 }
+
+/// How often a chunk is read again that is replaced while it is read.
+const MAX_ATTEMPTS: u32 = 16;
 
 /// Memory that is used again from chunk to chunk.
 #[derive(Default)]

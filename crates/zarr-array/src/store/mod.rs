@@ -29,7 +29,6 @@ mod object;
 #[cfg(feature = "async")]
 mod offload;
 mod open;
-mod range;
 #[cfg(feature = "async")]
 mod runtime;
 mod update;
@@ -48,7 +47,8 @@ pub use self::offload::Offload;
 #[cfg(feature = "async")]
 pub use self::open::open_url_async;
 pub use self::open::{StoreOptions, open_url};
-pub use self::range::ByteRange;
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, update};
+
+pub use zarr_codec::ByteRange;
 
 use self::buffer::reserve;

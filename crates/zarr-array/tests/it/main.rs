@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod partial;
+#[cfg(test)]
 mod regions;
 #[cfg(test)]
 mod seattle;

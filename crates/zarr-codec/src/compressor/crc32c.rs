@@ -14,6 +14,10 @@ impl ByteCodec for Crc32c {
         decoded?.checked_add(LENGTH)
     }
 
+    fn keeps_places(&self) -> bool {
+        true
+    }
+
     fn decoded_prefix(&self, encoded: &[u8]) -> Option<Result<usize, ChunkErrorKind>> {
         Some(verified(encoded).map(<[u8]>::len))
     }

@@ -71,6 +71,12 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether each byte of the input stands where it was in the output, so that parts of it can be
+    /// read alone.
+    fn keeps_places(&self) -> bool {
+        false
+    }
+
     /// For a codec whose input is a prefix of its output: how long the prefix is, checked.
     ///
     /// Such a codec needs no buffer to decode into.

@@ -4,9 +4,12 @@ mod bytes;
 mod packbits;
 pub(crate) mod shard;
 
+use std::ops::Range;
+
 use zarr_metadata::{Codec, CodecKind};
 use zarr_packbits::{Packing, PaddingEncoding};
 
+use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
@@ -84,6 +87,60 @@ impl ElementLeaf {
         }
     }
 
+    /// Bits of an element.
+    pub(crate) fn element_bits(&self, element: &ElementType) -> usize {
+        match self {
+            Self::Bytes { .. } => element.size().saturating_mul(8),
+            Self::Packbits { packing, .. } => usize::try_from(packing.bits()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The bytes that hold elements `first..first + count`, and the first one's bit within them.
+    pub(crate) fn byte_range(
+        &self,
+        first: usize,
+        count: usize,
+        element: &ElementType,
+    ) -> Option<(Range<u64>, usize)> {
+        let (bytes, bit) = match self {
+            Self::Bytes { .. } => {
+                let end = first.checked_add(count)?.checked_mul(element.size())?;
+                (first.checked_mul(element.size())?..end, 0)
+            }
+            Self::Packbits { packing, padding } => {
+                let range = packing.byte_range(first, count)?;
+                let ahead = padding.prefix_len();
+                let shifted = |at: usize| at.checked_add(ahead);
+                (shifted(range.bytes.start)?..shifted(range.bytes.end)?, range.bit)
+            }
+        };
+        Some((widen(bytes.start)..widen(bytes.end), bit))
+    }
+
+    /// Decodes spans of `count` elements, which are one after the other in `bytes`: for each
+    /// start, what [`byte_range`](ElementLeaf::byte_range) says.
+    pub(crate) fn decode_spans<'a>(
+        &self,
+        bytes: &'a [u8],
+        starts: &[usize],
+        count: usize,
+        element: &ElementType,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<LeafElements<'a>, ChunkErrorKind> {
+        let elements = starts.len().saturating_mul(count);
+        match self {
+            Self::Bytes { big_endian } => {
+                bytes::decode(*big_endian, bytes, elements, element, scratch)
+            }
+            Self::Packbits { packing, .. } => {
+                let spans =
+                    starts.iter().filter_map(|start| self.byte_range(*start, count, element));
+                let span_len = count.saturating_mul(element.size());
+                packbits::decode_spans(packing, bytes, spans, span_len, starts.len(), scratch)
+            }
+        }
+    }
+
     /// Encodes `elements`, which are in C order of the leaf's shape, in memory's form but for
     /// [`swaps`](ElementLeaf::swaps).
     pub(crate) fn encode(
@@ -116,7 +173,7 @@ impl ElementLeaf {
                 let start = lost.saturating_mul(element.size());
                 let bytes = elements.iter().skip(start).take(element.size()).rev();
                 let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
-                Err(ChunkErrorKind::Lost { element: crate::compressor::widen(lost), value })
+                Err(ChunkErrorKind::Lost { element: widen(lost), value })
             }
         }
     }

@@ -1,5 +1,7 @@
 //! `packbits`: the glue between its configuration and the packing kernels.
 
+use std::ops::Range;
+
 use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
@@ -58,10 +60,7 @@ pub(super) fn decode<'a>(
     // The length is checked before memory in proportion to the elements is asked for.
     let packed = packing.packed_bits(encoded, elements, padding)?;
     let length = elements.saturating_mul(element.size());
-    if let Some(more) = length.checked_sub(scratch.len()) {
-        reserve(scratch, more)?;
-    }
-    scratch.resize(length, 0);
+    grow(scratch, length)?;
     packing.unpack(packed, scratch)?;
     Ok(LeafElements { bytes: scratch, swapped: false })
 }
@@ -81,5 +80,40 @@ pub(super) fn encode(
     reserve(out, length)?;
     out.resize(length, 0);
     packing.encode(elements, padding, out)?;
+    Ok(())
+}
+
+/// Decodes spans of `span_len` bytes of elements, which are one after the other in `bytes`, each
+/// from a byte of its own on.
+pub(super) fn decode_spans<'a>(
+    packing: &Packing,
+    bytes: &[u8],
+    spans: impl Iterator<Item = (Range<u64>, usize)>,
+    span_len: usize,
+    count: usize,
+    scratch: &'a mut Vec<u8>,
+) -> Result<LeafElements<'a>, ChunkErrorKind> {
+    grow(scratch, span_len.saturating_mul(count))?;
+    let mut rest = bytes;
+    let mut targets = scratch.chunks_exact_mut(span_len.max(1));
+    for (range, bit) in spans {
+        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let expected = widen(length);
+        let (Some((span, after)), Some(target)) = (rest.split_at_checked(length), targets.next())
+        else {
+            return Err(ChunkErrorKind::DecodedLength { found: widen(rest.len()), expected });
+        };
+        packing.unpack_at(span, bit, target)?;
+        rest = after;
+    }
+    Ok(LeafElements { bytes: scratch, swapped: false })
+}
+
+/// Makes `scratch` so long, whatever it holds.
+fn grow(scratch: &mut Vec<u8>, length: usize) -> Result<(), ChunkErrorKind> {
+    if let Some(more) = length.checked_sub(scratch.len()) {
+        reserve(scratch, more)?;
+    }
+    scratch.resize(length, 0);
     Ok(())
 }

@@ -2,22 +2,69 @@
 
 use std::ops::Range;
 
+use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, Output, ViewError};
 
 use super::{ShardCodec, ShardIndex, unravel};
 use crate::compressor::widen;
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::range::ByteRange;
 use crate::route::{Fault, Slice};
 use crate::scratch::ShardScratch;
 
 /// A shard in memory, its index parsed.
 pub(crate) struct ShardDecoder<'s> {
     codec: &'s ShardCodec,
-    encoded: &'s [u8],
-    index: ShardIndex,
+    available: Available<'s>,
+    index: Index<'s>,
     /// The element of inner chunks that are not there.
     fill: &'s [u8],
     scratch: &'s mut ShardScratch,
+}
+
+/// The bytes of a shard that are at hand.
+#[derive(Clone, Copy)]
+pub(crate) enum Available<'s> {
+    /// All of them.
+    Whole(&'s [u8]),
+    /// Some parts.
+    Parts {
+        /// Where in the shard each part is, ascending and disjoint, and where in `bytes`.
+        parts: &'s [(Range<u64>, usize)],
+        /// The parts' bytes, one after the other.
+        bytes: &'s [u8],
+    },
+}
+
+impl<'s> Available<'s> {
+    fn get(self, range: &Range<u64>) -> Option<&'s [u8]> {
+        match self {
+            Self::Whole(bytes) => slice(bytes, range),
+            Self::Parts { parts, bytes } => {
+                let after = parts.partition_point(|(part, _)| part.start <= range.start);
+                let (part, at) = parts.get(after.checked_sub(1)?)?;
+                let ahead = range.start.checked_sub(part.start)?;
+                let start = widen(*at).checked_add(ahead)?;
+                let len = range.end.checked_sub(range.start)?;
+                (range.end <= part.end).then(|| slice(bytes, &(start..start.checked_add(len)?)))?
+            }
+        }
+    }
+}
+
+/// The index, read here or kept by the caller.
+enum Index<'s> {
+    Read(ShardIndex),
+    Kept(&'s ShardIndex),
+}
+
+impl Index<'_> {
+    fn range(&self, number: usize) -> Option<Range<u64>> {
+        match self {
+            Self::Read(index) => index.range(number),
+            Self::Kept(index) => index.range(number),
+        }
+    }
 }
 
 /// What one dimension of a region takes of one inner chunk.
@@ -46,7 +93,19 @@ impl<'s> ShardDecoder<'s> {
         })?;
         let entries = std::mem::take(&mut scratch.index);
         let index = codec.parse_index_into(entries, bytes, Some(shard_len), &mut scratch.inner)?;
-        Ok(Self { codec, encoded, index, fill, scratch })
+        let (available, index) = (Available::Whole(encoded), Index::Read(index));
+        Ok(Self { codec, available, index, fill, scratch })
+    }
+
+    /// A shard of which the index has been read, and some bytes are at hand.
+    pub(crate) fn with_index(
+        codec: &'s ShardCodec,
+        available: Available<'s>,
+        index: &'s ShardIndex,
+        fill: &'s [u8],
+        scratch: &'s mut ShardScratch,
+    ) -> Self {
+        Self { codec, available, index: Index::Kept(index), fill, scratch }
     }
 
     /// Writes the whole shard to `out`, which has its shape.
@@ -111,8 +170,8 @@ impl<'s> ShardDecoder<'s> {
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
         };
-        // Within the shard, as parsing the index has checked.
-        let encoded = slice(self.encoded, &range).unwrap_or_default();
+        // Within the shard, as parsing the index has checked, and fetched if only parts were.
+        let encoded = self.available.get(&range).unwrap_or_default();
         let indices: Vec<Slice> = pieces.iter().map(|piece| piece.indices).collect();
         let decoded =
             codec.inner.decode(encoded, &indices, &mut out, self.fill, &mut self.scratch.inner);
@@ -122,7 +181,43 @@ impl<'s> ShardDecoder<'s> {
 
 impl Drop for ShardDecoder<'_> {
     fn drop(&mut self) {
-        self.scratch.index = std::mem::take(&mut self.index).into_buffer();
+        if let Index::Read(index) = &mut self.index {
+            self.scratch.index = std::mem::take(index).into_buffer();
+        }
+    }
+}
+
+impl ShardCodec {
+    /// The numbers of the inner chunks that a region meets, ascending. `None` if it does not fit.
+    pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<usize>> {
+        if region.len() != self.grid.len() {
+            return None;
+        }
+        let mut numbers = vec![0_usize];
+        for ((slice, inner), count) in region.iter().zip(self.inner.shape()).zip(&self.grid) {
+            let pieces = pieces(slice, *inner, *count).ok()?;
+            let before = std::mem::take(&mut numbers);
+            for number in before {
+                let row = number.checked_mul(*count)?;
+                numbers.extend(pieces.iter().map(|piece| row.saturating_add(piece.chunk)));
+            }
+        }
+        Some(numbers)
+    }
+
+    /// Where the index is, as a range to read of an object with `after` bytes behind the shard;
+    /// they come along where the index is at the end.
+    pub(crate) fn index_bytes(&self, after: u64) -> ByteRange {
+        let len = self.index_len();
+        match self.location {
+            IndexLocation::Start => ByteRange::FromStart { offset: 0, len },
+            IndexLocation::End => ByteRange::Suffix { len: len.saturating_add(after) },
+        }
+    }
+
+    /// The index of what [`index_bytes`](ShardCodec::index_bytes) gave.
+    pub(crate) fn index_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        bytes.get(..self.index_len).unwrap_or(bytes)
     }
 }
 

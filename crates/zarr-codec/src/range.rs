@@ -1,9 +1,9 @@
-//! Parts of an object.
+//! Parts of an encoded chunk.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A part of an object, in bytes.
+/// A part of an encoded chunk, or of whatever object holds it, in bytes.
 ///
 /// A range is exact: where the object is too short for it, reading it is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl ByteRange {
     /// Where the range lies in an object of `size` bytes, `None` if it leads beyond it.
     ///
     /// ```
-    /// use zarr_array::store::ByteRange;
+    /// use zarr_codec::ByteRange;
     ///
     /// assert_eq!(ByteRange::Suffix { len: 3 }.within(10), Some(7..10));
     /// assert_eq!(ByteRange::FromStart { offset: 8, len: 3 }.within(10), None);

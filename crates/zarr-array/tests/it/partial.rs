@@ -1,0 +1,253 @@
+//! Regions of chunks that need not be read whole: what they read, and that it is right.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use zarr_array::store::{
+    ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
+};
+use zarr_array::{Array, AxisRegion, Region};
+use zarr_metadata::ArrayMetadata;
+
+/// A store that counts the bytes it gives.
+#[derive(Debug, Default)]
+struct Counting {
+    inner: MemoryStore,
+    bytes: AtomicU64,
+}
+
+impl Counting {
+    fn count(&self, out: &[u8]) {
+        self.bytes.fetch_add(u64::try_from(out.len()).expect("small"), Ordering::Relaxed);
+    }
+
+    /// The bytes given since the last call.
+    fn taken(&self) -> u64 {
+        self.bytes.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Store for Counting {
+    fn get_versioned(
+        &self,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let found = self.inner.get_versioned(key, out)?;
+        self.count(out);
+        Ok(found)
+    }
+
+    fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let found = self.inner.get_ranges(key, ranges, out)?;
+        self.count(out);
+        Ok(found)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.inner.head(key)
+    }
+
+    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+        self.inner.put(key, bytes)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.inner.delete(key)
+    }
+
+    fn list(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.list(prefix, visit)
+    }
+
+    fn list_dir(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.list_dir(prefix, visit)
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.inner.lock(key)
+    }
+}
+
+fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Counting>, Array) {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape}, "data_type": "{data_type}",
+        "chunk_grid": {{"name": "rectilinear",
+          "configuration": {{"kind": "inline", "chunk_shapes": {chunks}}}}},
+        "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "codecs": {codecs}}}"#
+    );
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    let store = Arc::new(Counting::default());
+    let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
+    (store, array.with_range_cost(0))
+}
+
+fn axis_regions(length: u64) -> Vec<AxisRegion> {
+    let mut regions = Vec::new();
+    for step in [-1, 1, 2] {
+        for start in 0..length {
+            for count in 1..=length {
+                let axis = AxisRegion { start, count, step, dropped: false };
+                if Region::new(vec![axis]).check(&[length]).is_ok() {
+                    regions.push(axis);
+                }
+            }
+        }
+    }
+    regions
+}
+
+fn indices(axis: &AxisRegion) -> impl Iterator<Item = usize> + Clone {
+    let AxisRegion { start, count, step, .. } = *axis;
+    let signed = |n: u64| i64::try_from(n).expect("small");
+    (0..signed(count)).map(move |n| usize::try_from(signed(start) + n * step).expect("within"))
+}
+
+const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
+const CRC32C: &str = r#"{"name": "crc32c"}"#;
+const TRANSPOSE: &str = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+const PACKBITS: &str = r#"{"name": "packbits",
+    "configuration": {"first_bit": 1, "last_bit": 11, "padding_encoding": "first_byte"}}"#;
+
+fn shard(inner: &str, codecs: &str, location: &str) -> String {
+    format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {inner},
+        "codecs": {codecs}, "index_codecs": [{{"name": "bytes",
+        "configuration": {{"endian": "little"}}}}, {CRC32C}], "index_location": "{location}"}}}}"#
+    )
+}
+
+/// Every box with steps of a small array, by exact ranges: the values are right, and no chunk is
+/// read for more than it has.
+#[test]
+fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
+    let chains = [
+        format!("[{BYTES}]"),
+        format!("[{TRANSPOSE}, {BYTES}, {CRC32C}]"),
+        format!("[{PACKBITS}]"),
+        format!("[{TRANSPOSE}, {PACKBITS}, {CRC32C}]"),
+        format!(r#"[{{"name": "reshape", "configuration": {{"shape": [-1]}}}}, {PACKBITS}]"#),
+        format!(
+            r#"[{TRANSPOSE}, {{"name": "reshape", "configuration": {{"shape": [2, -1]}}}},
+            {TRANSPOSE}, {PACKBITS}]"#
+        ),
+        format!("[{}]", shard("[1, 2]", &format!("[{BYTES}]"), "end")),
+        format!("[{TRANSPOSE}, {}]", shard("[2, 2]", &format!("[{PACKBITS}]"), "start")),
+        format!(
+            r#"[{{"name": "reshape", "configuration": {{"shape": [[0], [1], 1]}}}}, {}]"#,
+            shard(
+                "[2, 2, 1]",
+                &format!("[{}]", shard("[1, 2, 1]", &format!("[{BYTES}]"), "end")),
+                "end"
+            )
+        ),
+    ];
+    for codecs in chains {
+        let (store, array) = create("[6, 7]", "[[2, 4], [[4, 2]]]", "uint16", &codecs);
+        // Zeros among them, so that some inner chunks are left out.
+        let model: Vec<u16> =
+            (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n * 46 + 2 }).collect();
+        array.write_as(&Region::whole(&[6, 7]), &model).expect("writes");
+        for rows in axis_regions(6) {
+            for columns in axis_regions(7) {
+                let region = Region::new(vec![rows, columns]);
+                let places = indices(&rows)
+                    .flat_map(|row| indices(&columns).map(move |column| row * 7 + column));
+                let wanted: Vec<u16> = places.map(|place| model[place]).collect();
+                let found = array.read_as::<u16>(&region).expect("reads");
+                assert_eq!(found, wanted, "{codecs} {region:?}");
+            }
+        }
+        store.taken();
+    }
+}
+
+/// What a region takes of a large chunk that nothing compresses.
+#[test]
+fn only_what_a_region_needs_is_read() {
+    let cases = [
+        // Ten elements of a row are 20 bytes; of a column of a transposed chunk too.
+        (format!("[{BYTES}]"), "500, 100:110", 20),
+        (format!("[{TRANSPOSE}, {BYTES}]"), "100:110, 500", 20),
+        // Eleven bits each, from any bit.
+        (format!("[{PACKBITS}]"), "3, 7:15", 12),
+        // A column costs its elements, no more.
+        (format!("[{BYTES}]"), ":, 7", 2000),
+        // An index of 100 entries and its checksum, and one inner chunk.
+        (
+            format!("[{}]", shard("[100, 100]", &format!("[{BYTES}]"), "end")),
+            "150:160, 250:260",
+            21604,
+        ),
+    ];
+    for (codecs, region, most) in cases {
+        let (store, array) = create("[1000, 1000]", "[1000, 1000]", "uint16", &codecs);
+        let elements: Vec<u16> =
+            (0..1_000_000_u32).map(|n| u16::try_from(n % 999 * 2).expect("small")).collect();
+        array.write_as(&Region::whole(&[1000, 1000]), &elements).expect("writes");
+        store.taken();
+        let region = Region::parse(region, array.shape()).expect("parses");
+        let found = array.read_as::<u16>(&region).expect("reads");
+        let taken = store.taken();
+        assert!(taken <= most, "{codecs}: {taken} bytes for {most}");
+        let [rows, columns] = region.axes() else { panic!("two axes") };
+        let wanted: Vec<u16> = indices(rows)
+            .flat_map(|row| indices(columns).map(move |column| row * 1000 + column))
+            .map(|place| elements[place])
+            .collect();
+        assert_eq!(found, wanted, "{codecs}");
+    }
+}
+
+/// The index of a shard is read once, and again when the shard has changed.
+#[test]
+fn indices_are_kept_while_they_are_right() {
+    let codecs = format!("[{}]", shard("[10]", &format!("[{BYTES}]"), "end"));
+    let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
+    array.write_as(&Region::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
+    let index = 100 * 16 + 4;
+    store.taken();
+    array.read_as::<u16>(&Region::from(25..27)).expect("reads");
+    assert_eq!(store.taken(), index + 20);
+    array.read_as::<u16>(&Region::from(995..998)).expect("reads");
+    assert_eq!(store.taken(), 20);
+    // Most of it back to the fill value: the rest lies elsewhere now.
+    array.write_as(&Region::from(0..990), &vec![0_u16; 990]).expect("writes");
+    store.taken();
+    assert_eq!(array.read_as::<u16>(&Region::from(995..998)).expect("reads"), [7, 7, 7]);
+    assert_eq!(array.read_as::<u16>(&Region::from(5..6)).expect("reads"), [0]);
+}
+
+/// A region may be read past a checksum, a padding byte and a length that are wrong; the whole
+/// chunk may not.
+#[test]
+fn sd_47_a_ranged_read_checks_only_what_it_reads() {
+    let codecs = format!("[{PACKBITS}, {CRC32C}]");
+    let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
+    array.write_as(&Region::whole(&[1000]), &vec![30_u16; 1000]).expect("writes");
+    let key = Key::new("c/0").expect("a key");
+    let whole = store.get(&key).expect("reads").expect("stored");
+    let mut damaged = [whole.clone(), whole.clone(), whole];
+    damaged[0][0] ^= 7; // the padding byte
+    damaged[1].pop();
+    *damaged[2].last_mut().expect("bytes") ^= 1; // the checksum
+    for chunk in damaged {
+        store.put(&key, &chunk).expect("writes");
+        assert_eq!(array.read_as::<u16>(&Region::from(500..502)).expect("reads"), [30, 30]);
+        assert!(array.read(&Region::whole(&[1000])).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! Reading a region of a chunk without all of its bytes.
+//!
+//! A [`ChunkReader`] says which bytes of an encoded chunk it needs, takes them, and decodes; who
+//! fetches them, and from where, is not its business. Three chunks are worth it:
+//!
+//! - elements that nothing compresses (`bytes`, `packbits`): their places are known, so that the
+//!   region's own are read, with small gaps between them filled (see [`spans`]);
+//! - shards that nothing compresses: the index first, then the inner chunks that the region meets;
+//! - all others are needed whole.
+//!
+//! What is not read is not checked: neither a checksum over the whole chunk nor its padding byte
+//! nor its length (SD-47).
+
+mod shard;
+mod spans;
+
+use std::sync::Arc;
+
+use zarr_view::{Output, View};
+
+use crate::chunk::ChunkCodec;
+use crate::error::ChunkError;
+use crate::leaf::shard::ShardIndex;
+use crate::range::ByteRange;
+use crate::route::Slice;
+use crate::scratch::Scratch;
+
+use shard::ShardChunks;
+use spans::Spans;
+
+/// What a [`ChunkReader`] needs next of the encoded chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need<'r> {
+    /// All of its bytes.
+    All,
+    /// These ranges, one after the other.
+    Ranges(&'r [ByteRange]),
+    /// Nothing more: the region has been decoded.
+    Nothing,
+}
+
+/// A region of a chunk on its way from encoded bytes that are elsewhere; made by
+/// [`ChunkCodec::reader`].
+///
+/// # Examples
+/// ```
+/// use zarr_codec::{AxisEdges, ByteRange, Chain, Need, Scratch};
+/// use zarr_metadata::{Codec, DataType};
+/// use zarr_view::{Output, View};
+///
+/// // 800 booleans are 100 bytes; ten of them need two.
+/// let codecs = [Codec::from_json(br#"{"name": "packbits"}"#)?];
+/// let chain = Chain::bind(&codecs, &DataType::Bool, &[AxisEdges::one(800)])?;
+/// let codec = chain.for_shape(&[800])?;
+/// let mut elements = [0; 10];
+/// let mut out = Output::new(&mut elements, &View::contiguous(&[10])?, 1)?;
+/// let mut reader = codec.reader(&[(403..413).into()], out.view(), 0);
+/// let range = ByteRange::FromStart { offset: 50, len: 2 };
+/// assert_eq!(reader.need(), Need::Ranges(&[range]));
+/// reader.supply(&[0b1010_1000, 0b0000_0001], None, &mut out, &[0], &mut Scratch::new())?;
+/// assert_eq!(reader.need(), Need::Nothing);
+/// assert_eq!(elements, [1, 0, 1, 0, 1, 1, 0, 0, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ChunkReader<'c> {
+    codec: &'c ChunkCodec,
+    region: Vec<Slice>,
+    range_cost: u64,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Whole,
+    Spans(Box<Spans>),
+    /// The index of a shard is to come, then these inner chunks.
+    Index([ByteRange; 1], ShardChunks),
+    Chunks(Arc<ShardIndex>, ShardChunks),
+    Done,
+}
+
+impl ChunkCodec {
+    /// Begins to read `region` into an output of this `view`.
+    ///
+    /// `range_cost` is how many bytes could be read in the time that one more range takes: what
+    /// lies no further apart is read as one, and the whole chunk where that is sooner done. With 0,
+    /// nothing is read that is not needed.
+    #[must_use]
+    pub fn reader(&self, region: &[Slice], view: &View, range_cost: u64) -> ChunkReader<'_> {
+        let state = self.partial(region, view, range_cost).unwrap_or(State::Whole);
+        ChunkReader { codec: self, region: region.to_vec(), range_cost, state }
+    }
+
+    /// As [`reader`](ChunkCodec::reader), but needs the whole chunk: for a region that is all of
+    /// the chunk that lies within the array, so that nothing about it goes unchecked.
+    #[must_use]
+    pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<'_> {
+        ChunkReader { codec: self, region: region.to_vec(), range_cost: 0, state: State::Whole }
+    }
+
+    fn partial(&self, region: &[Slice], view: &View, range_cost: u64) -> Option<State> {
+        if !self.keeps_places() {
+            return None;
+        }
+        if let Some(shard) = self.shard() {
+            let region = self.route().leaf_region(region, view)?;
+            let chunks = ShardChunks::new(shard, &region, range_cost)?;
+            let range = shard.index_bytes(self.bytes_after_leaf()?);
+            return Some(State::Index([range], chunks));
+        }
+        Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))
+    }
+}
+
+impl ChunkReader<'_> {
+    /// What is needed next.
+    #[must_use]
+    pub fn need(&self) -> Need<'_> {
+        match &self.state {
+            State::Whole => Need::All,
+            State::Spans(spans) => Need::Ranges(spans.ranges()),
+            State::Index(range, _) => Need::Ranges(range),
+            State::Chunks(_, chunks) => Need::Ranges(chunks.ranges()),
+            State::Done => Need::Nothing,
+        }
+    }
+
+    /// The index of the shard, once it has been read.
+    #[must_use]
+    pub fn index(&self) -> Option<&Arc<ShardIndex>> {
+        match &self.state {
+            State::Chunks(index, _) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Gives the reader the index of the shard from an earlier read, so that it need not be
+    /// fetched. The shard must not have changed since.
+    pub fn use_index(&mut self, index: Arc<ShardIndex>) {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Index(_, mut chunks) => {
+                chunks.locate(&index, self.range_cost);
+                self.state = State::Chunks(index, chunks);
+            }
+            other => self.state = other,
+        }
+    }
+
+    /// Takes the bytes that were [needed](ChunkReader::need), one range after the other, and
+    /// decodes what can be.
+    ///
+    /// `object_len` is the length of the whole encoded chunk, where it is known. `out` has the view
+    /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if the bytes are not those of such a chunk.
+    pub fn supply(
+        &mut self,
+        bytes: &[u8],
+        object_len: Option<u64>,
+        out: &mut Output<'_>,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Whole => self.codec.decode(bytes, &self.region, out, fill, scratch),
+            State::Spans(spans) => spans.decode(self.codec, bytes, &self.region, out, scratch),
+            State::Index(_, mut chunks) => {
+                let Some(shard) = self.codec.shard() else { return Ok(()) };
+                // What follows the shard in the object came along with an index at its end.
+                let after = self.codec.bytes_after_leaf().unwrap_or(0);
+                let shard_len = object_len.map(|length| length.saturating_sub(after));
+                let bytes = shard.index_of(bytes);
+                let index = shard.parse_index(bytes, shard_len, scratch)?;
+                chunks.locate(&index, self.range_cost);
+                if chunks.ranges().is_empty() {
+                    return chunks.decode(
+                        self.codec,
+                        &index,
+                        &[],
+                        &self.region,
+                        out,
+                        fill,
+                        scratch,
+                    );
+                }
+                self.state = State::Chunks(Arc::new(index), chunks);
+                Ok(())
+            }
+            State::Chunks(index, chunks) => {
+                chunks.decode(self.codec, &index, bytes, &self.region, out, fill, scratch)
+            }
+            State::Done => Ok(()),
+        }
+    }
+}

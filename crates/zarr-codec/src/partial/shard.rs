@@ -1,0 +1,81 @@
+//! The inner chunks that a region meets, and the bytes of the shard that hold them.
+
+use std::ops::Range;
+
+use zarr_view::Output;
+
+use crate::chunk::ChunkCodec;
+use crate::error::ChunkError;
+use crate::leaf::shard::{Available, ShardCodec, ShardIndex};
+use crate::range::ByteRange;
+use crate::route::Slice;
+use crate::scratch::Scratch;
+
+/// Inner chunks to fetch.
+#[derive(Debug)]
+pub(super) struct ShardChunks {
+    /// Numbers of the inner chunks that the region meets, in C order.
+    numbers: Vec<usize>,
+    /// The bytes that hold them, ascending and disjoint, and where they start in what is fetched.
+    parts: Vec<(Range<u64>, usize)>,
+    ranges: Vec<ByteRange>,
+}
+
+impl ShardChunks {
+    /// The inner chunks that `region`, in the shard's own shape, meets, unless they are so many
+    /// that the whole shard is read sooner than the index and they.
+    pub(super) fn new(shard: &ShardCodec, region: &[Slice], range_cost: u64) -> Option<Self> {
+        let numbers = shard.chunks_of(region)?;
+        let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
+        if range_cost > 0 && numbers.len() > all / 2 {
+            return None;
+        }
+        Some(Self { numbers, parts: Vec::new(), ranges: Vec::new() })
+    }
+
+    /// Looks up where they lie, and joins what is no more than `range_cost` bytes apart.
+    pub(super) fn locate(&mut self, index: &ShardIndex, range_cost: u64) {
+        let found = self.numbers.iter().filter_map(|number| index.range(*number));
+        let mut found: Vec<Range<u64>> = found.filter(|range| !range.is_empty()).collect();
+        found.sort_by_key(|range| range.start);
+        let mut joined: Vec<Range<u64>> = Vec::new();
+        for range in found {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(range_cost) => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => joined.push(range),
+            }
+        }
+        self.parts.clear();
+        self.ranges.clear();
+        let mut at = 0_usize;
+        for range in joined {
+            let len = range.end.saturating_sub(range.start);
+            self.ranges.push(ByteRange::FromStart { offset: range.start, len });
+            self.parts.push((range, at));
+            // A sum past the address space is never fetched.
+            at = at.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
+        }
+    }
+
+    pub(super) fn ranges(&self) -> &[ByteRange] {
+        &self.ranges
+    }
+
+    /// Decodes the region from the parts' bytes.
+    #[expect(clippy::too_many_arguments, reason = "those of decode, and where the bytes lie")]
+    pub(super) fn decode(
+        &self,
+        codec: &ChunkCodec,
+        index: &ShardIndex,
+        bytes: &[u8],
+        region: &[Slice],
+        out: &mut Output<'_>,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let available = Available::Parts { parts: &self.parts, bytes };
+        codec.decode_available(available, index, region, out, fill, scratch)
+    }
+}

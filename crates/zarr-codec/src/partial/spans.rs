@@ -1,0 +1,141 @@
+//! Elements that nothing compresses: the places of a region's elements are known.
+//!
+//! The region's elements lie in the leaf as a view says. Sorted by stride, its dimensions nest:
+//!
+//! ```text
+//! region of 2 x 3 of a leaf of rows of 8:     . . x x x . . .
+//!                                             . . x x x . . .
+//! innermost dimension: a span of 3 elements,  |---|
+//! next one: 5 more to the next span           |---|       |---|
+//! ```
+//!
+//! From the innermost dimension outwards, dimensions join the span as long as the gap that they
+//! leave is small; the others count the spans. What is fetched is one span after the other, in
+//! which the elements lie as in the leaf but for the strides of the counting dimensions, so that
+//! one view leads from the fetched bytes to the caller.
+
+use std::ops::Range;
+
+use zarr_view::{Output, View};
+
+use crate::chunk::ChunkCodec;
+use crate::compressor::widen;
+use crate::error::ChunkError;
+use crate::range::ByteRange;
+use crate::route::{Meeting, Slice};
+use crate::scratch::Scratch;
+
+/// More ranges than this cost more than the bytes between them.
+const MOST_SPANS: usize = 1024;
+
+/// Spans of a leaf to fetch.
+#[derive(Debug)]
+pub(super) struct Spans {
+    meeting: Meeting,
+    /// From the region's indices to the elements fetched.
+    view: View,
+    /// Elements of each span.
+    len: usize,
+    /// The first element of each span.
+    starts: Vec<usize>,
+    ranges: Vec<ByteRange>,
+}
+
+impl Spans {
+    /// The spans of `region`, unless its elements are not in one view, or so spread or so many
+    /// that the whole chunk is read sooner.
+    pub(super) fn new(
+        codec: &ChunkCodec,
+        region: &[Slice],
+        out: &View,
+        range_cost: u64,
+    ) -> Option<Self> {
+        let meeting = codec.route().meet(region, out)?;
+        let leaf = meeting.leaf();
+        if leaf.is_empty() {
+            return None;
+        }
+        let Nest { len, counting, strides } = Nest::new(leaf, codec, range_cost)?;
+        let view = View::new(leaf.shape(), &strides, 0).ok()?;
+        let mut starts = vec![leaf.span().start];
+        for (count, stride) in counting {
+            let before = std::mem::take(&mut starts);
+            if before.len().checked_mul(count)? > MOST_SPANS {
+                return None;
+            }
+            for start in before {
+                starts.extend((0..count).map(|n| start.saturating_add(n.saturating_mul(stride))));
+            }
+        }
+        let mut ranges = Vec::with_capacity(starts.len());
+        let mut cost = 0_u64;
+        for start in &starts {
+            let Range { start: offset, end } = codec.leaf_bytes(*start, len)?.0;
+            let range_len = end.saturating_sub(offset);
+            cost = cost.saturating_add(range_len).saturating_add(range_cost);
+            ranges.push(ByteRange::FromStart { offset, len: range_len });
+        }
+        let whole = codec.encoded_len()?.saturating_add(range_cost);
+        (cost < whole).then_some(Self { meeting, view, len, starts, ranges })
+    }
+
+    pub(super) fn ranges(&self) -> &[ByteRange] {
+        &self.ranges
+    }
+
+    /// Decodes the spans and moves their elements on.
+    pub(super) fn decode(
+        &self,
+        codec: &ChunkCodec,
+        bytes: &[u8],
+        region: &[Slice],
+        out: &mut Output<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        codec.decode_spans(bytes, &self.starts, self.len, scratch, |elements, element| {
+            codec.route().finish(&self.meeting, &self.view, elements, element, region, out)
+        })
+    }
+}
+
+/// The dimensions of a view, split into those within a span and those that count the spans.
+struct Nest {
+    /// Elements of a span.
+    len: usize,
+    /// Count and stride of each counting dimension, the outermost first.
+    counting: Vec<(usize, usize)>,
+    /// Strides of all dimensions within the fetched elements.
+    strides: Vec<isize>,
+}
+
+impl Nest {
+    /// `None` if the dimensions do not nest.
+    fn new(view: &View, codec: &ChunkCodec, range_cost: u64) -> Option<Self> {
+        let mut order: Vec<usize> = (0..view.rank()).collect();
+        order.sort_by_key(|axis| view.strides().get(*axis).map(|stride| stride.unsigned_abs()));
+        let mut strides = view.strides().to_vec();
+        let mut counting = Vec::new();
+        let mut len = 1_usize;
+        let mut fetched = 1_usize;
+        for axis in order {
+            let (&size, &stride) = (view.shape().get(axis)?, view.strides().get(axis)?);
+            if size <= 1 {
+                continue;
+            }
+            let distance = usize::try_from(stride).ok()?;
+            let gap = distance.checked_sub(len)?.checked_mul(codec.element_bits()?)? / 8;
+            if counting.is_empty() && widen(gap) <= range_cost {
+                let reach = size.saturating_sub(1).checked_mul(distance)?;
+                len = reach.checked_add(len)?;
+                fetched = len;
+            } else {
+                *strides.get_mut(axis)? = isize::try_from(fetched).ok()?;
+                fetched = fetched.checked_mul(size)?;
+                counting.push((size, distance));
+            }
+        }
+        // Starts are listed with the outermost dimension slowest, as they are fetched.
+        counting.reverse();
+        Some(Self { len, counting, strides })
+    }
+}
