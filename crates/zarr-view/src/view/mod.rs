@@ -80,10 +80,10 @@ pub(crate) fn count_elements(shape: &[usize]) -> Result<usize, ViewError> {
     let mut empty = false;
     for (axis, &size) in shape.iter().enumerate().rev() {
         empty |= size == 0;
-        product = product
-            .checked_mul(size.max(1))
-            .filter(|&product| product <= isize::MAX.unsigned_abs())
-            .ok_or(ViewError::TooLarge { axis })?;
+        match product.checked_mul(size.max(1)) {
+            Some(larger) if larger <= isize::MAX.unsigned_abs() => product = larger,
+            _ => return Err(ViewError::TooLarge { axis }),
+        }
     }
     Ok(if empty { 0 } else { product })
 }
@@ -296,8 +296,9 @@ impl View {
     /// The number of elements, masked ones included.
     #[must_use]
     pub fn len(&self) -> usize {
-        // Not past usize by invariant 1: a zero may make partial products differ, not overflow.
-        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+        // Never past usize, whatever the order of the factors: they multiply to less without zeros
+        // (invariant 1), and a zero stays one.
+        self.shape.iter().fold(1, |product: usize, &size| product.wrapping_mul(size))
     }
 
     /// Whether a size is zero.
@@ -309,7 +310,8 @@ impl View {
     /// Whether no index has a position: no elements, or all masked.
     #[must_use]
     pub fn is_masked_out(&self) -> bool {
-        self.is_empty() || self.mask.as_deref().is_some_and(|mask| mask.iter().any(|m| m.0 >= m.1))
+        // What is masked out has (0, 0) in every dimension (invariant 3).
+        self.is_empty() || self.mask.as_deref().is_some_and(|mask| mask[0].0 >= mask[0].1)
     }
 
     /// Whether the positions are 0, 1, 2, ... in C order, none masked.

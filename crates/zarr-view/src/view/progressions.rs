@@ -46,14 +46,17 @@ pub(super) struct Progressions {
 
 impl View {
     /// The relation of this view. Requires a valid index.
+    #[inline]
     pub(super) fn progressions(&self) -> Progressions {
         let mut list: Dims<Progression> = SmallVec::new();
         let mut first_index = 0;
         let mut first_position = self.offset;
         let mut step = 1_usize;
-        for axis in (0..self.rank()).rev() {
-            let (lo, hi) = self.valid(axis);
-            let (extent, stride) = (hi - lo, self.strides[axis]);
+        // Slices, taken once: reshape is called for every chunk shape.
+        let (shape, strides, mask) = (&self.shape[..], &self.strides[..], self.mask.as_deref());
+        for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate().rev() {
+            let (lo, hi) = mask.map_or((0, size), |mask| mask[axis]);
+            let extent = hi - lo;
             if lo > 0 {
                 // Partial sums of positions may wrap; the sum is a position.
                 first_index += lo * step;
@@ -72,7 +75,7 @@ impl View {
                     _ => list.push(Progression { extent, step, stride }),
                 }
             }
-            step = step.wrapping_mul(self.shape[axis]);
+            step = step.wrapping_mul(size);
         }
         Progressions { first_index, first_position, list }
     }
@@ -82,20 +85,19 @@ impl Progressions {
     /// The view of `shape` that is this relation, or none if there is no such view.
     ///
     /// The sizes must multiply to more than every C-order index of the relation.
+    #[inline]
     pub(super) fn realize(&self, shape: Dims<usize>) -> Result<Option<View>, ViewError> {
-        let rank = shape.len();
-        let mut strides: Dims<isize> = SmallVec::from_elem(0, rank);
-        let mut mask: Dims<(usize, usize)> = SmallVec::from_elem((0, 0), rank);
+        let mut strides: Dims<isize> = SmallVec::from_elem(0, shape.len());
+        let mut mask: Dims<(usize, usize)> = SmallVec::from_elem((0, 1), shape.len());
         let mut offset = self.first_position;
         let mut runs = self.list.iter();
         let mut run = runs.next().copied();
         let mut rest = self.first_index;
         let mut step = 1_usize;
         let mut full = true;
-        for axis in (0..rank).rev() {
-            let size = shape[axis];
+        let dims = shape.iter().zip(&mut strides).zip(&mut mask).rev();
+        for ((&size, new_stride), valid) in dims {
             if size == 1 {
-                mask[axis] = (0, 1);
                 continue;
             }
             // The first valid element fixes every lower bound.
@@ -110,7 +112,7 @@ impl Progressions {
                 if wanted < step {
                     return Ok(None);
                 }
-                strides[axis] = stride;
+                *new_stride = stride;
                 if extent > size {
                     if lo != 0 || extent % size != 0 {
                         return Ok(None);
@@ -136,7 +138,7 @@ impl Progressions {
                         .ok_or(ViewError::Offset)?;
                 }
             }
-            mask[axis] = (lo, hi);
+            *valid = (lo, hi);
             full &= hi - lo == size;
             step = step.wrapping_mul(size);
         }

@@ -1,4 +1,4 @@
-use super::View;
+use super::{Dims, View};
 use crate::ViewError;
 
 impl View {
@@ -37,9 +37,9 @@ impl View {
         if found == 0 {
             return Ok(Some(Self::without_elements(shape.into())));
         }
-        if self.is_masked_out() {
+        if self.mask.is_some() && self.is_masked_out() {
             return Ok(if shape.is_empty() { None } else { Some(Self::masked_out(shape.into())) });
         }
-        self.progressions().realize(shape.into())
+        self.progressions().realize(Dims::from_slice(shape))
     }
 }

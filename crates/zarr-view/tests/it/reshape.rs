@@ -26,12 +26,13 @@ fn lift(shape: &[usize], strides: &[isize]) -> isize {
 fn every_view_of_up_to_8_elements_to_every_shape() {
     let (mut views, mut reshapes) = (0_usize, 0_usize);
     for elements in 1..=8 {
-        let targets = oracle::shapes(elements, 1);
         for shape in oracle::shapes(elements, 1) {
+            // Sizes of 1 on one side at a time.
+            let targets = oracle::shapes(elements, usize::from(!shape.contains(&1)));
             // Strides up to 8 hold every relation that matters: equal, continuing, reversed, zero.
             let reach: &[isize] = match shape.len() {
-                0..=2 => &[-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8],
-                3 => &[-4, -2, -1, 0, 1, 2, 3, 4],
+                0..=2 => &[-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8],
+                3 => &[-2, -1, 0, 1, 2, 4],
                 _ => &[-2, 0, 1, 2, 4],
             };
             let mut choices = vec![vec![]];

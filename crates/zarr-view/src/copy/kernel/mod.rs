@@ -17,7 +17,10 @@ use crate::view::{Dims, signed};
 const STREAMED: usize = 4 << 20;
 
 /// The longest stretch, contiguous on both sides, that is moved as one element.
-const LONGEST: usize = 64;
+const LONGEST: usize = 128;
+
+/// From how many bytes on a stretch is written past the cache, if the whole copy exceeds it.
+const STREAMED_STRETCH: usize = 512;
 
 /// How the innermost loops of a nest are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +96,9 @@ impl Kernel {
                 4 => self.sized::<4>(loops, src, dst),
                 8 => self.sized::<8>(loops, src, dst),
                 16 => self.sized::<16>(loops, src, dst),
+                32 => self.sized::<32>(loops, src, dst),
+                64 => self.sized::<64>(loops, src, dst),
+                128 => self.sized::<128>(loops, src, dst),
                 _ => self.sized::<0>(loops, src, dst),
             }
             #[cfg(target_arch = "x86_64")]
@@ -109,7 +115,13 @@ impl Kernel {
     unsafe fn sized<const N: usize>(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
         match (self.way, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
-            (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
+            (_, []) => unsafe {
+                if self.stream && self.unit == 1 && self.size >= STREAMED_STRETCH {
+                    stream(src, dst, self.size);
+                } else {
+                    swap::copy(src, dst, self.size, self.unit);
+                }
+            },
             // SAFETY: the elements of the last loop.
             (Way::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);
@@ -138,12 +150,10 @@ impl Kernel {
         mut src: *const u8,
         mut dst: *mut u8,
     ) {
-        let vectors = matches!(N, 1 | 2 | 4 | 8 | 16)
-            && across.src.unsigned_abs() == N
-            && along.dst == signed(N);
+        let blocks = N != 0 && across.src.unsigned_abs() == N && along.dst == signed(N);
         // SAFETY: reversing a loop on both sides reaches the same elements.
         unsafe {
-            if !vectors {
+            if !blocks {
                 return scalar::plane::<N>(across, along, src, dst, self.size, self.unit);
             }
             if across.src < 0 {
@@ -157,7 +167,10 @@ impl Kernel {
                 2 => transpose::run::<2>(&plane, src, dst),
                 4 => transpose::run::<4>(&plane, src, dst),
                 8 => transpose::run::<8>(&plane, src, dst),
-                _ => transpose::run::<16>(&plane, src, dst),
+                16 => transpose::run::<16>(&plane, src, dst),
+                32 => transpose::run::<32>(&plane, src, dst),
+                64 => transpose::run::<64>(&plane, src, dst),
+                _ => transpose::run::<128>(&plane, src, dst),
             }
         }
     }

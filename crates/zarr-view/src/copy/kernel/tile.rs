@@ -5,7 +5,8 @@ pub(super) const ROW: usize = 16;
 
 /// Elements of `N` bytes along each side of a tile.
 pub(super) const fn side<const N: usize>() -> usize {
-    ROW / N
+    // Never called for larger elements, which no tile holds.
+    if N > ROW { 1 } else { ROW / N }
 }
 
 /// Transposes one tile of elements of `N` bytes, 1, 2, 4, 8 or 16: element `i` of source row `j`

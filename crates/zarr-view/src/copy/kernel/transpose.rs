@@ -30,12 +30,13 @@ const LINE: usize = 64;
 const fn block_rows<const N: usize>() -> (usize, usize) {
     match N {
         8 | 16 => (256, 256),
+        32.. => (1024, 512),
         _ => (64, 512),
     }
 }
 
-/// Bytes between rows of the buffer: a block's row, what it reads ahead, and a line more so that
-/// the rows do not all meet in the same few sets of the cache.
+/// Bytes between rows of the buffer: a block's row and what it reads ahead, and not a power of two,
+/// so that the rows do not all meet in the same few sets of the cache.
 const PITCH: usize = 512 + 2 * LINE;
 
 /// The buffer of a block, aligned to a cache line.
@@ -74,7 +75,7 @@ unsafe fn buffered<const N: usize>(plane: &Plane, src: *const u8, dst: *mut u8) 
     let buffer = buffer.as_mut_ptr().cast::<u8>();
     // Where every row starts with a line, every block does, and nothing need be read ahead.
     let aligned = dst.align_offset(LINE) == 0 && across.dst.unsigned_abs().is_multiple_of(LINE);
-    let ahead = if aligned { 0 } else { LINE / N };
+    let ahead = if aligned { 0 } else { LINE.div_ceil(N) };
     for q in (0..along.count).step_by(columns) {
         let last = along.count - q <= columns;
         let read = (columns + ahead).min(along.count - q);
@@ -123,7 +124,7 @@ unsafe fn buffered<const N: usize>(plane: &Plane, src: *const u8, dst: *mut u8) 
 /// As [`run`].
 unsafe fn direct<const N: usize>(plane: &Plane, src: *const u8, dst: *mut u8) {
     let Plane { across, along, .. } = *plane;
-    let side = 128 / N;
+    let side = (128 / N).max(4);
     for q in (0..along.count).step_by(side) {
         let columns = side.min(along.count - q);
         for p in (0..across.count).step_by(side) {
@@ -153,12 +154,14 @@ unsafe fn block<const N: usize>(
     dst: *mut u8,
     dst_pitch: isize,
 ) {
+    // Elements larger than a row of a tile are moved one by one.
     let side = tile::side::<N>();
     let at = |row: usize, column: usize| {
         let from = src.wrapping_offset(signed(column) * src_pitch + signed(row * N));
         (from, dst.wrapping_offset(signed(row) * dst_pitch + signed(column * N)))
     };
-    let (whole_rows, whole_columns) = (rows - rows % side, columns - columns % side);
+    let whole = |n: usize| if N > tile::ROW { 0 } else { n - n % side };
+    let (whole_rows, whole_columns) = (whole(rows), whole(columns));
     for column in (0..whole_columns).step_by(side) {
         for row in (0..whole_rows).step_by(side) {
             let (from, to) = at(row, column);
@@ -194,7 +197,15 @@ mod tests {
     fn check<const N: usize>(unit: usize) {
         let (rows, columns) = (super::block_rows::<N>().0 / N, super::block_rows::<N>().1 / N);
         let some = [1, 3, rows - 1, rows, rows + 1, 2 * rows + 5];
-        let more = [1, 2, columns - 1, columns, columns + 1, columns + 64 / N, 2 * columns + 7];
+        let more = [
+            1,
+            2,
+            columns - 1,
+            columns,
+            columns + 1,
+            columns + 64_usize.div_ceil(N),
+            2 * columns + 7,
+        ];
         for (at, &across) in some.iter().enumerate() {
             for (skip, &along) in more.iter().enumerate() {
                 let margin = [0, 1, 64 - across * N % 64][skip % 3];
@@ -237,5 +248,8 @@ mod tests {
         check::<8>(4);
         check::<16>(1);
         check::<16>(8);
+        check::<32>(1);
+        check::<64>(4);
+        check::<128>(1);
     }
 }

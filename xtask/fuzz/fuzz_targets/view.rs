@@ -1,0 +1,212 @@
+//! Views of any numbers: no operation panics, and every result is the map that brute force says.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use zarr_view::{Element, View, common_shape, copy, copy_in_order};
+
+/// One step of a chain, with arguments that need not fit.
+#[derive(Debug, Arbitrary)]
+enum Step {
+    Permute(Vec<u8>),
+    Reshape(Vec<u8>),
+    /// The factors of a shape of the right size: each byte picks a divisor of what is left.
+    Factor(Vec<u8>),
+    Flip(u8),
+    Shrink(Vec<(u8, u8)>),
+    Pad(Vec<(u8, u8)>),
+    Slice(u8, u8, i8, u8),
+    Expand(Vec<u8>),
+    Mask(Vec<(u8, u8)>),
+    Invert(Vec<u8>),
+}
+
+#[derive(Debug, Arbitrary)]
+struct Input {
+    /// Small numbers mostly, for the oracle; the flag turns them into extreme ones.
+    dims: Vec<(u8, i8, u8, u8)>,
+    offset: i16,
+    extreme: bool,
+    steps: Vec<Step>,
+    element: u8,
+    swap: bool,
+}
+
+type Map = Vec<Option<usize>>;
+
+/// Elements up to which the oracle looks at each.
+const SMALL: usize = 4096;
+
+fn map(view: &View) -> Map {
+    let mut index = vec![0; view.rank()];
+    (0..view.len())
+        .map(|_| {
+            let full: Vec<_> = view.shape().iter().map(|&n| (0, n)).collect();
+            let mask = view.mask().unwrap_or(&full);
+            let valid = index.iter().zip(mask).all(|(&i, &(lo, hi))| lo <= i && i < hi);
+            let sum: i128 = index.iter().zip(view.strides()).map(|(&i, &s)| i as i128 * s as i128).sum();
+            for (i, &n) in index.iter_mut().zip(view.shape()).rev() {
+                *i += 1;
+                if *i < n {
+                    break;
+                }
+                *i = 0;
+            }
+            valid.then(|| usize::try_from(sum + view.offset() as i128).expect("positions are not negative"))
+        })
+        .collect()
+}
+
+/// Whether a shape can hold a map: a box of valid elements, and one step along each dimension.
+fn exists(map: &Map, shape: &[usize]) -> bool {
+    let unravel = |mut flat: usize| {
+        let mut index = vec![0; shape.len()];
+        for (i, &n) in index.iter_mut().zip(shape).rev() {
+            (*i, flat) = (flat % n, flat / n);
+        }
+        index
+    };
+    let valid: Vec<(Vec<usize>, usize)> =
+        map.iter().enumerate().filter_map(|(flat, p)| Some((unravel(flat), (*p)?))).collect();
+    let Some((first, base)) = valid.first() else { return !shape.is_empty() || map.is_empty() };
+    let mut sizes = vec![1; shape.len()];
+    let mut strides = vec![0_i128; shape.len()];
+    for (index, position) in &valid {
+        for d in 0..shape.len() {
+            if index[d] < first[d] {
+                return false;
+            }
+            sizes[d] = sizes[d].max(index[d] - first[d] + 1);
+            let alone = (0..shape.len()).all(|other| other == d || index[other] == first[other]);
+            if alone && index[d] == first[d] + 1 {
+                strides[d] = *position as i128 - *base as i128;
+            }
+        }
+    }
+    sizes.iter().product::<usize>() == valid.len()
+        && valid.iter().all(|(index, position)| {
+            let steps = (0..shape.len()).map(|d| (index[d] - first[d]) as i128 * strides[d]);
+            *base as i128 + steps.sum::<i128>() == *position as i128
+        })
+}
+
+fn apply(view: &View, step: &Step) -> Option<View> {
+    let wide = |list: &[u8]| -> Vec<usize> { list.iter().map(|&n| n as usize).collect() };
+    let pairs = |list: &[(u8, u8)]| -> Vec<(usize, usize)> {
+        list.iter().map(|&(a, b)| (a as usize, b as usize)).collect()
+    };
+    let reshape = |shape: &[usize]| {
+        let result = view.reshape(shape).ok()?;
+        if view.len() <= SMALL {
+            let before = map(view);
+            match &result {
+                Some(result) => assert_eq!(map(result), before, "{view:?} to {shape:?}"),
+                None => assert!(!exists(&before, shape), "{view:?} to {shape:?} is missed"),
+            }
+        }
+        result
+    };
+    match step {
+        Step::Permute(order) => view.permute(&wide(order)).ok(),
+        Step::Reshape(shape) => reshape(&wide(shape)),
+        Step::Factor(picks) => {
+            let mut rest = view.len();
+            let mut shape = Vec::new();
+            for &pick in picks {
+                let size = (1..=pick as usize + 1).rev().find(|n| rest % n == 0)?;
+                shape.push(size);
+                rest /= size;
+            }
+            shape.push(rest);
+            reshape(&shape)
+        }
+        Step::Flip(axis) => view.flip(*axis as usize).ok(),
+        Step::Shrink(ranges) => {
+            let ranges: Vec<_> = ranges.iter().map(|&(a, b)| a as usize..b as usize).collect();
+            view.shrink(&ranges).ok()
+        }
+        Step::Pad(margins) => view.pad(&pairs(margins)).ok(),
+        Step::Slice(axis, start, step, count) => {
+            view.slice(*axis as usize, *start as usize, *step as isize, *count as usize).ok()
+        }
+        Step::Expand(shape) => view.expand(&wide(shape)).ok(),
+        Step::Mask(mask) => view.with_mask(&pairs(mask)).ok(),
+        Step::Invert(shape) => view.invert(&wide(shape)).ok()?,
+    }
+}
+
+fuzz_target!(|input: Input| {
+    let grow = |n: i64| if input.extreme { n.wrapping_mul(0x0123_4567_89ab_cdef) as isize } else { n as isize };
+    let dims = &input.dims[..input.dims.len().min(6)];
+    let shape: Vec<usize> = dims
+        .iter()
+        .map(|dim| if input.extreme { grow(dim.0.into()) as usize } else { dim.0 as usize % 16 })
+        .collect();
+    let strides: Vec<isize> = dims.iter().map(|dim| grow(dim.1.into())).collect();
+    let mask: Vec<(usize, usize)> =
+        dims.iter().zip(&shape).map(|(dim, &n)| ((dim.2 as usize).min(n), (dim.3 as usize).min(n))).collect();
+    let Ok(mut view) = View::masked(&shape, &strides, grow(input.offset.into()), &mask) else { return };
+    for step in input.steps.iter().take(8) {
+        let next = apply(&view, step);
+        let _ = (view.merges(), view.span(), view.split(5), view.runs().take(20).count());
+        if view.len() <= SMALL {
+            let before = map(&view);
+            let coarse = view.coarsest();
+            assert_eq!(map(&coarse), before);
+            if let Ok(Some((a, b))) = common_shape(&view, &View::contiguous(view.shape()).unwrap()) {
+                assert_eq!(map(&a), before);
+                assert!(b.is_contiguous());
+            }
+        }
+        // The step as a view of its own, over what was.
+        if let Ok(identity) = View::contiguous(view.shape())
+            && view.len() <= SMALL
+            && let Some(outer) = apply(&identity, step)
+            && outer.len() <= SMALL
+            && let Ok(result) = outer.compose(&view)
+        {
+            let below = map(&view);
+            let wanted: Map = map(&outer).iter().map(|p| p.and_then(|p| below[p])).collect();
+            match &result {
+                Some(result) => assert_eq!(map(result), wanted, "{outer:?} over {view:?}"),
+                None => assert!(!exists(&wanted, outer.shape()), "{outer:?} over {view:?} is missed"),
+            }
+        }
+        if let Some(next) = next {
+            view = next;
+        }
+    }
+    // A copy, against the map.
+    let size = [1, 2, 3, 4, 8, 12, 16][input.element as usize % 7];
+    let span = view.span();
+    if view.len() > SMALL || span.end > 1 << 16 {
+        return;
+    }
+    let element = if input.swap { Element::swapped(size) } else { Element::new(size) };
+    let source: Vec<u8> = (0..span.end * size).map(|i| (i * 7 + i / 256) as u8).collect();
+    let fill: Vec<u8> = (0..size as u8).collect();
+    let positions = map(&view);
+    let wanted: Vec<u8> = positions
+        .iter()
+        .flat_map(|position| match position {
+            Some(at) => {
+                let mut value = source[at * size..][..size].to_vec();
+                if input.swap {
+                    value.reverse();
+                }
+                value
+            }
+            None => fill.clone(),
+        })
+        .collect();
+    let to = View::contiguous(view.shape()).unwrap();
+    let mut buffer = vec![0; wanted.len()];
+    copy(&view, &source, &to, &mut buffer, element, &fill).unwrap();
+    assert_eq!(buffer, wanted);
+    // And back in another order of the same elements.
+    let back = View::contiguous(&[view.len()]).unwrap().flip(0).unwrap();
+    copy_in_order(&view, &source, &back, &mut buffer, element, &fill).unwrap();
+    let reversed: Vec<u8> = wanted.chunks(size).rev().flatten().copied().collect();
+    assert_eq!(buffer, reversed);
+});
