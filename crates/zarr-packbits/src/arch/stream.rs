@@ -23,6 +23,7 @@ pub(in crate::arch) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut 
 }
 
 /// Writes a line. [`fence`] has to follow before another thread may read it.
+#[inline]
 #[target_feature(enable = "avx512f")]
 pub(in crate::arch) fn store(line: &mut Line, vector: __m512i) {
     // SAFETY: an exclusive reference is valid for writes of its 64 bytes, and aligned to 64.
@@ -30,6 +31,7 @@ pub(in crate::arch) fn store(line: &mut Line, vector: __m512i) {
 }
 
 /// Makes streaming stores come before every later store, as ordinary ones do.
+#[inline]
 #[target_feature(enable = "sse")]
 pub(in crate::arch) fn fence() {
     _mm_sfence();

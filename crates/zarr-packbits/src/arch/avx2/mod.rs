@@ -28,12 +28,14 @@ pub(super) use unpack::unpack;
 const VECTOR: usize = 32;
 const LANE: usize = 16;
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; VECTOR]) -> __m256i {
     // SAFETY: an array reference is valid for reads of its 32 bytes; the load needs no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut [u8; VECTOR], vector: __m256i) {
     // SAFETY: an exclusive array reference is valid for writes of its 32 bytes; the store needs no
@@ -41,12 +43,14 @@ fn store(bytes: &mut [u8; VECTOR], vector: __m256i) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load_lane(bytes: &[u8; LANE]) -> __m128i {
     // SAFETY: an array reference is valid for reads of its 16 bytes; the load needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
     // SAFETY: an exclusive array reference is valid for writes of its 16 bytes; the store needs no
@@ -56,6 +60,7 @@ fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
 
 /// A vector of bytes by their index. The closures of a function with a target feature have it too,
 /// and are inlined by functions that have it, which `core::array::from_fn` is not.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
     let mut bytes = [0; VECTOR];
@@ -66,6 +71,7 @@ fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
 }
 
 /// Loads a lane each from two places.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
     let first = load_lane(&bytes[first..first + LANE].as_chunks().0[0]);
@@ -74,6 +80,7 @@ fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
 }
 
 /// The same value in every component of a vector.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn splat<const SIZE: usize>(value: u64) -> __m256i {
     match SIZE {
@@ -85,6 +92,7 @@ fn splat<const SIZE: usize>(value: u64) -> __m256i {
 }
 
 /// A count for shifts of all components.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn count(bits: usize) -> __m128i {
     _mm_cvtsi64_si128(bits as i64)

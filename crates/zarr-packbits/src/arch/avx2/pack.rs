@@ -27,6 +27,7 @@ pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize 
 }
 
 /// One bit of every byte: moved to the top of the byte, where there is an instruction to take it.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     let up = count(7 - field.first_bit as usize);
@@ -41,6 +42,7 @@ fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     vectors.len() * VECTOR
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn pack_size<const SIZE: usize, const MERGE: bool>(
     field: &Field,
@@ -98,6 +100,7 @@ struct Words<const SIZE: usize, const MERGE: bool> {
 }
 
 impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn new(field: &Field) -> Self {
         let bits = field.bits as usize;
@@ -146,6 +149,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         }
     }
 
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn run(&self, components: __m256i) -> __m256i {
         let mut x = components;

@@ -6,6 +6,7 @@ use super::{LANE, VECTOR, count, load, load_lane, load_lanes, splat, store, vect
 use crate::{BitOrder, field::Field};
 
 /// Shifts all components right, and extends the sign if `SIGNED`; of 2 and 4 bytes only.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) -> __m256i {
     match (SIZE, SIGNED) {
@@ -39,6 +40,7 @@ pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> u
 }
 
 /// Fills `N` vectors at a time from each `step` packed bytes. Gives the number of bytes filled.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_vectors<const N: usize>(
     packed: &[u8],
@@ -67,6 +69,7 @@ fn unpack_vectors<const N: usize>(
 }
 
 /// Bits to bytes: every packed byte is repeated eight times, and each time another bit tested.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     let bits = match field.order {
@@ -87,6 +90,7 @@ fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 }
 
 /// A table for a byte shuffle: what a component is in memory for every field of four bits or less.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn table(component: impl Fn(u64) -> u64) -> __m256i {
     vector(|i| component(i as u64 % 16) as u8)
@@ -94,6 +98,7 @@ fn table(component: impl Fn(u64) -> u64) -> __m256i {
 
 /// Two bits to bytes: every packed byte is repeated four times, the upper half brought down for two
 /// of them; what is left of a byte is at one of two places, and a table has the value for either.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     let repeat = vector(|i| i as u8 / 4);
@@ -119,6 +124,7 @@ fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 
 /// Four bits to bytes: every packed byte is made 16 bits, and the half that belongs there moved to
 /// the upper eight of them.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_halves(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     let values = table(|field_bits| field.component(field_bits));
@@ -136,6 +142,7 @@ fn unpack_halves(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 }
 
 /// Any other width to bytes, as the even and the odd ones of 16-bit components.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_bytes<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     let even = Lanes::<2, false>::new(field, |i| 2 * i, 0);
@@ -153,6 +160,7 @@ fn unpack_bytes<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]
     })
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_size<const SIZE: usize, const N: usize, const SIGNED: bool>(
     field: &Field,
@@ -168,6 +176,7 @@ fn unpack_size<const SIZE: usize, const N: usize, const SIGNED: bool>(
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE: bool>(
     field: &Field,
@@ -219,6 +228,7 @@ struct Lanes<const SIZE: usize, const WIDE: bool> {
 impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
     /// For two lanes, the first of which starts at bit `start`, and whose `i`th component gets
     /// field `nth(i)` of the lane.
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn new(field: &Field, nth: impl Fn(usize) -> usize, start: usize) -> Self {
         let bits = field.bits as usize;
@@ -255,6 +265,7 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
         Self { gather: load(&gather), up: load(&up), rest: load(&rest), down: load(&down) }
     }
 
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn raise(&self, bytes: __m256i) -> __m256i {
         let x = _mm256_shuffle_epi8(bytes, self.gather);

@@ -35,12 +35,14 @@ const VECTOR: usize = 64;
 /// lines takes twice as long.
 const ALIGN_FROM: usize = 1024;
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(bytes: &[u8; VECTOR]) -> __m512i {
     // SAFETY: an array reference is valid for reads of its 64 bytes; the load needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store(bytes: &mut [u8; VECTOR], vector: __m512i) {
     // SAFETY: an exclusive array reference is valid for writes of its 64 bytes; the store needs no
@@ -49,11 +51,13 @@ fn store(bytes: &mut [u8; VECTOR], vector: __m512i) {
 }
 
 /// A mask of the lowest `len` of 64 bytes.
+#[inline]
 fn prefix(len: usize) -> u64 {
     if len >= VECTOR { u64::MAX } else { (1 << len) - 1 }
 }
 
 /// Loads the first bytes of a slice, at most a vector; zero where the slice has ended.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_prefix(bytes: &[u8]) -> __m512i {
     // SAFETY: a masked load reads no byte whose mask bit is 0, and the mask has ones for the first
@@ -62,6 +66,7 @@ fn load_prefix(bytes: &[u8]) -> __m512i {
 }
 
 /// Stores the first bytes of a vector, as many as the slice has.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_prefix(bytes: &mut [u8], vector: __m512i) {
     // SAFETY: a masked store writes no byte whose mask bit is 0, and the mask has ones for the
@@ -72,6 +77,7 @@ fn store_prefix(bytes: &mut [u8], vector: __m512i) {
 }
 
 /// Loads a vector from byte `at` on, or what is left.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_at(bytes: &[u8], at: usize) -> __m512i {
     let rest = &bytes[at..];
@@ -82,6 +88,7 @@ fn load_at(bytes: &[u8], at: usize) -> __m512i {
 }
 
 /// Stores a vector from byte `at` on, or as much of it as there is room for.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
     let rest = &mut bytes[at..];
@@ -92,6 +99,7 @@ fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
 }
 
 /// The same value in every component of a vector.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn splat<const SIZE: usize>(value: u64) -> __m512i {
     match SIZE {
@@ -102,6 +110,7 @@ fn splat<const SIZE: usize>(value: u64) -> __m512i {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn sub<const SIZE: usize>(a: __m512i, b: __m512i) -> __m512i {
     match SIZE {
@@ -113,6 +122,7 @@ fn sub<const SIZE: usize>(a: __m512i, b: __m512i) -> __m512i {
 }
 
 /// Shifts every component left by its own count; for components of 2, 4 and 8 bytes.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shift_left<const SIZE: usize>(a: __m512i, count: __m512i) -> __m512i {
     match SIZE {
@@ -123,6 +133,7 @@ fn shift_left<const SIZE: usize>(a: __m512i, count: __m512i) -> __m512i {
 }
 
 /// Shifts every component right by its own count; for components of 2, 4 and 8 bytes.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shift_right<const SIZE: usize>(a: __m512i, count: __m512i) -> __m512i {
     match SIZE {

@@ -24,6 +24,7 @@ pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) {
 }
 
 /// Bits, and the widths of which more than two fields share a byte in larger components.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
     let bytes = Bytes::<SIZE>::new(field);
@@ -48,6 +49,7 @@ fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
 }
 
 /// Widths of which at most two fields, or pairs of fields, share a byte.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_loop<const PAIRS: bool, const APART: bool>(field: &Field, src: &[u8], dst: &mut [u8]) {
     let lanes = Pack::<PAIRS, APART>::new(field);
@@ -78,6 +80,7 @@ fn pack_loop<const PAIRS: bool, const APART: bool>(field: &Field, src: &[u8], ds
 }
 
 /// Writes the bytes of each element of `src`, `step` of them further on than those of the last.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], run: impl Fn(&V) -> __m512i) {
     // Nearly all may write a whole vector: bytes beyond their own are written again by the next.
@@ -103,6 +106,7 @@ struct Bytes<const SIZE: usize> {
 }
 
 impl<const SIZE: usize> Bytes<SIZE> {
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
         let mut shift = [0; VECTOR];
@@ -115,6 +119,7 @@ impl<const SIZE: usize> Bytes<SIZE> {
     }
 
     /// Loads the first 64 components, or all there are.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn load(&self, src: &[u8]) -> __m512i {
         if SIZE == 1 {
@@ -152,16 +157,19 @@ struct Pack<const PAIRS: bool, const APART: bool> {
 
 /// `65536 / divisor`, rounded up: `x * inverse >> 16` is `x / divisor` for all `x` and divisors
 /// here, as `x` times the divisor is below 65536.
+#[inline]
 fn inverse(divisor: u16) -> u16 {
     u16::MAX / divisor + 1
 }
 
 /// The upper half of a product.
+#[inline]
 fn mul_high(a: u16, b: u16) -> u16 {
     ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
 impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
         let msb = field.order == BitOrder::MsbFirst;
@@ -221,6 +229,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     }
 
     /// What takes the kept bytes of two vectors, `step` of each.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn compact_two(&self, step: usize) -> __m512i {
         let mut indices = [0; VECTOR];
@@ -236,6 +245,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     }
 
     /// Turns 64 bytes of components into their packed bytes, with gaps between lanes.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn bytes(&self, components: __m512i) -> __m512i {
         let fields = if PAIRS {
@@ -251,6 +261,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     }
 
     /// Turns 64 bytes of components into their packed bytes.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn run(&self, components: __m512i) -> __m512i {
         _mm512_permutexvar_epi8(self.compact, self.bytes(components))
@@ -265,6 +276,7 @@ struct Test {
 }
 
 impl Test {
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
         // Eight bytes backwards give a byte whose most significant bit is the first.
@@ -276,6 +288,7 @@ impl Test {
         }
     }
 
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn run(&self, bytes: __m512i) -> [u8; 8] {
         let bytes = if self.msb { _mm512_shuffle_epi8(bytes, self.backwards) } else { bytes };

@@ -38,6 +38,7 @@ pub(in crate::arch) fn unpack(
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_size<const SIZE: usize>(
     field: &Field,
@@ -71,6 +72,7 @@ enum Out<'a> {
     Stream(&'a mut [stream::Line]),
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_part<const SIZE: usize>(field: &Field, packed: &[u8], bit: usize, out: Out<'_>) {
     // Components of one byte are always narrow.
@@ -82,6 +84,7 @@ fn unpack_part<const SIZE: usize>(field: &Field, packed: &[u8], bit: usize, out:
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_loop<const SIZE: usize, const WIDE: bool, const SIGNED: bool>(
     field: &Field,
@@ -111,6 +114,7 @@ fn unpack_loop<const SIZE: usize, const WIDE: bool, const SIGNED: bool>(
 }
 
 /// Fills vectors, each from the packed bytes `step` further on.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_vectors<V>(
     packed: &[u8],
@@ -155,6 +159,7 @@ struct Unpack<const SIZE: usize, const WIDE: bool> {
 }
 
 impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field, bit: usize) -> Self {
         let (bits, first_bit) = (field.bits as u16, field.first_bit as u16);
@@ -201,6 +206,7 @@ impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
     }
 
     /// Turns 64 packed bytes into 64 bytes of components.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn run<const SIGNED: bool>(&self, packed: __m512i) -> __m512i {
         let this = _mm512_permutexvar_epi8(self.gather, packed);
