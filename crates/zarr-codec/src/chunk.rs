@@ -59,7 +59,8 @@ impl ChunkCodec {
             bound.whole().error(kind)
         };
         let shapes = bound.shapes(chunk_shape)?;
-        let route = Route::new(&bound.moves, &shapes).ok_or_else(too_large)?;
+        let route = Route::new(&bound.moves, &shapes, bound.options.unknown_decoded_len)
+            .ok_or_else(too_large)?;
         let elements = route.elements();
         // All sizes in memory are at most this product, so that none of them can overflow.
         let in_memory = elements.checked_mul(bound.element.size().max(1));

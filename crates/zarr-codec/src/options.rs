@@ -12,8 +12,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The most bytes that a compressor may give where the metadata names no length: under
-    /// another compressor (SD-35).
+    /// The most bytes that decoding may take where nothing else bounds them: out of a compressor
+    /// under another one or around a shard, and for the elements of a shard, which a few bytes may
+    /// stand for, where a `reshape` around it makes a buffer necessary (SD-35).
     pub unknown_decoded_len: u64,
     /// Whether encoding refuses values that would not read back as they are (SD-49).
     pub strict: bool,

@@ -19,7 +19,7 @@ use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::chain::Place;
 use crate::chunk::swap;
-use crate::compressor::reserve;
+use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
@@ -32,12 +32,14 @@ pub struct Route {
     shapes: Vec<Vec<usize>>,
     /// The leaf in the shape of each level, where it is a single view there.
     leaf_views: Vec<Option<View>>,
+    /// The most bytes of a buffer for elements that a shard need not have stored (SD-35).
+    limit: u64,
 }
 
 impl Route {
     /// The route of one chunk shape; `shapes` has one more entry than there are moves. `None` if
     /// the address space cannot hold the chunk.
-    pub(crate) fn new(moves: &[(Move, Place)], shapes: &[Vec<u64>]) -> Option<Self> {
+    pub(crate) fn new(moves: &[(Move, Place)], shapes: &[Vec<u64>], limit: u64) -> Option<Self> {
         let shapes = shapes
             .iter()
             .map(|shape| shape.iter().map(|size| usize::try_from(*size).ok()).collect())
@@ -50,7 +52,7 @@ impl Route {
             leaf_views.push(view.clone());
         }
         leaf_views.reverse();
-        Some(Self { moves, shapes, leaf_views })
+        Some(Self { moves, shapes, leaf_views, limit })
     }
 
     /// The leaf's positions in the chunk's own shape, if one strided view holds them.
@@ -202,6 +204,7 @@ impl Route {
         // All elements to a buffer in C order of the level, and from there on.
         let whole = self.contiguous(level)?;
         let element = Element::new(out.element_size());
+        self.check_limit(source, &whole, element)?;
         let mut buffer = take_buffer(buffers, whole.len(), element)?;
         let result = Output::new(&mut buffer, &whole, element.size())
             .map_err(Fault::from)
@@ -243,6 +246,7 @@ impl Route {
         let inside: Vec<Slice> = region.iter().map(|slice| Slice { start: 0, ..*slice }).collect();
         let whole = View::contiguous(&shape).map_err(CopyError::from)?;
         let element = Element::new(out.element_size());
+        self.check_limit(source, &whole, element)?;
         let mut buffer = take_buffer(buffers, whole.len(), element)?;
         let result = Output::new(&mut buffer, &whole, element.size())
             .map_err(Fault::from)
@@ -250,6 +254,23 @@ impl Route {
             .and_then(|()| Ok(out.copy_from(&sliced(&whole, &inside)?, &buffer, element, &[])?));
         buffers.push(buffer);
         result
+    }
+
+    /// Refuses a buffer that the bytes of a shard do not account for: a few of them may stand for
+    /// any number of elements. Other leaves have checked the number of their bytes.
+    fn check_limit(
+        &self,
+        source: &Source<'_>,
+        whole: &View,
+        element: Element,
+    ) -> Result<(), ChunkErrorKind> {
+        let bytes = widen(whole.len().saturating_mul(element.size()));
+        match source {
+            Source::Shard(_) if bytes > self.limit => {
+                Err(ChunkErrorKind::DecodedLimit { limit: self.limit })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.

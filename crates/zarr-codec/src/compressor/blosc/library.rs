@@ -5,6 +5,9 @@
 
 use super::{Blosc, LONGEST};
 
+/// The longest output that the library can count.
+const MOST: usize = 0x7fff_ffff;
+
 /// Decompresses `encoded`, whose header says how long it is itself and that `out` is long enough:
 /// the caller has compared both. Returns the bytes written, `None` if the bytes are not valid.
 pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
@@ -53,7 +56,7 @@ pub(super) fn compress(decoded: &[u8], out: &mut [u8], settings: &Blosc) -> Opti
             decoded.len(),
             decoded.as_ptr().cast(),
             out.as_mut_ptr().cast(),
-            out.len().min(LONGEST),
+            out.len().min(MOST),
             settings.compressor.as_ptr(),
             block_size,
             1,

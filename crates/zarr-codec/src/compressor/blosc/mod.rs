@@ -80,7 +80,11 @@ impl ByteCodec for Blosc {
             let reason = format!("{length} bytes, of which blosc takes at most {most}");
             return Err(ChunkErrorKind::Encode { reason });
         }
-        let most = decoded.len().saturating_add(HEADER);
+        let mut most = decoded.len().saturating_add(HEADER);
+        if self.compressor == c"snappy" {
+            // It refuses to start with less than its worst case, and all bytes are then stored.
+            most = most.saturating_add(decoded.len() / 6).saturating_add(64);
+        }
         reserve(out, most)?;
         out.resize(most, 0);
         let written = library::compress(decoded, out, self);

@@ -1,0 +1,164 @@
+//! The byte compressors: what they read of others, and what they refuse (SD-35, SD-61).
+
+use zarr_codec::{AxisEdges, Chain, Options};
+use zarr_metadata::Codec;
+
+use crate::support::{codec, data_type, decode_whole, encode};
+
+fn chain(compressors: &str) -> String {
+    format!(r#"[{{"name": "bytes"}}, {compressors}]"#)
+}
+
+fn blosc(cname: &str, shuffle: &str, type_size: u32) -> String {
+    format!(
+        r#"{{"name": "blosc", "configuration": {{"cname": "{cname}", "clevel": 5,
+        "shuffle": "{shuffle}", "typesize": {type_size}, "blocksize": 0}}}}"#
+    )
+}
+
+/// Compressible, and not all alike.
+fn elements(count: usize) -> Vec<u8> {
+    (0..count).map(|n| if n % 7 == 0 { (n / 7 % 256) as u8 } else { 3 }).collect()
+}
+
+const GZIP: &str = r#"{"name": "gzip", "configuration": {"level": 5}}"#;
+const ZSTD: &str = r#"{"name": "zstd", "configuration": {"level": 3, "checksum": true}}"#;
+const CRC32C: &str = r#"{"name": "crc32c"}"#;
+
+#[test]
+fn sd_61_stacks_of_all_compressors_read_what_they_write() {
+    let all = [
+        GZIP.to_owned(),
+        ZSTD.to_owned(),
+        CRC32C.to_owned(),
+        blosc("lz4", "shuffle", 4),
+        blosc("zstd", "bitshuffle", 8),
+    ];
+    let elements = elements(3000);
+    for first in &all {
+        for second in &all {
+            let codec = codec(&chain(&format!("{first}, {second}")), "uint8", &[3000]);
+            let (_, bytes) = encode(&codec, &elements, &[0]).expect("encodes");
+            assert_eq!(decode_whole(&codec, &bytes, &[0]).expect("decodes"), elements);
+            for length in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+                assert!(decode_whole(&codec, &bytes[..length], &[0]).is_err(), "cut to {length}");
+            }
+            let longer = [&bytes[..], &[0]].concat();
+            assert!(decode_whole(&codec, &longer, &[0]).is_err(), "{first}, {second}");
+        }
+    }
+}
+
+#[test]
+fn sd_61_blosc_with_every_compressor_and_shuffle() {
+    let elements = elements(100_000);
+    for cname in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
+        for shuffle in ["noshuffle", "shuffle", "bitshuffle"] {
+            for type_size in [1, 2, 3, 8, 255, 256] {
+                let codec = codec(&chain(&blosc(cname, shuffle, type_size)), "uint8", &[100_000]);
+                let (_, bytes) = encode(&codec, &elements, &[0]).expect("encodes");
+                assert!(bytes.len() < 60_000, "{cname} made {} bytes", bytes.len());
+                assert_eq!(decode_whole(&codec, &bytes, &[0]).expect("decodes"), elements);
+            }
+        }
+    }
+}
+
+#[test]
+fn sd_61_crc32c_is_little_endian_over_its_input() {
+    // The check value of the algorithm's catalogues.
+    let codec = codec(&chain(CRC32C), "uint8", &[9]);
+    let (_, bytes) = encode(&codec, b"123456789", &[0]).expect("encodes");
+    assert_eq!(bytes, b"123456789\x83\x92\x06\xe3");
+    // The checksum of the checksum, too.
+    let twice = self::codec(&chain(&format!("{CRC32C}, {CRC32C}")), "uint8", &[9]);
+    assert_eq!(encode(&twice, b"123456789", &[0]).expect("encodes").1.len(), 17);
+    assert_eq!(twice.encoded_len(), Some(17));
+}
+
+#[test]
+fn sd_61_several_members_and_frames() {
+    for compressor in [GZIP, ZSTD] {
+        let half = codec(&chain(compressor), "uint8", &[100]);
+        let (first, second) = (elements(100), vec![8; 100]);
+        let bytes = [
+            encode(&half, &first, &[0]).expect("encodes").1,
+            encode(&half, &second, &[0]).expect("encodes").1,
+        ]
+        .concat();
+        let whole = codec(&chain(compressor), "uint8", &[200]);
+        let expected = [first, second].concat();
+        assert_eq!(decode_whole(&whole, &bytes, &[0]).expect("decodes"), expected);
+    }
+    // A skippable frame: its magic number, its length, and what is skipped.
+    let codec = codec(&chain(ZSTD), "uint8", &[100]);
+    let skippable = [0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    let (_, frame) = encode(&codec, &elements(100), &[0]).expect("encodes");
+    let bytes = [&skippable[..], &frame, &skippable].concat();
+    assert_eq!(decode_whole(&codec, &bytes, &[0]).expect("decodes"), elements(100));
+}
+
+#[test]
+fn sd_35_a_bomb_costs_no_more_than_the_chunk() {
+    for compressor in [GZIP.to_owned(), ZSTD.to_owned(), blosc("zlib", "noshuffle", 1)] {
+        let large = codec(&chain(&compressor), "uint8", &[1 << 20]);
+        let (_, bomb) = encode(&large, &vec![1; 1 << 20], &[0]).expect("encodes");
+        let small = codec(&chain(&compressor), "uint8", &[256]);
+        let error = decode_whole(&small, &bomb, &[0]).expect_err("too much");
+        assert!(
+            error.to_string().contains("256 bytes") || error.to_string().contains("expected 256"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn sd_35_stacked_compressors_keep_to_the_limit() {
+    let codecs = chain(&format!("{ZSTD}, {GZIP}"));
+    let codecs = Codec::list_from_json(codecs.as_bytes()).expect("valid");
+    let edges = [AxisEdges::one(1 << 16)];
+    let options = Options::default().with_unknown_decoded_len(100);
+    let chain = Chain::bind_with(&codecs, &data_type("uint8"), &edges, options).expect("binds");
+    let codec = chain.for_shape(&[1 << 16]).expect("fits");
+    let noise: Vec<u8> =
+        (0..1_u64 << 16).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    let (_, bytes) = encode(&codec, &noise, &[0]).expect("encodes");
+    let error = decode_whole(&codec, &bytes, &[0]).expect_err("past the limit");
+    insta::assert_snapshot!(error, @"codec gzip ($.codecs[2]): decodes to more than the limit of 100 bytes");
+}
+
+#[test]
+fn sd_35_zstd_frames_that_the_library_takes_without_a_word() {
+    let codec = codec(&chain(ZSTD), "uint8", &[4]);
+    // A frame header with a content size of 2^64 - 1, then a raw block of four bytes, the last.
+    let header = [0x28, 0xb5, 0x2f, 0xfd, 0xc0, 0x00];
+    let block = [0x21, 0, 0, 1, 2, 3, 4];
+    let bytes = [&header[..], &[0xff; 8], &block].concat();
+    let error = decode_whole(&codec, &bytes, &[0]).expect_err("no such size");
+    insta::assert_snapshot!(error, @"codec zstd ($.codecs[1]): corrupt: the frame header promises 2^64 - 1 bytes");
+    // The same with an unknown size is right.
+    let bytes = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00][..], &block].concat();
+    assert_eq!(decode_whole(&codec, &bytes, &[0]).expect("decodes"), [1, 2, 3, 4]);
+    // And a magic number of a format before version 1.
+    let bytes = [&[0x27, 0xb5, 0x2f, 0xfd, 0x00, 0x00][..], &block].concat();
+    insta::assert_snapshot!(decode_whole(&codec, &bytes, &[0]).expect_err("version 0.7"), @"codec zstd ($.codecs[1]): corrupt: no zstd frame where one must start");
+}
+
+#[test]
+fn sd_49_strict_encoding_refuses_what_is_cut_off() {
+    let codecs = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+        "codecs": [{"name": "packbits", "configuration": {"last_bit": 3}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
+    let edges = [AxisEdges::one(4)];
+    let list = Codec::list_from_json(codecs.as_bytes()).expect("valid");
+    let strict = Options::default().with_strict(true);
+    let chain = Chain::bind_with(&list, &data_type("uint8"), &edges, strict).expect("binds");
+    let codec = chain.for_shape(&[4]).expect("fits");
+    let error = encode(&codec, &[1, 2, 3, 0x13], &[0]).expect_err("five bits");
+    insta::assert_snapshot!(error, @"codec packbits ($.codecs[0].configuration.codecs[0]): inner chunk [1]: element 1 has the bits 0x13, some of which the packed form cannot keep");
+    let loose = self::codec(codecs, "uint8", &[4]);
+    let (_, bytes) = encode(&loose, &[1, 2, 3, 0x13], &[0]).expect("encodes");
+    assert_eq!(decode_whole(&loose, &bytes, &[0]).expect("decodes"), [1, 2, 3, 3]);
+    // The fill value of a shard must survive its inner chain.
+    assert_eq!(chain.read_back(&[0x13]).expect("an element"), [3]);
+}

@@ -1,0 +1,19 @@
+//! Behaviour of the crate as its users see it.
+
+// Clippy knows helper functions as test code by this attribute alone.
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod compressors;
+#[cfg(test)]
+mod edges;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod naive;
+#[cfg(test)]
+mod shards;
+#[cfg(test)]
+mod support;

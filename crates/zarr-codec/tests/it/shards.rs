@@ -1,0 +1,149 @@
+//! Shards: golden bytes, empty inner chunks, and what an index may and may not say.
+
+use zarr_codec::{Encoded, Scratch, Slice};
+
+use crate::naive::crc32c;
+use crate::support::{codec, decode, decode_whole, encode};
+
+fn chain(location: &str, index_codecs: &str) -> String {
+    format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [2],
+        "codecs": [{{"name": "bytes"}}], "index_codecs": {index_codecs},
+        "index_location": "{location}"}}}}]"#
+    )
+}
+
+const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+const CHECKED: &str =
+    r#"[{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]"#;
+
+fn entries(entries: &[(u64, u64)]) -> Vec<u8> {
+    entries
+        .iter()
+        .flat_map(|(offset, length)| [offset.to_le_bytes(), length.to_le_bytes()].concat())
+        .collect()
+}
+
+const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
+
+#[test]
+fn sd_59_offsets_count_from_the_start_of_the_shard() {
+    let elements = [1, 2, 9, 9, 5, 6];
+    let index = entries(&[(0, 2), ABSENT, (2, 2)]);
+    let at_end = [&[1, 2, 5, 6], &index[..]].concat();
+    let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
+    assert_eq!(encode(&shard, &elements, &[9]).expect("encodes"), (Encoded::Chunk, at_end.clone()));
+    assert_eq!(decode_whole(&shard, &at_end, &[9]).expect("decodes"), elements);
+
+    // `end` is the default.
+    let default = chain("end", LITTLE)
+        .replace(r#", "index_location": "end""#, "")
+        .replace(",\n        \"index_location\": \"end\"", "");
+    assert!(!default.contains("index_location"));
+    let default = codec(&default, "uint8", &[6]);
+    assert_eq!(decode_whole(&default, &at_end, &[9]).expect("decodes"), elements);
+
+    let index = entries(&[(52, 2), ABSENT, (54, 2)]);
+    let checksum = crc32c(&index).to_le_bytes();
+    let at_start = [&index[..], &checksum, &[1, 2, 5, 6]].concat();
+    let shard = codec(&chain("start", CHECKED), "uint8", &[6]);
+    assert_eq!(encode(&shard, &elements, &[9]).expect("encodes").1, at_start);
+    assert_eq!(decode_whole(&shard, &at_start, &[9]).expect("decodes"), elements);
+}
+
+#[test]
+fn sd_60_a_shard_without_inner_chunks_is_not_stored() {
+    for (location, index) in [("end", LITTLE), ("start", CHECKED)] {
+        let shard = codec(&chain(location, index), "uint8", &[6]);
+        let (content, bytes) = encode(&shard, &[9; 6], &[9]).expect("encodes");
+        assert_eq!(content, Encoded::Empty);
+        // It is a shard all the same, for stores that cannot delete.
+        assert_eq!(decode_whole(&shard, &bytes, &[9]).expect("decodes"), [9; 6]);
+    }
+}
+
+#[test]
+fn sd_59_gaps_and_overlaps_are_allowed() {
+    let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
+    let bytes = [&[0xee, 1, 2, 0xee, 3, 4][..], &entries(&[(4, 2), (1, 2), (1, 2)])].concat();
+    assert_eq!(decode_whole(&shard, &bytes, &[9]).expect("decodes"), [3, 4, 1, 2, 1, 2]);
+}
+
+#[test]
+fn sd_59_entries_that_cannot_be() {
+    let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
+    let refused = |entry: (u64, u64)| {
+        let bytes = [&[1, 2, 3, 4, 5, 6][..], &entries(&[(0, 2), entry, (4, 2)])].concat();
+        let mut scratch = Scratch::new();
+        // Also where the inner chunk is not one that is read: the index is damaged.
+        let region = [Slice::from(0..2)];
+        let error = decode(&shard, &bytes, &region, &[9], &mut scratch).expect_err("not possible");
+        assert_eq!(error.inner_chunks(), [[1]]);
+        error.to_string()
+    };
+    insta::assert_snapshot!(refused((u64::MAX, 2)), @"codec sharding_indexed ($.codecs[0]): inner chunk [1]: offset 18446744073709551615 and length 2 in the index; both are 2^64 - 1 for an inner chunk that is not stored, or neither");
+    insta::assert_snapshot!(refused((2, u64::MAX)), @"codec sharding_indexed ($.codecs[0]): inner chunk [1]: offset 2 and length 18446744073709551615 in the index; both are 2^64 - 1 for an inner chunk that is not stored, or neither");
+    insta::assert_snapshot!(refused((5, 2)), @"codec sharding_indexed ($.codecs[0]): inner chunk [1]: offset 5 and length 2 in the index, but inner chunks lie within bytes 0 to 6");
+    insta::assert_snapshot!(refused((u64::MAX - 1, 2)), @"codec sharding_indexed ($.codecs[0]): inner chunk [1]: offset 18446744073709551614 and length 2 in the index, but inner chunks lie within bytes 0 to 6");
+    insta::assert_snapshot!(refused((2, u64::MAX - 1)), @"codec sharding_indexed ($.codecs[0]): inner chunk [1]: offset 2 and length 18446744073709551614 in the index, but inner chunks lie within bytes 0 to 6");
+
+    let shard = codec(&chain("start", LITTLE), "uint8", &[4]);
+    let bytes = [&entries(&[(31, 2), (32, 2)])[..], &[1, 2]].concat();
+    let error = decode_whole(&shard, &bytes, &[9]).expect_err("into the index");
+    insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunk [0]: offset 31 and length 2 in the index, but inner chunks lie within bytes 32 to 34");
+}
+
+#[test]
+fn sd_59_too_short_for_an_index() {
+    let shard = codec(&chain("end", CHECKED), "uint8", &[6]);
+    insta::assert_snapshot!(decode_whole(&shard, &[0; 51], &[9]).expect_err("too short"), @"codec sharding_indexed ($.codecs[0]): 51 encoded bytes, expected at least 52");
+    insta::assert_snapshot!(decode_whole(&shard, &[0; 52], &[9]).expect_err("no checksum"), @"codec crc32c ($.codecs[0].configuration.index_codecs[1]): checksum 0x00000000 stored, 0x288c3ab9 computed");
+}
+
+#[test]
+fn faults_in_nested_inner_chunks_say_which() {
+    let nested = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [4],
+        "codecs": {}, "index_codecs": {LITTLE}}}}}]"#,
+        chain("end", LITTLE)
+    );
+    let shard = codec(&nested, "bool", &[8]);
+    let (_, mut bytes) = encode(&shard, &[0, 0, 0, 0, 0, 0, 1, 1], &[0]).expect("encodes");
+    assert_eq!(bytes[..2], [1, 1]);
+    bytes[1] = 7;
+    let error = decode_whole(&shard, &bytes, &[0]).expect_err("no boolean");
+    assert_eq!(error.inner_chunks(), [[1], [1]]);
+    insta::assert_snapshot!(error, @"codec bytes ($.codecs[0].configuration.codecs[0].configuration.codecs[0]): inner chunk [1]: inner chunk [1]: element 1 is the boolean byte 7; 0 and 1 are allowed");
+}
+
+#[test]
+fn only_inner_chunks_that_a_region_needs_are_decoded() {
+    let shard = codec(
+        &chain("end", LITTLE).replace("\"bytes\"}", "\"bytes\"}, {\"name\": \"crc32c\"}"),
+        "uint8",
+        &[8],
+    );
+    let (_, mut bytes) = encode(&shard, &[1, 2, 3, 4, 5, 6, 7, 8], &[0]).expect("encodes");
+    bytes[6] ^= 1; // the second of four inner chunks, of two bytes and a checksum
+    let read = |slice: Slice| decode(&shard, &bytes, &[slice], &[0], &mut Scratch::new());
+    assert_eq!(read(Slice::from(4..8)).expect("not damaged"), [5, 6, 7, 8]);
+    assert_eq!(read(Slice { start: 1, count: 3, step: 3 }).expect("not damaged"), [2, 5, 8]);
+    assert!(read(Slice::from(3..5)).is_err());
+}
+
+#[test]
+fn an_index_can_be_read_apart() {
+    let codec = codec(&chain("start", CHECKED), "uint8", &[6]);
+    let shard = codec.shard().expect("a shard");
+    assert_eq!((shard.grid_shape(), shard.index_len()), (&[3][..], 52));
+    assert_eq!(shard.index_range(100), Some(0..52));
+    assert_eq!(shard.index_range(51), None);
+    let (_, bytes) = encode(&codec, &[1, 2, 9, 9, 5, 6], &[9]).expect("encodes");
+    let index = shard.parse_index(&bytes[..52], None, &mut Scratch::new()).expect("parses");
+    let ranges: Vec<_> = (0..index.len()).map(|chunk| index.range(chunk)).collect();
+    assert_eq!(ranges, [Some(52..54), None, Some(54..56)]);
+    // And the inner chunks one by one.
+    assert_eq!(decode_whole(shard.inner(), &bytes[54..56], &[9]).expect("decodes"), [5, 6]);
+    let error = shard.parse_index(&bytes[..51], None, &mut Scratch::new()).expect_err("short");
+    insta::assert_snapshot!(error, @"codec chain ($.codecs[0].configuration.index_codecs): an index of 51 bytes, expected 52");
+}
