@@ -12,19 +12,16 @@
 //! buffer; what they leave is done by the portable kernel in a buffer with room to spare.
 
 #[cfg(target_arch = "x86_64")]
-use crate::arch::{Avx2, Avx512, stream_copy};
+use crate::arch::{Avx2, Avx512};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
 /// Bytes that the portable kernel leaves at most, with as many again to spare.
 const SPARE: usize = 192;
 
-/// Unpacked bytes from which on results go past the caches, which they would only clear.
+/// Unpacked bytes from which on the AVX-512 kernel writes past the caches, which it would only clear.
+/// The others gain nothing: their vectors are no whole lines, and a detour by a buffer costs more.
 #[cfg(target_arch = "x86_64")]
 const STREAM_FROM: usize = 8 << 20;
-
-/// Bytes unpacked at a time on their way past the caches: half of a small first-level cache.
-#[cfg(target_arch = "x86_64")]
-const TILE: usize = 16 << 10;
 
 /// Unpacked bytes from which on it pays to fill the registers of the AVX2 kernel.
 #[cfg(target_arch = "x86_64")]
@@ -64,23 +61,7 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
         return;
     }
     let packed = &packed[position / 8..];
-    #[cfg(target_arch = "x86_64")]
-    if rest.len() >= STREAM_FROM {
-        return unpack_streaming(kernel, field, packed, rest);
-    }
     unpack_groups(kernel, field, packed, rest);
-}
-
-/// Unpacks to a tile that stays in the cache, and moves it on past the caches.
-#[cfg(target_arch = "x86_64")]
-fn unpack_streaming(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
-    let mut tile = [0; TILE];
-    let step = TILE / 8 / field.size * field.bits as usize;
-    for (i, out) in dst.chunks_mut(TILE).enumerate() {
-        let tile = &mut tile[..out.len()];
-        unpack_groups(kernel, field, &packed[i * step..], tile);
-        stream_copy(tile, out);
-    }
 }
 
 /// Unpacks from the start of `packed` on.

@@ -23,12 +23,6 @@ macro_rules! has {
     }};
 }
 
-/// Copies to a slice of the same length, past the caches.
-pub(crate) fn stream_copy(src: &[u8], dst: &mut [u8]) {
-    // SAFETY: every x86-64 processor has SSE2.
-    unsafe { stream::copy(src, dst) }
-}
-
 /// The kernel in [`avx512`].
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());

@@ -36,23 +36,3 @@ pub(in crate::arch) fn store(line: &mut Line, vector: __m512i) {
 pub(in crate::arch) fn fence() {
     _mm_sfence();
 }
-
-/// Copies to a slice of the same length, past the caches.
-#[target_feature(enable = "sse2")]
-pub(in crate::arch) fn copy(src: &[u8], dst: &mut [u8]) {
-    let (first, lines, last) = lines(dst);
-    let (src_first, src) = src.split_at(first.len());
-    first.copy_from_slice(src_first);
-    let (src_lines, src_last) = src.split_at(64 * lines.len());
-    for (line, src) in lines.iter_mut().zip(src_lines.as_chunks::<64>().0) {
-        for (part, src) in line.0.as_chunks_mut::<16>().0.iter_mut().zip(src.as_chunks::<16>().0) {
-            // SAFETY: both references are to 16 bytes; the line is aligned to 64 bytes, its parts
-            // therefore to 16, and the load needs no alignment.
-            unsafe {
-                _mm_stream_si128(part.as_mut_ptr().cast(), _mm_loadu_si128(src.as_ptr().cast()));
-            }
-        }
-    }
-    last.copy_from_slice(src_last);
-    fence();
-}
