@@ -23,6 +23,8 @@
 #![forbid(unsafe_code)]
 
 mod array;
+pub mod check;
+pub mod copy;
 mod error;
 mod grid;
 mod group;
@@ -30,6 +32,7 @@ mod node;
 mod parallel;
 mod pieces;
 mod region;
+mod resize;
 pub mod store;
 mod transfer;
 
@@ -39,3 +42,4 @@ pub use group::Group;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
 pub use region::{AxisRegion, Region, RegionError};
+pub use resize::Cut;

@@ -220,6 +220,19 @@ impl ChunkCodec {
             .map_err(|fault| fault.at(&self.bound.leaf_place))
     }
 
+    /// The bytes of an encoded chunk with the bytes-to-bytes codecs undone: what the array-to-bytes
+    /// codec has written, or a shard.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if a compressor or a checksum does not take them.
+    pub fn leaf_bytes<'a>(
+        &self,
+        encoded: &'a [u8],
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a [u8], ChunkError> {
+        self.decode_bytes(encoded, &mut scratch.bytes)
+    }
+
     /// Decodes a whole chunk into `elements`, which is as long as they are, in C order.
     pub(crate) fn decode_whole(
         &self,

@@ -76,6 +76,35 @@ impl Route {
         self.shapes.last().map_or(&[], Vec::as_slice)
     }
 
+    /// Which of the leaf's elements, in C order of its shape, the element at `index` of the chunk
+    /// is; `None` unless the chunk has such an element.
+    #[must_use]
+    pub fn leaf_position(&self, index: &[usize]) -> Option<usize> {
+        let number = |index: &[usize], shape: &[usize]| {
+            let axes = index.iter().zip(shape);
+            (index.len() == shape.len()).then_some(())?;
+            axes.into_iter().try_fold(0_usize, |number, (index, size)| {
+                (index < size).then_some(())?;
+                number.checked_mul(*size)?.checked_add(*index)
+            })
+        };
+        let mut position = number(index, self.chunk_shape())?;
+        for (step, shapes) in self.moves.iter().zip(self.shapes.windows(2)) {
+            // A reshape keeps the order of the elements.
+            if let (Move::Transpose { order }, [decoded, encoded]) = (step, shapes) {
+                let mut index = vec![0; decoded.len()];
+                for (index, size) in index.iter_mut().zip(decoded).rev() {
+                    *index = position.checked_rem(*size)?;
+                    position = position.checked_div(*size)?;
+                }
+                let moved: Option<Vec<usize>> =
+                    order.iter().map(|axis| index.get(*axis).copied()).collect();
+                position = number(&moved?, encoded)?;
+            }
+        }
+        Some(position)
+    }
+
     pub(crate) fn elements(&self) -> usize {
         self.leaf_views.last().and_then(Option::as_ref).map_or(0, View::len)
     }

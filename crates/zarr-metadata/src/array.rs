@@ -207,6 +207,16 @@ impl ArrayMetadata {
         self.with_member("chunk_key_encoding", &encoding.to_json())
     }
 
+    /// The document with this codec chain.
+    ///
+    /// # Errors
+    /// As for [`ArrayMetadata::new`].
+    pub fn with_codecs(&self, codecs: &[Codec]) -> Result<Self> {
+        let mut json = String::new();
+        write_codecs(codecs, &mut json);
+        self.with_member("codecs", &json)
+    }
+
     /// The document with this shape, for a resize that the grid covers as it is.
     ///
     /// # Errors

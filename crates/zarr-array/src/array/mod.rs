@@ -275,7 +275,7 @@ impl Array {
     }
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
-    fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
+    pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let chain = |source| ArrayError::Chain { key: key.to_string(), source };
         self.chain.check_writable().map_err(chain)?;
         let read_back = self

@@ -1,5 +1,6 @@
 //! Reading regions.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_codec::{Need, Scratch};
@@ -32,8 +33,18 @@ impl Array {
     /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless `out` is as long as the
     /// region. `out` may be partly written.
     pub fn read_into(&self, region: &Region, out: &mut [u8]) -> Result<(), ArrayError> {
-        let transfer = Transfer::new(self, region, out.len())?;
         let threads = self.threads_for(out.len());
+        self.read_with(region, out, threads)
+    }
+
+    /// As [`read_into`](Array::read_into), on this number of threads.
+    pub(crate) fn read_with(
+        &self,
+        region: &Region,
+        out: &mut [u8],
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
+        let transfer = Transfer::new(self, region, out.len())?;
         let places = transfer.cut(out, self.element_size())?;
         parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
             transfer.for_each_part(range, |part| {

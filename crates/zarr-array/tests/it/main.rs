@@ -2,11 +2,17 @@
 
 // Clippy knows helper functions as test code by this attribute alone.
 #[cfg(test)]
+mod check;
+#[cfg(test)]
+mod copy;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod partial;
 #[cfg(test)]
 mod regions;
+#[cfg(test)]
+mod resize;
 #[cfg(test)]
 mod seattle;
 #[cfg(test)]

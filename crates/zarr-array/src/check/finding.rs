@@ -1,0 +1,107 @@
+//! What a check finds, and the list of all there is to find.
+
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// A rule of the specifications is broken: readers may fail, or read something else.
+    Error,
+    /// Allowed, or harmless here, but not what was meant: other readers may refuse it.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+/// One thing that is wrong, and where.
+///
+/// Displayed as one line: severity, key, JSON path, message, and the id in brackets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// A stable name of the kind of finding; `docs/check.md` has a section for each.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The object in the store that it is about: a document, a chunk, a stray file.
+    pub key: String,
+    /// The place in that object if it is a document, as a JSON path.
+    pub path: Option<String>,
+    /// What was found and what is allowed: one line.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, severity, key, path, message } = self;
+        write!(f, "{severity}: {key}: ")?;
+        if let Some(path) = path {
+            write!(f, "{path}: ")?;
+        }
+        write!(f, "{message} [{id}]")
+    }
+}
+
+/// A kind of finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rule {
+    /// The id that its findings have.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it means, in one sentence.
+    pub about: &'static str,
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $about:literal;)*) => {
+        /// Every kind of finding that is not one of a document that can be read all the same:
+        /// those have the ids of `zarr_metadata::Finding`.
+        pub const RULES: &[Rule] =
+            &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
+
+        $(pub(super) const $name: Rule =
+            Rule { id: $id, severity: Severity::$severity, about: $about };)*
+    };
+}
+
+rules! {
+    DOCUMENT "invalid-document" Error "a zarr.json breaks a rule of the specification";
+    GRID "invalid-grid" Error "the edges of the chunk grid make no grid";
+    CHAIN "invalid-chain" Error "the codec chain does not fit the data type or a chunk shape";
+    FILL "fill-value-lost" Error "the fill value does not survive the codec chain";
+    DECODE "chunk-does-not-decode" Error "a chunk's bytes are not those of such a chunk";
+    CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
+    UNSUPPORTED "not-supported" Warning "a codec or data type is not known here, so that chunks \
+        cannot be checked";
+    CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
+    VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
+    STRAY "stray-object" Warning "an object that belongs to no node";
+    OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";
+    PAST "chunk-past-end" Warning "a chunk wholly past the array's end, which shows again when \
+        the array grows";
+    FILL_ONLY "fill-only-chunk" Warning "a stored chunk with nothing but the fill value";
+    BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
+    UNFINISHED "unfinished-copy" Warning "a copy into this array was interrupted";
+    TEMPORARY "leftover-temporary" Warning "a write that was never finished";
+    LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
+    FOREIGN "foreign-file" Warning "a file whose name no key can have";
+}
+
+impl Rule {
+    pub(super) fn at(self, key: impl Into<String>, message: impl Into<String>) -> Finding {
+        let Self { id, severity, .. } = self;
+        Finding { id, severity, key: key.into(), path: None, message: message.into() }
+    }
+
+    pub(super) fn at_path(self, key: &str, path: &str, message: impl Into<String>) -> Finding {
+        Finding { path: Some(path.to_owned()), ..self.at(key, message) }
+    }
+}

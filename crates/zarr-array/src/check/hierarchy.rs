@@ -1,0 +1,230 @@
+//! Nodes, their documents, and what lies beside them.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use zarr_codec::{ChainError, ChainErrorKind, Options};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
+
+use super::finding::{
+    CHAIN, CONSOLIDATED, DOCUMENT, FILL, Finding, GRID, STRAY, Severity, UNSUPPORTED, VERSION_2,
+};
+use super::{CheckOptions, Summary};
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::node::{self, METADATA_KEY};
+use crate::store::{DirEntry, Key, Prefix, Store};
+
+/// Objects of Zarr version 2.
+const VERSION_2_NAMES: [&str; 4] = [".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+
+/// A check under way.
+pub(super) struct Walk<'a> {
+    pub(super) store: &'a Arc<dyn Store>,
+    pub(super) options: &'a CheckOptions,
+    report: &'a mut dyn FnMut(Finding),
+    pub(super) summary: Summary,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        store: &'a Arc<dyn Store>,
+        options: &'a CheckOptions,
+        report: &'a mut dyn FnMut(Finding),
+    ) -> Self {
+        Self { store, options, report, summary: Summary::default() }
+    }
+
+    pub(super) fn found(&mut self, finding: Finding) {
+        let count = match finding.severity {
+            Severity::Error => &mut self.summary.errors,
+            Severity::Warning => &mut self.summary.warnings,
+        };
+        *count = count.saturating_add(1);
+        (self.report)(finding);
+    }
+
+    pub(super) fn run(mut self, root: &Prefix) -> Result<Summary, ArrayError> {
+        // What says that there is no node at all is an error, not a finding.
+        match node::open(self.store, root) {
+            Err(ArrayError::Metadata { .. }) | Ok(_) => {}
+            Err(error) => return Err(error),
+        }
+        // A stack of our own: hostile hierarchies may be deeper than a thread's.
+        let mut waiting = vec![root.clone()];
+        while let Some(prefix) = waiting.pop() {
+            let key = prefix.key(METADATA_KEY)?;
+            let Some(document) = self.store.get(&key)? else { continue };
+            match NodeMetadata::from_json(&document) {
+                Err(error) => {
+                    self.found(document_error(&key, &error));
+                    // Whatever it is, what lies below is worth a look.
+                    self.children(&prefix, false, &mut waiting)?;
+                }
+                Ok(NodeMetadata::Group(group)) => {
+                    self.summary.groups = self.summary.groups.saturating_add(1);
+                    self.findings(&key, group.findings());
+                    self.consolidated(&prefix, &key, &group)?;
+                    self.children(&prefix, true, &mut waiting)?;
+                }
+                Ok(NodeMetadata::Array(array)) => {
+                    self.summary.arrays = self.summary.arrays.saturating_add(1);
+                    self.findings(&key, array.findings());
+                    self.array(&prefix, &key, array)?;
+                }
+            }
+        }
+        Ok(self.summary)
+    }
+
+    fn findings(&mut self, key: &Key, findings: &[zarr_metadata::Finding]) {
+        for finding in findings {
+            self.found(Finding {
+                id: finding.id(),
+                severity: Severity::Warning,
+                key: key.to_string(),
+                path: Some(finding.path().to_owned()),
+                message: format!("found {}, expected {}", finding.found(), finding.allowed()),
+            });
+        }
+    }
+
+    /// Puts the nodes directly below `prefix` on the stack, the first on top, and reports what is
+    /// none.
+    fn children(
+        &mut self,
+        prefix: &Prefix,
+        strict: bool,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let mut entries = Vec::new();
+        self.store.list_dir(prefix, &mut |entry| {
+            entries.push(entry);
+            ControlFlow::Continue(())
+        })?;
+        entries.sort();
+        let mut nodes = Vec::new();
+        for entry in entries {
+            match entry {
+                DirEntry::Prefix(child) => {
+                    if self.store.head(&child.key(METADATA_KEY)?)?.is_some() {
+                        nodes.push(child);
+                    } else if strict {
+                        self.stray_prefix(&child)?;
+                    }
+                }
+                DirEntry::Object(key) if strict => {
+                    let name = prefix.strip(&key).unwrap_or_default();
+                    if VERSION_2_NAMES.contains(&name) {
+                        let message = "of Zarr version 2, beside a zarr.json; not read";
+                        self.found(VERSION_2.at(key.as_str(), message));
+                    } else if name != METADATA_KEY {
+                        self.found(STRAY.at(key.as_str(), "belongs to no node"));
+                    }
+                }
+                DirEntry::Object(_) => {}
+            }
+        }
+        waiting.extend(nodes.into_iter().rev());
+        Ok(())
+    }
+
+    /// A folder in a group that is no node.
+    fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
+        for name in VERSION_2_NAMES {
+            let key = prefix.key(name)?;
+            if self.store.head(&key)?.is_some() {
+                let message = "a node of Zarr version 2; only version 3 is read";
+                self.found(VERSION_2.at(key.as_str(), message));
+                return Ok(());
+            }
+        }
+        let mut any = false;
+        self.store.list(prefix, &mut |_| {
+            any = true;
+            ControlFlow::Break(())
+        })?;
+        if any {
+            let message = "objects that belong to no node: there is no zarr.json";
+            self.found(STRAY.at(format!("{}/", prefix.as_str()), message));
+        }
+        Ok(())
+    }
+
+    /// Consolidated metadata says of each node what its own document says.
+    fn consolidated(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        group: &GroupMetadata,
+    ) -> Result<(), ArrayError> {
+        let Some(consolidated) = group.consolidated_metadata() else { return Ok(()) };
+        for path in consolidated.paths() {
+            let at = format!("$.consolidated_metadata.metadata[{path:?}]");
+            let Ok(child) = prefix.join(path) else {
+                self.found(CONSOLIDATED.at_path(key.as_str(), &at, "no path that a node can have"));
+                continue;
+            };
+            let own = self.store.get(&child.key(METADATA_KEY)?)?;
+            let own = own.map(|document| NodeMetadata::from_json(&document));
+            let message = match (consolidated.node(path), own) {
+                (_, None) => "there is no such node",
+                (Some(Err(_)), _) => "not a valid document",
+                (Some(Ok(said)), Some(Ok(own))) if said != own => "differs from the node's own",
+                _ => continue,
+            };
+            self.found(CONSOLIDATED.at_path(key.as_str(), &at, message));
+        }
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        metadata: ArrayMetadata,
+    ) -> Result<(), ArrayError> {
+        let store = Arc::clone(self.store);
+        match Array::with_metadata(store, prefix, metadata, Options::default()) {
+            Ok(array) => {
+                if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
+                    array.check_writable(key)
+                {
+                    let message = format!("{fill_value} would read back as {read_back}");
+                    self.found(FILL.at_path(key.as_str(), "$.fill_value", message));
+                }
+                self.chunks(&array)
+            }
+            Err(ArrayError::Chain { source, .. }) => {
+                self.found(chain_error(key, &source));
+                Ok(())
+            }
+            Err(ArrayError::Grid { source, .. }) => {
+                self.found(GRID.at_path(key.as_str(), "$.chunk_grid", source.to_string()));
+                Ok(())
+            }
+            Err(ArrayError::DataType { data_type, .. }) => {
+                let message = format!("elements of type {data_type} are not read here");
+                self.found(UNSUPPORTED.at_path(key.as_str(), "$.data_type", message));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn document_error(key: &Key, error: &MetadataError) -> Finding {
+    let message = error.to_string();
+    let message = message.strip_prefix(error.path()).unwrap_or(&message);
+    let message = message.strip_prefix(": ").unwrap_or(message);
+    DOCUMENT.at_path(key.as_str(), error.path(), message)
+}
+
+fn chain_error(key: &Key, error: &ChainError) -> Finding {
+    let rule = match error.kind() {
+        ChainErrorKind::Unsupported | ChainErrorKind::DataType { .. } => UNSUPPORTED,
+        _ => CHAIN,
+    };
+    let message = format!("codec {}: {}", error.codec(), error.kind());
+    rule.at_path(key.as_str(), error.path(), message)
+}

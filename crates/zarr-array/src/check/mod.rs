@@ -1,0 +1,124 @@
+//! Checks of whole hierarchies against the specifications.
+//!
+//! [`check`] goes through a node and all below it: documents, grids and chains, keys, and, if
+//! asked, every chunk. It reports what breaks a rule and what is legal but not meant, each with a
+//! stable id; [`RULES`] lists them, together with the findings of `zarr_metadata`.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_array::check::{CheckOptions, check};
+//! use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+//!
+//! let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+//! store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+//! store.put(&Key::new("notes.txt")?, b"?")?;
+//! let mut findings = Vec::new();
+//! let summary = check(&store, &Prefix::root(), &CheckOptions::default(), &mut |finding| {
+//!     findings.push(finding.to_string());
+//! })?;
+//! assert_eq!(summary.groups, 1);
+//! assert_eq!(findings, ["warning: notes.txt: belongs to no node [stray-object]"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chunks;
+mod finding;
+mod hierarchy;
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub use finding::{Finding, RULES, Rule, Severity};
+
+use crate::error::ArrayError;
+use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};
+
+/// How thorough a check is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// Whether every stored chunk is read and decoded.
+    pub data: bool,
+    /// How many threads decode chunks.
+    pub threads: NonZeroUsize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { data: false, threads }
+    }
+}
+
+impl CheckOptions {
+    /// With every stored chunk read and decoded, or without.
+    #[must_use]
+    pub fn with_data(mut self, data: bool) -> Self {
+        self.data = data;
+        self
+    }
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Groups.
+    pub groups: u64,
+    /// Arrays.
+    pub arrays: u64,
+    /// Chunks that are stored.
+    pub chunks: u64,
+    /// Bytes of the chunks that were read.
+    pub bytes: u64,
+    /// Findings that are errors.
+    pub errors: u64,
+    /// Findings that are warnings.
+    pub warnings: u64,
+}
+
+/// Checks the node at `prefix` and all below it, and reports what is found in the order of keys
+/// within each node.
+///
+/// Time and memory follow what is stored, not the sizes that documents claim.
+///
+/// # Errors
+/// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`, and what
+/// the store says. What is wrong with nodes and chunks is no error but a finding.
+pub fn check(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(Finding),
+) -> Result<Summary, ArrayError> {
+    hierarchy::Walk::new(store, options, report).run(prefix)
+}
+
+/// Reports the files of a local store that are no objects: what killed writers left, and names
+/// that no key can have. Files that a living process holds are none.
+///
+/// # Errors
+/// What the store says.
+pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<(), ArrayError> {
+    let mut found: Vec<Leftover> = Vec::new();
+    store.leftovers(&Prefix::root(), &mut |leftover| {
+        if !leftover.in_use {
+            found.push(leftover);
+        }
+        ControlFlow::Continue(())
+    })?;
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    for leftover in found {
+        let path = leftover.path.strip_prefix(store.root()).unwrap_or(&leftover.path);
+        let (rule, message) = match leftover.kind {
+            LeftoverKind::Temporary => {
+                (finding::TEMPORARY, "a write that was never finished; may be removed")
+            }
+            LeftoverKind::Lock => (finding::LOCK, "a lock that nobody holds; may be removed"),
+            LeftoverKind::Foreign => (finding::FOREIGN, "no object: no key can have this name"),
+        };
+        report(rule.at(path.display().to_string(), message));
+    }
+    Ok(())
+}

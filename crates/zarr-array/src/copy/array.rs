@@ -1,0 +1,269 @@
+//! One array into another.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use zarr_grid::{Grid, GridError};
+use zarr_metadata::ArrayMetadata;
+
+use super::error::{TransferError, source, target};
+use super::marker::{Found, Marker};
+use super::{CopyOptions, CopySummary, Progress};
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::node::{self, METADATA_KEY};
+use crate::region::Region;
+use crate::store::{Prefix, Store};
+
+/// Copies the elements of `from` to a new array with this metadata.
+///
+/// Shape and data type must be those of the source; chunks, codecs, fill value and whatever else
+/// the document says may be others.
+///
+/// # Errors
+/// [`TransferError::Memory`] if one chunk of the target does not fit into
+/// [`CopyOptions::memory`]; [`TransferError::Exists`] if there is a node at the target and neither
+/// `resume` nor `overwrite` is set; [`TransferError::OtherCopy`] if there is nothing to resume;
+/// otherwise what reading and writing say. What was written until then stays, to be resumed.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::copy::{CopyOptions, copy_array};
+/// use zarr_array::store::{MemoryStore, Prefix};
+/// use zarr_array::{Array, Region};
+/// use zarr_metadata::{ArrayMetadata, ChunkGrid};
+///
+/// let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [59],
+///   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+///   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+///   "chunk_key_encoding": {"name": "default"}}"#;
+/// let metadata = ArrayMetadata::from_json(document)?;
+/// let from = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// from.write(&Region::from(9..11), &[1, 2])?;
+///
+/// let months = ChunkGrid::from_json(br#"{"name": "rectilinear",
+///   "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}}"#)?;
+/// let months = from.metadata().with_shape_and_grid(from.shape(), &months)?;
+/// let store = Arc::new(MemoryStore::new());
+/// let options = CopyOptions::default();
+/// let (to, _) = copy_array(&from, store, &Prefix::root(), months, &options, &mut |_| {})?;
+/// assert_eq!(to.read(&Region::from(8..12))?, [0, 1, 2, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn copy_array(
+    from: &Array,
+    store: Arc<dyn Store>,
+    prefix: &Prefix,
+    metadata: ArrayMetadata,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Array, CopySummary), TransferError> {
+    let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
+    if !same {
+        return Err(TransferError::Mismatch {
+            source_shape: from.shape().to_vec(),
+            source_type: from.data_type().name(),
+            target_shape: metadata.shape().to_vec(),
+            target_type: metadata.data_type().name(),
+        });
+    }
+    // Everything that can be refused is, before anything is written.
+    let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::default())
+        .map_err(TransferError::Target)?;
+    let document = prefix.key(METADATA_KEY)?;
+    to.check_writable(&document).map_err(TransferError::Target)?;
+    let budget = Budget::new(from, &to, options)?;
+    let to = to.with_threads(budget.threads);
+    let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
+
+    let json = to.metadata().to_json();
+    let (marker, found) =
+        Marker::begin(to.store(), prefix, &from.metadata().to_json(), &json, options)?;
+    if found == Found::Finished {
+        let summary = CopySummary { arrays: 1, ..CopySummary::default() };
+        return Ok((to, summary));
+    }
+    if to.store().head(&document)?.is_none() {
+        to.store().put(&document, json.as_bytes())?;
+    }
+    let done = match found {
+        Found::Interrupted => stored(&to)?,
+        _ => HashSet::new(),
+    };
+    let copy = Copy { from, to: &to, done, budget, verify: options.verify };
+    let summary = copy.run(&tasks, progress)?;
+    marker.remove()?;
+    Ok((to, summary))
+}
+
+/// Whole chunks of the target, put together to groups that end where source chunks end.
+fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
+    let all = to.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
+    if all <= elements {
+        let one: Vec<u64> = to.shape().iter().map(|length| (*length).max(1)).collect();
+        return Grid::regular(to.shape(), &one);
+    }
+    to.grid().grouped(elements, Some(from.grid()))
+}
+
+/// The chunks of the target that an interrupted copy has written.
+fn stored(to: &Array) -> Result<HashSet<Vec<u64>>, TransferError> {
+    let mut done = HashSet::new();
+    to.stored_chunks(&mut |chunk| {
+        done.insert(chunk.index);
+        ControlFlow::Continue(())
+    })
+    .map_err(TransferError::Target)?;
+    Ok(done)
+}
+
+fn grid_error(array: &Array, source: GridError) -> TransferError {
+    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), source })
+}
+
+/// How the memory is shared out.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    threads: NonZeroUsize,
+    /// Elements of a task.
+    elements: u64,
+}
+
+impl Budget {
+    /// Each thread takes an encoded and a decoded chunk of the source or of the target; the rest is
+    /// for the elements of a task. Fewer threads rather than no task at all.
+    fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
+        let size = u64::try_from(to.element_size()).unwrap_or(u64::MAX).max(1);
+        let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
+        let (from, one) = (chunk(from), chunk(to));
+        // Both are never under way at once. A compressor that finds nothing to compress needs
+        // little more than its input.
+        let buffers = from.max(one).saturating_mul(2);
+        let copies = if options.verify { 2 } else { 1 };
+        let needed = |threads: u64| {
+            one.saturating_mul(copies).saturating_add(buffers.saturating_mul(threads))
+        };
+        let limit = options.memory;
+        if needed(1) > limit {
+            return Err(TransferError::Memory { needed: needed(1), limit });
+        }
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        // Most of the memory for tasks: the larger they are, the fewer chunks are decoded twice.
+        let fits = |threads: &NonZeroUsize| {
+            let threads = u64::try_from(threads.get()).unwrap_or(u64::MAX);
+            needed(threads) <= limit && buffers.saturating_mul(threads) <= limit / 8
+        };
+        let threads = (1..=cores.get()).rev().filter_map(NonZeroUsize::new).find(fits);
+        let threads = threads.unwrap_or(NonZeroUsize::MIN);
+        let taken = buffers.saturating_mul(u64::try_from(threads.get()).unwrap_or(u64::MAX));
+        let elements = limit.saturating_sub(taken) / copies / size;
+        Ok(Self { threads, elements })
+    }
+}
+
+/// Elements of the largest chunk.
+fn largest(grid: &Grid) -> u64 {
+    grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
+}
+
+struct Copy<'a> {
+    from: &'a Array,
+    to: &'a Array,
+    /// Chunks of the target that are there already.
+    done: HashSet<Vec<u64>>,
+    budget: Budget,
+    verify: bool,
+}
+
+impl Copy<'_> {
+    fn run(
+        &self,
+        tasks: &Grid,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<CopySummary, TransferError> {
+        let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
+        let bytes_of = |sizes: &mut dyn Iterator<Item = u64>| {
+            sizes.fold(size, |product, size| product.saturating_mul(size))
+        };
+        let total = bytes_of(&mut self.to.shape().iter().copied());
+        let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
+        progress(Progress { done: 0, total: Some(total) });
+        let (mut elements, mut again) = (Vec::new(), Vec::new());
+        let mut walk = tasks.all_chunks().map_err(|error| grid_error(self.to, error))?;
+        while let Some(task) = walk.next_part() {
+            let ranges: Vec<Range<u64>> = task
+                .in_region
+                .iter()
+                .zip(task.shape)
+                .map(|(start, length)| *start..start.saturating_add(*length))
+                .collect();
+            if self.is_done(&ranges)? {
+                summary.skipped = summary.skipped.saturating_add(1);
+            } else {
+                self.task(&ranges, &mut elements, &mut again)?;
+                summary.tasks = summary.tasks.saturating_add(1);
+            }
+            let bytes = bytes_of(&mut task.shape.iter().copied());
+            summary.bytes = summary.bytes.saturating_add(bytes);
+            progress(Progress { done: summary.bytes, total: Some(total) });
+        }
+        Ok(summary)
+    }
+
+    /// Whether all chunks of a task are there. Chunks of nothing but the fill value never are, and
+    /// are looked at again.
+    fn is_done(&self, ranges: &[Range<u64>]) -> Result<bool, TransferError> {
+        if self.done.is_empty() {
+            return Ok(false);
+        }
+        let mut chunks =
+            self.to.grid().chunks(ranges).map_err(|error| grid_error(self.to, error))?;
+        while let Some(part) = chunks.next_part() {
+            if !self.done.contains(part.chunk) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn task(
+        &self,
+        ranges: &[Range<u64>],
+        elements: &mut Vec<u8>,
+        again: &mut Vec<u8>,
+    ) -> Result<(), TransferError> {
+        let region = Region::from(ranges);
+        let length = crate::transfer::region_len(&region, self.to.element_size())
+            .map_err(TransferError::Target)?;
+        let room = |buffer: &mut Vec<u8>| {
+            if buffer.len() < length {
+                // Never both the old and the new: the old one goes first.
+                *buffer = Vec::new();
+                *buffer = zarr_view::zeroed(length).map_err(ArrayError::Copy)?;
+            }
+            Ok::<(), ArrayError>(())
+        };
+        room(elements).map_err(TransferError::Target)?;
+        let bytes = elements.get_mut(..length).unwrap_or_default();
+        self.read(&region, bytes)?;
+        self.to.write(&region, bytes).map_err(TransferError::Target)?;
+        if self.verify {
+            room(again).map_err(TransferError::Target)?;
+            let read = again.get_mut(..length).unwrap_or_default();
+            self.to.read_into(&region, read).map_err(TransferError::Target)?;
+            if read != bytes {
+                let path = node::display(self.to.prefix());
+                let start = ranges.iter().map(|range| range.start).collect();
+                return Err(TransferError::Verify { path, start });
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, region: &Region, out: &mut [u8]) -> Result<(), TransferError> {
+        self.from.read_with(region, out, self.budget.threads).map_err(source)
+    }
+}

@@ -1,0 +1,112 @@
+//! Copies of arrays and hierarchies: into other chunks, other codecs, other stores.
+//!
+//! [`copy_array`] reads and writes by tasks that own whole chunks of the target, so that each of
+//! those is encoded once and written once. Tasks are as large as the memory allows and end where
+//! source chunks end wherever they can, so that few source chunks are decoded twice.
+//! [`copy_tree`] does so for a whole hierarchy.
+//!
+//! # Interrupted copies
+//! A copy first puts the object [`MARKER`] beside the target's `zarr.json`, then writes chunks, and
+//! removes the marker at the end. A target with a marker is unfinished: [`CopyOptions::resume`]
+//! goes on with it, if the marker says that it is the same copy: its text is a hash of both
+//! metadata documents. Tasks whose chunks are all there are skipped, the others are done again, so
+//! that the result is the same, byte for byte. That the source has not changed meanwhile is for
+//! the caller to know.
+
+mod array;
+mod error;
+mod marker;
+mod objects;
+mod tree;
+
+pub use array::copy_array;
+pub use error::TransferError;
+pub use marker::MARKER;
+pub use tree::copy_tree;
+
+/// What a copy may take, and what it may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyOptions {
+    /// Bytes that elements, encoded chunks and decode buffers may take together.
+    pub memory: u64,
+    /// Whether an interrupted copy of the same arrays is continued.
+    pub resume: bool,
+    /// Whether what is at the target is removed first.
+    pub overwrite: bool,
+    /// Whether everything that was written is read again and compared.
+    pub verify: bool,
+}
+
+impl Default for CopyOptions {
+    fn default() -> Self {
+        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false }
+    }
+}
+
+impl CopyOptions {
+    /// With another bound on memory, in bytes.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// With interrupted copies continued, or refused.
+    #[must_use]
+    pub fn with_resume(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// With the target removed first, or kept.
+    #[must_use]
+    pub fn with_overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// With what was written read again, or trusted.
+    #[must_use]
+    pub fn with_verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Bytes of elements (or of objects, where those are copied as they are) that are done,
+    /// skipped ones included.
+    pub done: u64,
+    /// Bytes in all, where that is known.
+    pub total: Option<u64>,
+}
+
+/// What a copy did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopySummary {
+    /// Arrays, unfinished ones that were finished included.
+    pub arrays: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Bytes of elements, or of objects that were copied as they are.
+    pub bytes: u64,
+    /// Tasks that an earlier, interrupted copy had done.
+    pub skipped: u64,
+    /// Tasks that were done.
+    pub tasks: u64,
+}
+
+impl CopySummary {
+    fn add(&mut self, other: Self) {
+        self.arrays = self.arrays.saturating_add(other.arrays);
+        self.groups = self.groups.saturating_add(other.groups);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        self.tasks = self.tasks.saturating_add(other.tasks);
+    }
+}

@@ -1,0 +1,244 @@
+//! Copies: into other chunks and codecs, within little memory, interrupted at every step.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use zarr_array::check::{CheckOptions, check};
+use zarr_array::copy::{CopyOptions, CopySummary, TransferError, copy_array, copy_tree};
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::{Array, Group, Region};
+use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec, GroupMetadata};
+
+const SHAPE: [u64; 2] = [20, 12];
+
+fn metadata(grid: &str, codecs: &str) -> ArrayMetadata {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [20, 12], "data_type": "int16",
+        "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": -1,
+        "codecs": {codecs}}}"#
+    );
+    ArrayMetadata::from_json(document.as_bytes()).expect("valid")
+}
+
+fn regular(chunk: [u64; 2]) -> String {
+    format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {chunk:?}}}}}"#)
+}
+
+const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+
+/// Elements of which a chunk here and there is nothing but the fill value.
+fn elements() -> Vec<u8> {
+    let value = |row: u64, column: u64| {
+        if row < 4 && column < 3 { -1 } else { i16::try_from(row * 12 + column).unwrap() }
+    };
+    let all = (0..SHAPE[0]).flat_map(|row| (0..SHAPE[1]).map(move |column| value(row, column)));
+    all.flat_map(i16::to_le_bytes).collect()
+}
+
+fn source(grid: &str, codecs: &str) -> (Array, Arc<FaultStore<MemoryStore>>) {
+    let store = Arc::new(FaultStore::new(MemoryStore::new()));
+    let array =
+        Array::create(store.clone(), &Prefix::root(), metadata(grid, codecs)).expect("creates");
+    array.write(&Region::whole(&SHAPE), &elements()).expect("writes");
+    (array, store)
+}
+
+fn objects(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    store
+        .list(&Prefix::root(), &mut |key| {
+            let bytes = store.get(&key).expect("reads").expect("is there");
+            all.insert(key.to_string(), bytes);
+            ControlFlow::Continue(())
+        })
+        .expect("lists");
+    all
+}
+
+fn targets() -> Vec<ArrayMetadata> {
+    let months = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
+        "chunk_shapes": [[7, [5, 2], 9], 4]}}"#;
+    let shards = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 3],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
+            {"name": "crc32c"}], "index_location": "end"}}]"#;
+    let moved = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "packbits", "configuration": {"last_bit": 11}},
+        {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#;
+    vec![
+        metadata(&regular([3, 5]), LITTLE),
+        metadata(&regular([20, 1]), LITTLE),
+        metadata(months, moved),
+        metadata(&regular([4, 6]), shards),
+        metadata(&regular([8, 12]), shards),
+    ]
+}
+
+fn copy(
+    from: &Array,
+    to: Arc<dyn Store>,
+    metadata: ArrayMetadata,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    copy_array(from, to, &Prefix::root(), metadata, options, &mut |_| {})
+        .map(|(_, summary)| summary)
+}
+
+#[test]
+fn every_target_holds_what_the_source_does_whatever_the_memory() {
+    let (from, _) = source(&regular([6, 4]), LITTLE);
+    for metadata in targets() {
+        // What a plain write of all elements stores.
+        let direct = Arc::new(MemoryStore::new());
+        Array::create(direct.clone(), &Prefix::root(), metadata.clone())
+            .and_then(|array| array.write(&Region::whole(&SHAPE), &elements()))
+            .expect("writes");
+        for memory in [1000, 1500, 3000, 1 << 20] {
+            let to = Arc::new(MemoryStore::new());
+            let options = CopyOptions::default().with_memory(memory).with_verify(memory == 1 << 20);
+            let summary = copy(&from, to.clone(), metadata.clone(), &options).expect("copies");
+            assert_eq!(objects(&*to), objects(&*direct));
+            assert_eq!((summary.bytes, summary.skipped), (480, 0));
+            assert!(memory < 1 << 20 || summary.tasks == 1);
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
+    let (from, _) = source(&regular([6, 4]), LITTLE);
+    for metadata in targets() {
+        let options = CopyOptions::default().with_memory(1000);
+        let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
+        copy(&from, undisturbed.clone(), metadata.clone(), &options).expect("copies");
+        let expected = objects(undisturbed.inner());
+        let mut skipped = 0;
+        for step in 0..undisturbed.operations() {
+            for fault in [Fault::DieBefore, Fault::DieAfter] {
+                let inner = MemoryStore::new();
+                let dying = Arc::new(FaultStore::new(inner.clone()).at(step, fault));
+                let finished = copy(&from, dying, metadata.clone(), &options).is_ok();
+                let found = objects(&inner);
+                if !finished && found != expected && found.contains_key("zarr.json") {
+                    let store: Arc<dyn Store> = Arc::new(inner.clone());
+                    let mut ids = Vec::new();
+                    let options = CheckOptions::default();
+                    check(&store, &Prefix::root(), &options, &mut |found| ids.push(found.id))
+                        .expect("checks");
+                    assert_eq!(ids, ["unfinished-copy"], "{step} {fault:?}");
+                    let again = copy(&from, store, metadata.clone(), &CopyOptions::default());
+                    assert!(matches!(again, Err(TransferError::Exists { .. })));
+                }
+                let resume = options.with_resume(true);
+                let summary = copy(&from, Arc::new(inner.clone()), metadata.clone(), &resume);
+                skipped += summary.expect("resumes").skipped;
+                assert_eq!(objects(&inner), expected, "{step} {fault:?}");
+            }
+        }
+        assert!(skipped > 0 || metadata.shape()[0] < 20, "nothing was ever skipped");
+    }
+}
+
+#[test]
+fn from_pencils_to_slabs_each_source_chunk_is_read_once_a_memoryful() {
+    let (from, counted) = source(&regular([20, 1]), LITTLE);
+    let slabs = metadata(&regular([1, 12]), LITTLE);
+    for rows in [1, 2, 5, 10, 20_u64] {
+        // A row is 24 bytes; the buffers of a thread are twice a pencil of 40.
+        let options = CopyOptions::default().with_memory(80 + rows * 24);
+        let before = counted.operations();
+        let to = Arc::new(MemoryStore::new());
+        let summary = copy(&from, to, slabs.clone(), &options).expect("copies");
+        let memoryfuls = 20_u64.div_ceil(rows);
+        assert_eq!(summary.tasks, memoryfuls);
+        assert_eq!(counted.operations() - before, 12 * memoryfuls, "{rows} rows a task");
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_before_anything_is_written() {
+    let (from, _) = source(&regular([6, 4]), LITTLE);
+    let whole = metadata(&regular([20, 12]), LITTLE);
+    let to = Arc::new(MemoryStore::new());
+    let refused = |metadata: &ArrayMetadata, options: &CopyOptions| {
+        let error = copy(&from, to.clone(), metadata.clone(), options).expect_err("refuses");
+        assert!(objects(&*to).is_empty());
+        error.to_string()
+    };
+    let options = CopyOptions::default();
+    let shorter = whole.with_shape(&[19, 12]).expect("valid");
+    let cut = r#"[{"name": "packbits", "configuration": {"first_bit": 2}}]"#;
+    let cut = Codec::list_from_json(cut.as_bytes()).expect("valid");
+    let messages = [
+        refused(&whole, &options.with_memory(1000)),
+        refused(&shorter, &options),
+        refused(&whole.with_codecs(&cut).expect("valid"), &options),
+        refused(&whole, &options.with_memory(0)),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn a_finished_or_another_copy_is_told_from_an_interrupted_one() {
+    let (from, _) = source(&regular([6, 4]), LITTLE);
+    let (to, options) = (Arc::new(MemoryStore::new()), CopyOptions::default());
+    let [first, second, ..] = &targets()[..] else { unreachable!() };
+    copy(&from, to.clone(), first.clone(), &options).expect("copies");
+    let finished = objects(&*to);
+    let resume = options.with_resume(true);
+    assert_eq!(copy(&from, to.clone(), first.clone(), &resume).expect("is finished").tasks, 0);
+    let other = copy(&from, to.clone(), second.clone(), &resume);
+    assert!(matches!(other, Err(TransferError::OtherCopy { .. })));
+    let exists = copy(&from, to.clone(), first.clone(), &options);
+    assert!(matches!(exists, Err(TransferError::Exists { .. })));
+    assert_eq!(objects(&*to), finished);
+    copy(&from, to.clone(), second.clone(), &options.with_overwrite(true)).expect("overwrites");
+    assert_ne!(objects(&*to), finished);
+}
+
+#[test]
+fn trees_with_what_cannot_be_read() {
+    let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let prefix = |name: &str| Prefix::new(name).expect("a prefix");
+    Group::create(from.clone(), &Prefix::root(), GroupMetadata::new().expect("valid"))
+        .expect("creates");
+    Array::create(from.clone(), &prefix("a"), metadata(&regular([6, 4]), LITTLE))
+        .and_then(|array| array.write(&Region::whole(&SHAPE), &elements()))
+        .expect("writes");
+    let strings = metadata(&regular([6, 4]), LITTLE).to_json();
+    let strings = strings.replace("\"int16\"", "\"string\"").replace("-1", "\"\"");
+    let strings = strings.replace(LITTLE, r#"[{"name": "vlen-utf8"}]"#);
+    from.put(&prefix("b").key("zarr.json").expect("a key"), strings.as_bytes()).expect("puts");
+    from.put(&prefix("b").key("c/0/0").expect("a key"), b"\x01\0\0\0\0\0\0\0").expect("puts");
+
+    let grid = ChunkGrid::from_json(regular([20, 3]).as_bytes()).expect("valid");
+    let run = |to: &Arc<dyn Store>, only: Option<&str>| {
+        let root = Prefix::root();
+        copy_tree(
+            (&from, &root),
+            (to, &root),
+            &mut |prefix, metadata| {
+                if only.is_some_and(|only| only != prefix.as_str()) {
+                    return Ok(metadata.clone());
+                }
+                Ok(metadata.with_shape_and_grid(&SHAPE, &grid).expect("valid"))
+            },
+            &CopyOptions::default(),
+            &mut |_, _| {},
+        )
+    };
+    let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let summary = run(&to, Some("a")).expect("copies");
+    assert_eq!((summary.groups, summary.arrays), (1, 2));
+    let found = objects(&*to);
+    assert_eq!(found["b/c/0/0"], b"\x01\0\0\0\0\0\0\0");
+    assert_eq!(found["b/zarr.json"], strings.as_bytes());
+    let copied = Array::open(to, &prefix("a")).expect("opens");
+    assert_eq!(copied.grid().regular_chunk_shape(), Some(vec![20, 3]));
+    assert_eq!(copied.read(&Region::whole(&SHAPE)).expect("reads"), elements());
+
+    let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let refused = run(&to, None);
+    assert!(matches!(refused, Err(TransferError::NotDecodable { .. })), "{refused:?}");
+}

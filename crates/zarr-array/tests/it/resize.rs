@@ -1,0 +1,148 @@
+//! Arrays that grow and shrink, and what they show afterwards.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::{Array, Cut, Region};
+use zarr_grid::Run;
+use zarr_metadata::ArrayMetadata;
+
+fn create(store: Arc<dyn Store>, grid: &str) -> Array {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [6, 5], "data_type": "uint8",
+        "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
+        "codecs": [{{"name": "bytes"}}], "attributes": {{"kept": 1.50}}}}"#
+    );
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+    array.with_threads(NonZeroUsize::MIN)
+}
+
+const REGULAR: &str = r#"{"name": "regular", "configuration": {"chunk_shape": [4, 3]}}"#;
+const RECTILINEAR: &str = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
+    "chunk_shapes": [[2, 3, 3], 3]}}"#;
+
+fn edge(edge: u64) -> Vec<Run> {
+    vec![Run { edge, count: 1 }]
+}
+
+fn read(array: &Array) -> Vec<u8> {
+    array.read(&Region::whole(array.shape())).expect("reads")
+}
+
+#[test]
+fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
+    for grid in [REGULAR, RECTILINEAR] {
+        for rows in 0..=8 {
+            for columns in 0..=7 {
+                for cut in [Cut::Keep, Cut::Discard] {
+                    let store = Arc::new(MemoryStore::new());
+                    let array = create(store.clone(), grid);
+                    array.write(&Region::whole(&[6, 5]), &[7; 30]).expect("writes");
+                    let none = vec![Vec::new(); 2];
+                    let small = array.resize(&[rows, columns], &none, cut).expect("resizes");
+                    let inside = |row: u64, column: u64| row < 6 && column < 5;
+                    let expected: Vec<u8> = (0..rows)
+                        .flat_map(|row| (0..columns).map(move |column| (row, column)))
+                        .map(|(row, column)| if inside(row, column) { 7 } else { 0 })
+                        .collect();
+                    assert_eq!(read(&small), expected);
+                    let reopened = Array::open(store.clone(), &Prefix::root()).expect("opens");
+                    assert_eq!(reopened.shape(), [rows, columns]);
+                    assert_eq!(reopened.metadata().attributes(), r#"{"kept": 1.50}"#);
+
+                    let back = small.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+                    let kept = |row, column| cut == Cut::Keep || row < rows && column < columns;
+                    let expected: Vec<u8> = (0..6)
+                        .flat_map(|row| (0..5).map(move |column| (row, column)))
+                        .map(|(row, column)| if kept(row, column) { 7 } else { 0 })
+                        .collect();
+                    assert_eq!(read(&back), expected, "{grid} {rows} {columns} {cut:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sd_08_growth_takes_new_edges_or_repeats_the_last() {
+    let document = |shape: &[u64], edges: &[Vec<Run>]| {
+        let array = create(Arc::new(MemoryStore::new()), RECTILINEAR);
+        match array.resize(shape, edges, Cut::Keep) {
+            Ok(array) => array.metadata().chunk_grid().to_json(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let none = Vec::new;
+    let shown = [
+        document(&[8, 5], &[none(), none()]),
+        document(&[9, 5], &[none(), none()]),
+        document(&[20, 9], &[none(), none()]),
+        document(&[13, 5], &[edge(5), none()]),
+        document(&[14, 5], &[edge(5), none()]),
+        document(&[7, 5], &[edge(5), none()]),
+        document(&[6, 8], &[none(), edge(2)]),
+        document(&[2, 5], &[none(), none()]),
+        document(&[2], &[none()]),
+        document(&[2, 5], &[none()]),
+    ];
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn sd_08_overflow_that_an_earlier_shape_left_is_discarded_too() {
+    let store = Arc::new(MemoryStore::new());
+    let array = create(store, REGULAR);
+    array.write(&Region::whole(&[6, 5]), &[7; 30]).expect("writes");
+    let none = vec![Vec::new(); 2];
+    let array = array.resize(&[5, 5], &none, Cut::Keep).expect("resizes");
+    let array = array.resize(&[4, 4], &none, Cut::Discard).expect("resizes");
+    let array = array.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+    let expected: Vec<u8> =
+        (0..30).map(|at| if at / 5 < 4 && at % 5 < 4 { 7 } else { 0 }).collect();
+    assert_eq!(read(&array), expected);
+}
+
+#[test]
+fn sd_08_the_document_is_written_first() {
+    let none = vec![Vec::new(); 2];
+    let steps = {
+        let store = Arc::new(FaultStore::new(MemoryStore::new()));
+        let array = create(store.clone(), RECTILINEAR);
+        array.write(&Region::whole(&[6, 5]), &[7; 30]).expect("writes");
+        let begun = store.operations();
+        array.resize(&[3, 4], &none, Cut::Discard).expect("resizes");
+        begun..store.operations()
+    };
+    for step in steps.clone() {
+        let inner = MemoryStore::new();
+        let store = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
+        let array = create(store, RECTILINEAR);
+        array.write(&Region::whole(&[6, 5]), &[7; 30]).expect("writes");
+        let chunks = || {
+            let mut count = 0;
+            inner
+                .list(&Prefix::root(), &mut |_| {
+                    count += 1;
+                    std::ops::ControlFlow::Continue(())
+                })
+                .expect("lists");
+            count
+        };
+        let before = chunks();
+        assert!(array.resize(&[3, 4], &none, Cut::Discard).is_err());
+        let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
+        let old = now.shape() == [6, 5];
+        assert_eq!(old, step == steps.start);
+        assert!(!old || chunks() == before);
+        // What the array still has is as it was, and calling again finishes.
+        let (rows, columns) = (now.shape()[0], now.shape()[1]);
+        assert_eq!(read(&now), vec![7; usize::try_from(rows * columns).expect("small")]);
+        let done = now.resize(&[3, 4], &none, Cut::Discard).expect("resizes");
+        let back = done.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+        let expected: Vec<u8> =
+            (0..30).map(|at| if at / 5 < 3 && at % 5 < 4 { 7 } else { 0 }).collect();
+        assert_eq!(read(&back), expected);
+    }
+}
