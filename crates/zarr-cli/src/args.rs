@@ -21,6 +21,13 @@ pub(crate) enum Command {
     Read(Read),
     Write(Write),
     Create(Create),
+    Copy(Copy),
+    Check(Check),
+    Locate(Locate),
+    Plan(Plan),
+    Draw(Draw),
+    Resize(Resize),
+    Completions(Completions),
 }
 
 /// Show what an array or group is, in words.
@@ -152,4 +159,150 @@ pub(crate) struct Create {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
         "fill", "dims", "attributes"])]
     pub(crate) metadata: Option<PathBuf>,
+}
+
+/// Copy an array or group: into other chunks, other codecs, another store.
+///
+/// Works by tasks that own whole chunks of the target, within the memory given. An interrupted copy
+/// is continued by --resume, to the same bytes. Without --chunks and --codecs, objects are copied as
+/// they are, also of arrays whose elements cannot be read here.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Chunks and codecs are written as for `create`. Of a group, all arrays are copied alike.
+
+Examples:
+  zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
+  zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\
+    --codecs '[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]'")]
+pub(crate) struct Copy {
+    /// What is copied: a folder or a URL.
+    pub(crate) source: String,
+    /// Where to: a folder or a URL.
+    pub(crate) target: String,
+    /// How the target is cut into chunks [default: as the source].
+    #[arg(long, value_name = "CHUNKS")]
+    pub(crate) chunks: Option<String>,
+    /// The target's codec chain, as the JSON list of zarr.json [default: as the source].
+    #[arg(long, value_name = "JSON")]
+    pub(crate) codecs: Option<String>,
+    /// Memory for elements and chunks: 64MiB, 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
+    pub(crate) memory: u64,
+    /// Go on with an interrupted copy.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) resume: bool,
+    /// Remove what is at the target first.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Read everything that was written again, and compare.
+    #[arg(long)]
+    pub(crate) verify: bool,
+}
+
+/// Check an array, or a group and all below it, against the specifications.
+///
+/// One finding a line: error or warning, key, JSON path, what was found and what is allowed, and the
+/// finding's id, which docs/check.md explains. Exit status 1 if there is any.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit check weather.zarr --data")]
+pub(crate) struct Check {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Read and decode every chunk too.
+    #[arg(long)]
+    pub(crate) data: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Find where an element is stored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit locate weather.zarr/daily 59,1")]
+pub(crate) struct Locate {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// The index of the element: 59,1; negative numbers count from the end.
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) index: String,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Show what a read touches: chunks, their keys and sizes, and how much of each is needed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit plan weather.zarr/daily --region 28:34")]
+pub(crate) struct Plan {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// Which elements, as in numpy; all if left out.
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    pub(crate) region: Option<String>,
+    /// Print one JSON object for each chunk, one a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Draw the chunk grid: in the terminal, or as SVG.
+///
+/// Chunks that are stored are shaded, a region is marked. Of more than two axes the last two are
+/// drawn, unless --axes says others; long axes are drawn in part.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zarr-kit draw weather.zarr/daily --region 28:34
+  zarr-kit draw weather.zarr/daily -o grid.svg")]
+pub(crate) struct Draw {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// Elements to mark, as in numpy.
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    pub(crate) region: Option<String>,
+    /// Write an SVG picture to this file.
+    #[arg(long, short, value_name = "FILE.svg")]
+    pub(crate) output: Option<PathBuf>,
+    /// The axes that are drawn, downwards and across: names or numbers.
+    #[arg(long, value_name = "AXIS,AXIS")]
+    pub(crate) axes: Option<String>,
+}
+
+/// Change the shape of an array.
+///
+/// A rectilinear axis that grows past its last edge takes new edges from --edges, or repeats the
+/// last. What a shrinking array loses stays in the store and shows again when it grows, unless
+/// --discard is given.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit resize weather.zarr/temp --shape 120 --edges 'time=30'")]
+pub(crate) struct Resize {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// The new length of each axis.
+    #[arg(long, value_name = "N,N")]
+    pub(crate) shape: String,
+    /// Edges of the chunks that are added, by axis: time=30|31,x=64.
+    #[arg(long, value_name = "EDGES")]
+    pub(crate) edges: Option<String>,
+    /// Remove what the new shape cuts off.
+    #[arg(long)]
+    pub(crate) discard: bool,
+}
+
+/// Print completions for a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit completions bash > ~/.local/share/bash-completion/completions/zarr-kit")]
+pub(crate) struct Completions {
+    /// Which shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use zarr_kit::ArrayError;
 use zarr_kit::array::RegionError;
+use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::metadata::MetadataError;
 
@@ -30,6 +31,10 @@ pub(crate) enum CliError {
     Region { text: String, source: RegionError },
     #[error("--chunks {text:?}: {source}")]
     Chunks { text: String, source: ChunksError },
+    #[error("{}", transfer(place, source))]
+    Copy { place: String, source: Box<TransferError> },
+    #[error("--edges {text:?}: {source}")]
+    Edges { text: String, source: ChunksError },
     #[error("{argument}: {}", source.to_string().trim_start_matches("$: "))]
     Metadata { argument: &'static str, source: MetadataError },
     #[error("{}: {source}", path.display())]
@@ -101,5 +106,27 @@ fn at(place: &str, source: &ArrayError) -> String {
         }
         ArrayError::Region(source) => format!("{place}: {source}"),
         other => format!("{place}: {other}"),
+    }
+}
+
+fn transfer(place: &str, source: &TransferError) -> String {
+    match source {
+        TransferError::Exists { .. } => format!(
+            "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
+             with an interrupted copy"
+        ),
+        TransferError::OtherCopy { .. } => format!(
+            "{place}: not an interrupted copy of this source with these chunks and codecs; \
+             --overwrite begins anew"
+        ),
+        TransferError::Memory { needed, limit } => format!(
+            "one chunk of the target needs {} of memory (its elements, and the buffers to decode \
+             and encode them), more than the {} allowed; give more with --memory, or choose \
+             smaller --chunks",
+            crate::words::bytes((*needed).into()),
+            crate::words::bytes((*limit).into())
+        ),
+        TransferError::Target(source) => at(place, source),
+        other => other.to_string(),
     }
 }

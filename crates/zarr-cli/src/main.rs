@@ -15,6 +15,8 @@ mod error;
 mod format;
 mod place;
 mod print;
+mod progress;
+mod sizes;
 mod words;
 
 use std::process::ExitCode;

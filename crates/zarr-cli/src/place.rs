@@ -1,5 +1,6 @@
 //! The places that arguments name: folders and URLs.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use zarr_kit::array::store::{self, StoreOptions};
@@ -16,8 +17,8 @@ pub(crate) struct Place {
     /// As the user wrote it, without what may be secret.
     pub(crate) shown: String,
     pub(crate) store: Arc<dyn Store>,
-    /// Whether asking for the size of an object costs next to nothing.
-    pub(crate) local: bool,
+    /// The folder, if it is one: asking for the size of an object costs next to nothing there.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Place {
@@ -37,8 +38,13 @@ impl Place {
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
         let store = store::open_url(path, options)?;
         let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
-        let local = !path.contains("://") || path.starts_with("file:");
-        Ok(Self { shown, store, local })
+        // A colon after two letters or more is a URL's.
+        let is_url = path.split_once(':').is_some_and(|(scheme, _)| {
+            scheme.len() > 1
+                && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        });
+        let folder = (!is_url).then(|| PathBuf::from(path));
+        Ok(Self { shown, store, folder })
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {

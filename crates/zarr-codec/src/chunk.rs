@@ -225,7 +225,7 @@ impl ChunkCodec {
     ///
     /// # Errors
     /// [`ChunkError`] if a compressor or a checksum does not take them.
-    pub fn leaf_bytes<'a>(
+    pub fn decompress<'a>(
         &self,
         encoded: &'a [u8],
         scratch: &'a mut Scratch,

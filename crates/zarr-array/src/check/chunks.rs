@@ -200,7 +200,7 @@ impl<'a> Decoder<'a> {
             let message = "nothing but the fill value; it need not be stored";
             return Ok(Some(FILL_ONLY.at(key.as_str(), message)));
         }
-        let Ok(leaf) = codec.leaf_bytes(encoded, scratch) else { return Ok(None) };
+        let Ok(leaf) = codec.decompress(encoded, scratch) else { return Ok(None) };
         let differs = leaf.iter().zip(again.iter()).position(|(found, expected)| found != expected);
         Ok(differs.map(|byte| {
             let at = |bytes: &[u8]| bytes.get(byte).copied().unwrap_or_default();

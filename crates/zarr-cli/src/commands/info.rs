@@ -37,7 +37,7 @@ struct Stored {
 }
 
 fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
-    let mut stored = Stored { bytes: place.local.then_some(0), ..Stored::default() };
+    let mut stored = Stored { bytes: place.folder.is_some().then_some(0), ..Stored::default() };
     let mut failed = None;
     let mut seen = 0_u64;
     array

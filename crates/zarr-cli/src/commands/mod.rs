@@ -1,15 +1,24 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
+mod check;
+mod copy;
 mod create;
+mod draw;
 mod explain;
 mod info;
+mod locate;
+mod plan;
 mod read;
+mod resize;
 mod write;
 
 use std::process::ExitCode;
 
-use crate::args::Command;
+use clap::CommandFactory;
+
+use crate::args::{Args, Command};
 use crate::error::CliError;
+use crate::print::Out;
 
 /// Runs a command; the answer is the exit status.
 pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
@@ -18,6 +27,19 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Read(args) => read::run(&args)?,
         Command::Write(args) => write::run(&args)?,
         Command::Create(args) => create::run(&args)?,
+        Command::Copy(args) => copy::run(&args)?,
+        Command::Check(args) => return check::run(&args),
+        Command::Locate(args) => locate::run(&args)?,
+        Command::Plan(args) => plan::run(&args)?,
+        Command::Draw(args) => draw::run(&args)?,
+        Command::Resize(args) => resize::run(&args)?,
+        Command::Completions(args) => {
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Args::command(), "zarr-kit", &mut script);
+            let mut out = Out::stdout();
+            out.bytes(&script)?;
+            out.finish()?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

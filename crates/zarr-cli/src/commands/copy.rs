@@ -1,0 +1,130 @@
+//! `zarr-kit copy`.
+
+use std::path::Path;
+
+use zarr_kit::array::Node;
+use zarr_kit::array::copy::{CopyOptions, copy_tree};
+use zarr_kit::metadata::{Codec, MetadataError};
+use zarr_kit::{ArrayError, ArrayMetadata, Prefix};
+
+use crate::args::Copy;
+use crate::chunks;
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::note;
+use crate::progress::Bar;
+use crate::words;
+
+pub(super) fn run(args: &Copy) -> Result<(), CliError> {
+    let source = Place::open(&args.source)?;
+    let codecs = match &args.codecs {
+        Some(json) => Some(
+            Codec::list_from_json(json.as_bytes())
+                .map_err(|source| CliError::Metadata { argument: "--codecs", source })?,
+        ),
+        None => None,
+    };
+    // A mistake is found before a folder is made; in a group each array is looked at in its turn.
+    if let Node::Array(metadata) = source.node()? {
+        changed(args, codecs.as_deref(), &metadata)?;
+    }
+    apart(args)?;
+    let target = Place::create(&args.target)?;
+    let options = CopyOptions::default()
+        .with_memory(args.memory)
+        .with_resume(args.resume)
+        .with_overwrite(args.overwrite)
+        .with_verify(args.verify);
+    let bar = Bar::new();
+    let root = Prefix::root();
+    let mut mistake = None;
+    let result = copy_tree(
+        (&source.store, &root),
+        (&target.store, &root),
+        &mut |prefix, metadata| {
+            changed(args, codecs.as_deref(), metadata).map_err(|error| {
+                mistake.get_or_insert(error);
+                ArrayError::NotFound { path: prefix.to_string() }
+            })
+        },
+        &options,
+        &mut |prefix, progress| {
+            let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
+            bar.bytes(name, progress.done, progress.total);
+        },
+    );
+    drop(bar);
+    if let Some(error) = mistake {
+        return Err(error);
+    }
+    let summary = result.map_err(|source| CliError::Copy {
+        place: target.shown.clone(),
+        source: Box::new(source),
+    })?;
+    let mut text = format!(
+        "copied {} to {}: {}",
+        source.shown,
+        target.shown,
+        words::counted(summary.arrays, "array")
+    );
+    if summary.groups > 0 {
+        text.push_str(&format!(" in {}", words::counted(summary.groups, "group")));
+    }
+    text.push_str(&format!(", {}", words::bytes(summary.bytes.into())));
+    if summary.skipped > 0 {
+        let all = summary.skipped.saturating_add(summary.tasks);
+        text.push_str(&format!(
+            "; {} of {} had been done",
+            words::count(summary.skipped),
+            words::counted(all, "task")
+        ));
+    }
+    note(text);
+    Ok(())
+}
+
+/// The metadata of the target of one array.
+fn changed(
+    args: &Copy,
+    codecs: Option<&[Codec]>,
+    metadata: &ArrayMetadata,
+) -> Result<ArrayMetadata, CliError> {
+    let wrong = |source: MetadataError| CliError::Metadata {
+        argument: "zarr.json would not be valid",
+        source,
+    };
+    let mut metadata = metadata.clone();
+    if let Some(text) = &args.chunks {
+        let names = metadata.dimension_names().unwrap_or_default();
+        let grid = chunks::parse(text, metadata.shape(), names)
+            .map_err(|source| CliError::Chunks { text: text.clone(), source })?;
+        metadata = metadata.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
+    }
+    if let Some(codecs) = codecs {
+        metadata = metadata.with_codecs(codecs).map_err(wrong)?;
+    }
+    Ok(metadata)
+}
+
+/// A copy into itself would never end, or remove its own source.
+fn apart(args: &Copy) -> Result<(), CliError> {
+    let real = |path: &str| {
+        // The target may not be there yet; then its parents say where it will be.
+        let path = Path::new(path);
+        path.ancestors().find_map(|parent| {
+            let rest = path.strip_prefix(parent).ok()?;
+            let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+            Some(std::fs::canonicalize(parent).ok()?.join(rest))
+        })
+    };
+    if args.source.contains("://") || args.target.contains("://") {
+        return Ok(());
+    }
+    if let (Some(source), Some(target)) = (real(&args.source), real(&args.target))
+        && (target.starts_with(&source) || source.starts_with(&target))
+    {
+        let reason = "source and target lie in each other";
+        return Err(CliError::argument("target", &args.target, reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! `zarr-kit draw`.
+//!
+//! A picture has one axis downwards and one across. Axes of more chunks than a picture can show are
+//! cut into cells of several chunks each, so that its size does not follow the array's; chunks that
+//! are stored are counted by cell while the store is listed.
+
+mod svg;
+mod terminal;
+
+use std::ops::{ControlFlow, Range};
+
+use zarr_kit::grid::Axis;
+use zarr_kit::metadata::Codec;
+use zarr_kit::{Array, Region};
+
+use super::read::region;
+use crate::args::Draw;
+use crate::chunks::axis_of;
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::{Out, note};
+use crate::words;
+
+/// Cells of an axis in a picture of pixels.
+const SVG_CELLS: u64 = 128;
+
+pub(super) fn run(args: &Draw) -> Result<(), CliError> {
+    let place = Place::open(&args.array)?;
+    let array = place.array()?;
+    let axes = drawn_axes(args, &array)?;
+    let marked = args.region.as_deref().map(|text| region(&array, Some(text))).transpose()?;
+    let (down, across) = match args.output {
+        Some(_) => (SVG_CELLS, SVG_CELLS),
+        None => (terminal::ROWS, terminal::COLUMNS),
+    };
+    // A single axis has lines of its own in the terminal, and so more cells.
+    let across = match axes.0 {
+        None if args.output.is_none() => across.saturating_mul(down),
+        _ => across,
+    };
+    let picture = Picture::of(&place, &array, axes, marked.as_ref(), (down, across))?;
+    match &args.output {
+        Some(path) => {
+            let mut out = Out::file(path)?;
+            out.bytes(svg::draw(&picture).as_bytes())?;
+            out.finish()?;
+            note(format_args!("drew {} to {}", place.shown, path.display()));
+        }
+        None => {
+            let mut out = Out::stdout();
+            terminal::draw(&picture, &mut out)?;
+            out.finish()?;
+        }
+    }
+    Ok(())
+}
+
+/// The axes downwards and across: the last two, or those that were asked for.
+fn drawn_axes(args: &Draw, array: &Array) -> Result<(Option<usize>, Option<usize>), CliError> {
+    let rank = array.shape().len();
+    let Some(text) = &args.axes else {
+        return Ok((rank.checked_sub(2), rank.checked_sub(1)));
+    };
+    let names = array.metadata().dimension_names().unwrap_or_default();
+    let wrong = |reason: String| CliError::argument("--axes", text, reason);
+    let axes = text
+        .split(',')
+        .map(|name| axis_of(name.trim(), rank, names).map_err(|error| wrong(error.to_string())));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    match axes.as_slice() {
+        [across] => Ok((None, Some(*across))),
+        [down, across] if down != across => Ok((Some(*down), Some(*across))),
+        _ => Err(wrong("one axis or two different ones are allowed".to_owned())),
+    }
+}
+
+/// One axis of a picture.
+struct Side {
+    /// The axis's name; none for a side that the array does not have.
+    name: Option<String>,
+    extent: u64,
+    /// Chunks that hold elements.
+    chunks: u64,
+    /// Chunks of a cell; the last may have fewer.
+    per_cell: u64,
+    /// Elements of each cell.
+    cells: Vec<Range<u64>>,
+    /// Elements that are marked, if any are to be.
+    marked: Option<Range<u64>>,
+    /// The length of an inner chunk, of shards.
+    inner: Option<u64>,
+}
+
+impl Side {
+    fn none() -> Self {
+        let (name, marked, inner) = (None, None, None);
+        Self { name, extent: 1, chunks: 1, per_cell: 1, cells: vec![0..1; 1], marked, inner }
+    }
+
+    fn of(axis: &Axis, name: String, most: u64) -> Self {
+        let chunks = axis.occupied();
+        let per_cell = chunks.div_ceil(most.max(1)).max(1);
+        let mut cells = Vec::new();
+        let mut chunk = 0;
+        while chunk < chunks {
+            let last = chunk.saturating_add(per_cell).min(chunks).saturating_sub(1);
+            if let (Some(first), Some(last)) = (axis.clipped(chunk), axis.clipped(last)) {
+                cells.push(first.start..last.end);
+            }
+            chunk = chunk.saturating_add(per_cell);
+        }
+        let (name, extent) = (Some(name), axis.extent());
+        Self { name, extent, chunks, per_cell, cells, marked: None, inner: None }
+    }
+
+    fn is_marked(&self, cell: usize) -> Option<bool> {
+        let marked = self.marked.as_ref()?;
+        let cell = self.cells.get(cell)?;
+        Some(cell.start < marked.end && marked.start < cell.end)
+    }
+
+    /// Chunks of a cell.
+    fn chunks_of(&self, cell: usize) -> u64 {
+        let cell = u64::try_from(cell).unwrap_or(u64::MAX);
+        let start = cell.saturating_mul(self.per_cell);
+        self.chunks.saturating_sub(start).min(self.per_cell)
+    }
+}
+
+/// How much of a cell is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    None,
+    Some,
+    All,
+}
+
+struct Picture {
+    title: String,
+    down: Side,
+    across: Side,
+    /// Stored chunks of each cell, row by row.
+    stored: Vec<u64>,
+    /// Chunks of the axes that are not drawn, behind each chunk that is.
+    behind: u128,
+    /// In words: what is not drawn.
+    notes: Vec<String>,
+}
+
+impl Picture {
+    fn of(
+        place: &Place,
+        array: &Array,
+        axes: (Option<usize>, Option<usize>),
+        marked: Option<&Region>,
+        most: (u64, u64),
+    ) -> Result<Self, CliError> {
+        let names = words::axis_names(array.metadata());
+        let inner = inner_shape(array);
+        let side = |axis: Option<usize>, most: u64| {
+            let Some((number, axis)) =
+                axis.and_then(|number| Some((number, array.grid().axes().get(number)?)))
+            else {
+                return Side::none();
+            };
+            let mut side = Side::of(axis, names.get(number).cloned().unwrap_or_default(), most);
+            side.marked = marked.map(|region| region.bounds().get(number).cloned().unwrap_or(0..0));
+            side.inner = inner.as_ref().and_then(|shape| shape.get(number).copied());
+            side
+        };
+        let (down, across) = (side(axes.0, most.0), side(axes.1, most.1));
+        let mut notes = Vec::new();
+        let mut behind = 1_u128;
+        for (number, (axis, name)) in array.grid().axes().iter().zip(&names).enumerate() {
+            if Some(number) != axes.0 && Some(number) != axes.1 {
+                behind = behind.saturating_mul(axis.occupied().into());
+                notes.push(format!("not drawn: {name}, {}", words::axis(axis)));
+            }
+        }
+        for side in [&down, &across] {
+            if let (Some(name), 2..) = (&side.name, side.per_cell) {
+                notes.push(format!("a cell is {} chunks of {name}", words::count(side.per_cell)));
+            }
+        }
+        let mut stored = vec![0_u64; down.cells.len().saturating_mul(across.cells.len())];
+        let cell = |index: &[u64], axis: Option<usize>, side: &Side| {
+            let chunk = axis.map_or(Some(0), |axis| index.get(axis).copied())?;
+            usize::try_from(chunk.checked_div(side.per_cell)?).ok()
+        };
+        array
+            .stored_chunks(&mut |chunk| {
+                if chunk.occupied
+                    && let Some(row) = cell(&chunk.index, axes.0, &down)
+                    && let Some(column) = cell(&chunk.index, axes.1, &across)
+                    && let Some(count) = stored
+                        .get_mut(row.saturating_mul(across.cells.len()).saturating_add(column))
+                {
+                    *count = count.saturating_add(1);
+                }
+                ControlFlow::Continue(())
+            })
+            .map_err(|source| place.failed(source))?;
+        let title =
+            format!("{}: {} of {}", place.shown, array.data_type(), words::shape(array.shape()));
+        Ok(Self { title, down, across, stored, behind, notes })
+    }
+
+    fn stored(&self, row: usize, column: usize) -> Stored {
+        let at = row.saturating_mul(self.across.cells.len()).saturating_add(column);
+        let found = u128::from(self.stored.get(at).copied().unwrap_or(0));
+        let all = u128::from(self.down.chunks_of(row))
+            .saturating_mul(self.across.chunks_of(column).into())
+            .saturating_mul(self.behind);
+        match found {
+            0 => Stored::None,
+            found if found < all => Stored::Some,
+            _ => Stored::All,
+        }
+    }
+
+    /// Whether a cell holds marked elements.
+    fn is_marked(&self, row: usize, column: usize) -> bool {
+        match (self.down.is_marked(row), self.across.is_marked(column)) {
+            (None, None) => false,
+            (down, across) => down != Some(false) && across != Some(false),
+        }
+    }
+}
+
+/// The shape of the inner chunks of shards, where the array's axes are those of the shard.
+fn inner_shape(array: &Array) -> Option<Vec<u64>> {
+    match array.metadata().codecs().first()? {
+        Codec::ShardingIndexed(sharding) => Some(sharding.chunk_shape.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! The picture in pixels.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::{Picture, Side, Stored};
+use crate::words;
+
+/// Pixels of the longer axis, and of the shorter at least.
+const LONG: f64 = 720.0;
+const SHORT: f64 = 72.0;
+
+/// Pixels around the grid, for labels.
+const LEFT: f64 = 96.0;
+const TOP: f64 = 72.0;
+const RIGHT: f64 = 32.0;
+const BOTTOM: f64 = 56.0;
+
+/// Pixels that a label across needs, and one downwards.
+const LABEL: f64 = 44.0;
+const LINE: f64 = 15.0;
+
+/// Inner chunks are drawn unless there are more than this.
+const INNER: u64 = 256;
+
+pub(super) fn draw(picture: &Picture) -> String {
+    let (across, down) = (&picture.across, &picture.down);
+    let (width, height) = size(across, down);
+    let (total_width, total_height) = (LEFT + width + RIGHT, TOP + height + BOTTOM);
+    let mut svg = String::new();
+    let mut line = |text: String| {
+        svg.push_str(&text);
+        svg.push('\n');
+    };
+    line(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total_width}\" height=\"{total_height}\" \
+         viewBox=\"0 0 {total_width} {total_height}\" font-family=\"sans-serif\" font-size=\"12\">"
+    ));
+    line(format!("<title>{}</title>", escaped(&picture.title)));
+    line("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>".to_owned());
+    line(format!(
+        "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\" fill=\"#222222\">{}</text>",
+        escaped(&picture.title)
+    ));
+    let x = Scale { start: LEFT, pixels: width, extent: across.extent };
+    let y = Scale { start: TOP, pixels: height, extent: down.extent };
+    for (row, rows) in down.cells.iter().enumerate() {
+        for (column, columns) in across.cells.iter().enumerate() {
+            let fill = match picture.stored(row, column) {
+                Stored::All => "#7aa6c8",
+                Stored::Some => "#c3d7e6",
+                Stored::None => "#f4f4f4",
+            };
+            line(format!(
+                "<rect {} fill=\"{fill}\" stroke=\"#33475b\" stroke-width=\"1\"/>",
+                rectangle(&x, columns, &y, rows)
+            ));
+        }
+    }
+    for text in inner_lines(picture, &x, &y) {
+        line(text);
+    }
+    if across.marked.is_some() || down.marked.is_some() {
+        let columns = across.marked.clone().unwrap_or(0..across.extent);
+        let rows = down.marked.clone().unwrap_or(0..down.extent);
+        if !columns.is_empty() && !rows.is_empty() {
+            line(format!(
+                "<rect {} fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" \
+                 stroke-width=\"2\"/>",
+                rectangle(&x, &columns, &y, &rows)
+            ));
+        }
+    }
+    for (place, label) in ticks(across, &x, LABEL) {
+        line(format!(
+            "<text x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{label}</text>",
+            TOP - 8.0
+        ));
+    }
+    if let Some(name) = &across.name {
+        line(format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#222222\">{}</text>",
+            LEFT + width / 2.0,
+            TOP - 26.0,
+            escaped(name)
+        ));
+    }
+    if let Some(name) = &down.name {
+        for (place, label) in ticks(down, &y, LINE) {
+            line(format!(
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555555\">{label}</text>",
+                LEFT - 8.0,
+                place + 4.0
+            ));
+        }
+        let middle = TOP + height / 2.0;
+        line(format!(
+            "<text x=\"18\" y=\"{middle:.1}\" text-anchor=\"middle\" fill=\"#222222\" \
+             transform=\"rotate(-90 18 {middle:.1})\">{}</text>",
+            escaped(name)
+        ));
+    }
+    let mut words = vec!["dark: stored, light: in part, grey: not stored".to_owned()];
+    words.extend(picture.notes.iter().cloned());
+    line(format!(
+        "<text x=\"{LEFT}\" y=\"{:.1}\" fill=\"#555555\">{}</text>",
+        TOP + height + 28.0,
+        escaped(&words.join("; "))
+    ));
+    line("</svg>".to_owned());
+    svg
+}
+
+/// Pixels across and downwards: in proportion, as long as neither gets too short.
+fn size(across: &Side, down: &Side) -> (f64, f64) {
+    if down.name.is_none() {
+        return (LONG, SHORT);
+    }
+    let ratio = float(across.extent.max(1)) / float(down.extent.max(1));
+    if ratio >= 1.0 { (LONG, (LONG / ratio).max(SHORT)) } else { ((LONG * ratio).max(SHORT), LONG) }
+}
+
+/// From elements to pixels.
+struct Scale {
+    start: f64,
+    pixels: f64,
+    extent: u64,
+}
+
+impl Scale {
+    fn at(&self, element: u64) -> f64 {
+        self.start + self.pixels * float(element) / float(self.extent.max(1))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a pixel is far coarser")]
+fn float(n: u64) -> f64 {
+    n as f64
+}
+
+fn rectangle(x: &Scale, columns: &Range<u64>, y: &Scale, rows: &Range<u64>) -> String {
+    let (left, top) = (x.at(columns.start), y.at(rows.start));
+    let (width, height) = (x.at(columns.end) - left, y.at(rows.end) - top);
+    format!("x=\"{left:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"")
+}
+
+/// Where chunks begin, with as many labels as there is room for.
+fn ticks(side: &Side, scale: &Scale, room: f64) -> Vec<(f64, String)> {
+    let end = scale.at(side.extent);
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    for cell in &side.cells {
+        let place = scale.at(cell.start);
+        let free = ticks.last().is_none_or(|(last, _)| place - last >= room);
+        if free && end - place >= room {
+            ticks.push((place, words::count(cell.start)));
+        }
+    }
+    ticks.push((end, words::count(side.extent)));
+    ticks
+}
+
+/// The boundaries of inner chunks, thin.
+fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
+    let (across, down) = (&picture.across, &picture.down);
+    let mut lines = Vec::new();
+    let mut draw = |side: &Side, position: &dyn Fn(u64) -> String| {
+        let Some(inner) = side.inner.filter(|inner| *inner > 0) else { return };
+        if side.per_cell > 1 || side.extent / inner > INNER {
+            return;
+        }
+        for cell in &side.cells {
+            let mut at = cell.start.saturating_add(inner);
+            while at < cell.end {
+                let mut text = String::new();
+                let _infallible = write!(
+                    text,
+                    "<line {} stroke=\"#ffffff\" stroke-width=\"0.8\"/>",
+                    position(at)
+                );
+                lines.push(text);
+                at = at.saturating_add(inner);
+            }
+        }
+    };
+    let (left, right) = (x.at(0), x.at(across.extent));
+    let (top, bottom) = (y.at(0), y.at(down.extent));
+    draw(across, &|at| {
+        let at = x.at(at);
+        format!("x1=\"{at:.2}\" y1=\"{top:.2}\" x2=\"{at:.2}\" y2=\"{bottom:.2}\"")
+    });
+    draw(down, &|at| {
+        let at = y.at(at);
+        format!("x1=\"{left:.2}\" y1=\"{at:.2}\" x2=\"{right:.2}\" y2=\"{at:.2}\"")
+    });
+    lines
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,121 @@
+//! The picture in characters.
+
+use anstyle::AnsiColor;
+
+use super::{Picture, Side, Stored};
+use crate::error::CliError;
+use crate::print::Out;
+use crate::words;
+
+pub(super) const ROWS: u64 = 32;
+pub(super) const COLUMNS: u64 = 64;
+
+pub(super) fn draw(picture: &Picture, out: &mut Out) -> Result<(), CliError> {
+    out.line(&picture.title)?;
+    let (down, across) = (&picture.down, &picture.across);
+    if let (Some(down), Some(across)) = (&down.name, &across.name) {
+        out.line(format_args!("{down} downwards, {across} across"))?;
+    }
+    if picture.stored.is_empty() {
+        out.line("no chunks")?;
+        return Ok(());
+    }
+    let wide = usize::try_from(COLUMNS).unwrap_or(64);
+    let all: Vec<usize> = (0..across.cells.len()).collect();
+    // A single axis goes on in the next line; of two, the one across fits.
+    let lines: Vec<(usize, &[usize])> = match down.name {
+        None => all.chunks(wide).map(|columns| (0, columns)).collect(),
+        Some(_) => (0..down.cells.len()).map(|row| (row, all.as_slice())).collect(),
+    };
+    let label = |row: usize, columns: &[usize]| {
+        let (side, cell): (&Side, usize) = match down.name {
+            None => (across, columns.first().copied().unwrap_or(0)),
+            Some(_) => (down, row),
+        };
+        side.cells.get(cell).map_or_else(String::new, |cell| words::count(cell.start))
+    };
+    let width = lines.iter().map(|(row, columns)| label(*row, columns).len()).max().unwrap_or(0);
+    if down.name.is_some() {
+        out.line(format_args!("{:width$}  {}", "", ruler(across)))?;
+    }
+    for (row, columns) in &lines {
+        let mut text = format!("{:>width$}  ", label(*row, columns));
+        for column in *columns {
+            text.push_str(&cell(picture, *row, *column, out.color()));
+        }
+        out.line(text)?;
+    }
+    let last = if down.name.is_some() { down } else { across };
+    if last.name.is_some() {
+        out.line(format_args!("{:>width$}", words::count(last.extent)))?;
+    }
+    legend(picture, out)?;
+    for note in &picture.notes {
+        out.line(note)?;
+    }
+    Ok(())
+}
+
+/// Where the cells across begin, as far as there is room.
+fn ruler(side: &Side) -> String {
+    let mut text = String::new();
+    for (column, cell) in side.cells.iter().enumerate() {
+        let label = words::count(cell.start);
+        if text.len() <= column && (text.is_empty() || text.len() < column) {
+            text.extend(std::iter::repeat_n(' ', column.saturating_sub(text.len())));
+            text.push_str(&label);
+        }
+    }
+    text.push_str(" ... ");
+    text.push_str(&words::count(side.extent));
+    text
+}
+
+fn symbol(stored: Stored, marked: bool) -> char {
+    match (stored, marked) {
+        (Stored::All, false) => '■',
+        (Stored::Some, false) => '▨',
+        (Stored::None, false) => '□',
+        (Stored::All, true) => '●',
+        (Stored::Some, true) => '◐',
+        (Stored::None, true) => '○',
+    }
+}
+
+fn cell(picture: &Picture, row: usize, column: usize, color: bool) -> String {
+    let marked = picture.is_marked(row, column);
+    let symbol = symbol(picture.stored(row, column), marked);
+    if marked && color {
+        let style = AnsiColor::Yellow.on_default().bold();
+        format!("{style}{symbol}{style:#}")
+    } else {
+        symbol.to_string()
+    }
+}
+
+/// The symbols that the picture has.
+fn legend(picture: &Picture, out: &mut Out) -> Result<(), CliError> {
+    let mut seen = Vec::new();
+    for row in 0..picture.down.cells.len() {
+        for column in 0..picture.across.cells.len() {
+            let found = (picture.stored(row, column), picture.is_marked(row, column));
+            if !seen.contains(&found) {
+                seen.push(found);
+            }
+        }
+    }
+    let mut words = Vec::new();
+    for marked in [false, true] {
+        for (stored, word) in [
+            (Stored::All, "stored"),
+            (Stored::Some, "stored in part"),
+            (Stored::None, "not stored"),
+        ] {
+            if seen.contains(&(stored, marked)) {
+                let region = if marked { ", in the region" } else { "" };
+                words.push(format!("{} {word}{region}", symbol(stored, marked)));
+            }
+        }
+    }
+    out.line(words.join("   "))
+}

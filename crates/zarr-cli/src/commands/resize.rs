@@ -1,0 +1,60 @@
+//! `zarr-kit resize`.
+
+use zarr_kit::ArrayMetadata;
+use zarr_kit::array::Cut;
+use zarr_kit::grid::Run;
+use zarr_kit::metadata::{ChunkEdges, EdgeRun};
+
+use super::create::numbers;
+use crate::args::Resize;
+use crate::chunks::{self, ChunksError};
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::note;
+use crate::words;
+
+pub(super) fn run(args: &Resize) -> Result<(), CliError> {
+    let place = Place::open(&args.array)?;
+    let array = place.array()?;
+    let shape = numbers("--shape", &args.shape)?;
+    if shape.len() != array.shape().len() {
+        let reason = format!("the array has {} axes", array.shape().len());
+        return Err(CliError::argument("--shape", &args.shape, reason));
+    }
+    let edges = match &args.edges {
+        Some(text) => edges(text, array.metadata())
+            .map_err(|source| CliError::Edges { text: text.clone(), source })?,
+        None => vec![Vec::new(); shape.len()],
+    };
+    let cut = if args.discard { Cut::Discard } else { Cut::Keep };
+    let before = words::shape(array.shape());
+    let array = array.resize(&shape, &edges, cut).map_err(|source| place.failed(source))?;
+    note(format_args!("resized {}: {before} to {}", place.shown, words::shape(array.shape())));
+    Ok(())
+}
+
+/// `time=30|31`: an entry for each axis that takes new chunks, or one entry an axis without names.
+fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksError> {
+    let rank = metadata.shape().len();
+    let names = metadata.dimension_names().unwrap_or_default();
+    let mut axes = vec![Vec::new(); rank];
+    let entries: Vec<&str> = text.split(',').collect();
+    for (position, entry) in entries.iter().enumerate() {
+        let (axis, edges) = match entry.split_once('=') {
+            Some((name, edges)) => (chunks::axis_of(name.trim(), rank, names)?, edges),
+            None if entries.len() == rank => (position, *entry),
+            None => return Err(ChunksError::Rank { found: entries.len(), rank }),
+        };
+        let runs = match chunks::parse_edges(edges)? {
+            ChunkEdges::Integer(edge) => vec![Run { edge, count: 1 }],
+            ChunkEdges::List(runs) => runs
+                .iter()
+                .map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() })
+                .collect(),
+        };
+        if let Some(slot) = axes.get_mut(axis) {
+            *slot = runs;
+        }
+    }
+    Ok(axes)
+}

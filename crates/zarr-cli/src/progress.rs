@@ -1,0 +1,47 @@
+//! Progress on a terminal, nothing in a pipe.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar with rate and time left on standard error, where that is a terminal.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+        Self { bar }
+    }
+
+    /// So many bytes are done, of a total that may not be known.
+    pub(crate) fn bytes(&self, name: &str, done: u64, total: Option<u64>) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if self.bar.length() != total || self.bar.position() == 0 {
+            let template = match total {
+                Some(_) => {
+                    "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}"
+                }
+                None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}",
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style);
+            }
+            match total {
+                Some(total) => self.bar.set_length(total),
+                None => self.bar.unset_length(),
+            }
+        }
+        if self.bar.message() != name {
+            self.bar.set_message(name.to_owned());
+        }
+        self.bar.set_position(done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
