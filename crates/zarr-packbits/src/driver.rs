@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Kernels that read or write beyond a group, to use whole words, stop before the end of the
-//! buffer; what they leave is done by the portable kernel in a buffer with room to spare.
+//! buffer; what they leave is done by the portable kernel in a buffer with room to spare. The
+//! AVX-512 kernel unpacks from any bit to the last element without any of that.
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512};
@@ -57,16 +58,16 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
         component.copy_from_slice(&value[..field.size]);
         position += field.bits as usize;
     }
-    if rest.is_empty() {
-        return;
+    if !rest.is_empty() {
+        unpack_groups(kernel, field, &packed[position / 8..], rest);
     }
-    let packed = &packed[position / 8..];
-    unpack_groups(kernel, field, packed, rest);
 }
 
 /// Unpacks from the start of `packed` on.
 fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     let (mut packed, mut dst) = (packed, dst);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = kernel;
     #[cfg(target_arch = "x86_64")]
     if kernel == Kernel::Avx2
         && dst.len() >= AVX2_FROM
@@ -124,6 +125,8 @@ pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bi
 
 /// Packs a multiple of eight fields to the whole of `dst`.
 fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = kernel;
     #[cfg(target_arch = "x86_64")]
     if kernel == Kernel::Avx512
         && let Some(avx512) = Avx512::new()
