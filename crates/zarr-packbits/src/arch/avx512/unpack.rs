@@ -61,7 +61,9 @@ fn unpack_size<const SIZE: usize>(
         unpack_part::<SIZE>(field, &packed[position / 8..], position % 8, out);
         position += len / SIZE * field.bits as usize;
     }
-    stream::fence();
+    if streaming {
+        stream::fence();
+    }
 }
 
 /// Where vectors go.
