@@ -16,11 +16,9 @@ use crate::view::{Dims, signed};
 /// From how many bytes on a copy is taken to exceed the cache.
 const STREAMED: usize = 4 << 20;
 
-/// The longest stretch, contiguous on both sides, that is moved as one element.
-const LONGEST: usize = 128;
-
-/// From how many bytes on a stretch is written past the cache, if the whole copy exceeds it.
-const STREAMED_STRETCH: usize = 512;
+/// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Beyond
+/// a page the order of the loops does not matter.
+const LONGEST: usize = 4096;
 
 /// How the innermost loops of a nest are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,13 +113,7 @@ impl Kernel {
     unsafe fn sized<const N: usize>(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
         match (self.way, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
-            (_, []) => unsafe {
-                if self.stream && self.unit == 1 && self.size >= STREAMED_STRETCH {
-                    stream(src, dst, self.size);
-                } else {
-                    swap::copy(src, dst, self.size, self.unit);
-                }
-            },
+            (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
             // SAFETY: the elements of the last loop.
             (Way::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);

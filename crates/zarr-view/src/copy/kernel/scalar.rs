@@ -12,7 +12,9 @@ use crate::view::signed;
 unsafe fn element<const N: usize>(src: *const u8, dst: *mut u8, size: usize, unit: usize) {
     // SAFETY: the caller's.
     unsafe {
-        if N == 0 {
+        if N == 0 && unit == 1 {
+            core::ptr::copy_nonoverlapping(src, dst, size);
+        } else if N == 0 {
             swap::copy(src, dst, size, unit);
         } else {
             core::ptr::copy_nonoverlapping(src, dst, N);
@@ -51,7 +53,8 @@ pub(super) unsafe fn plane<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    let side = (512 / size).clamp(8, 64);
+    // Long elements are read in the order they lie in; short ones use each line on both sides.
+    let side = (768 / size).clamp(1, 64);
     for q in (0..along.count).step_by(side) {
         let columns = side.min(along.count - q);
         for p in 0..across.count {
