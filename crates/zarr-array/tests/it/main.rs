@@ -5,6 +5,7 @@
 mod check;
 #[cfg(test)]
 mod copy;
+mod empty;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]

@@ -1,0 +1,72 @@
+//! Chunks that hold the fill value only are not stored (SD-48, SD-60).
+
+use std::sync::Arc;
+
+use zarr_array::store::{MemoryStore, Prefix, Store};
+use zarr_array::{Array, Region};
+use zarr_metadata::ArrayMetadata;
+
+const SHARD: &str = r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+    "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}"#;
+
+fn array(store: &Arc<MemoryStore>, data_type: &str, fill: &str, codec: &str) -> Array {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [10], "data_type": "{data_type}",
+        "chunk_grid": {{"name": "rectilinear", "configuration": {{"kind": "inline",
+        "chunk_shapes": [[4, 2, 4]]}}}}, "chunk_key_encoding": {{"name": "default"}},
+        "fill_value": {fill}, "codecs": [{codec}]}}"#
+    );
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    Array::create(Arc::clone(store) as Arc<dyn Store>, &Prefix::root(), metadata).expect("creates")
+}
+
+/// The lengths of the chunks that are stored.
+fn stored(store: &MemoryStore, array: &Array) -> Vec<Option<usize>> {
+    (0..3)
+        .map(|chunk| {
+            let key = array.chunk_key(&[chunk]).expect("a key");
+            store.get(&key).expect("gets").map(|bytes| bytes.len())
+        })
+        .collect()
+}
+
+#[test]
+fn sd_60_shards_without_inner_chunks_are_not_stored() {
+    let store = Arc::new(MemoryStore::new());
+    let array = array(&store, "uint8", "9", SHARD);
+    let all = Region::whole(&[10]);
+    array.write(&all, &[1, 2, 9, 9, 9, 9, 9, 9, 3, 4]).expect("writes");
+    // Two entries of sixteen bytes, a checksum, and the inner chunk that is there.
+    assert_eq!(stored(&store, &array), [Some(38), None, Some(38)]);
+    assert_eq!(array.read(&all).expect("reads"), [1, 2, 9, 9, 9, 9, 9, 9, 3, 4]);
+
+    // Overwritten in whole with the fill value, it goes.
+    array.write(&Region::from(0..4), &[9; 4]).expect("writes");
+    assert_eq!(stored(&store, &array), [None, None, Some(38)]);
+    // A part of a chunk that was not there, with the fill value: still not there.
+    array.write(&Region::from(4..5), &[9]).expect("writes");
+    assert_eq!(stored(&store, &array), [None, None, Some(38)]);
+    // And a part that adds an inner chunk.
+    array.write(&Region::from(6..7), &[5]).expect("writes");
+    assert_eq!(stored(&store, &array), [None, None, Some(40)]);
+    assert_eq!(array.read(&all).expect("reads"), [9, 9, 9, 9, 9, 9, 5, 9, 3, 4]);
+    // Emptied by a part, it is removed or means the same.
+    array.write(&Region::from(8..10), &[9; 2]).expect("writes");
+    array.write(&Region::from(6..7), &[9]).expect("writes");
+    assert!(matches!(stored(&store, &array)[2], None | Some(36)), "no inner chunk");
+    assert_eq!(array.read(&all).expect("reads"), [9; 10]);
+}
+
+#[test]
+fn sd_48_equal_means_bit_by_bit() {
+    let store = Arc::new(MemoryStore::new());
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
+    let array = array(&store, "float32", "0.0", bytes);
+    let mut elements = [0.0_f32; 10];
+    elements[5] = -0.0;
+    let elements: Vec<u8> = elements.iter().flat_map(|value| value.to_le_bytes()).collect();
+    array.write(&Region::whole(&[10]), &elements).expect("writes");
+    assert_eq!(stored(&store, &array), [None, Some(8), None]);
+    assert_eq!(array.read(&Region::whole(&[10])).expect("reads"), elements);
+}
