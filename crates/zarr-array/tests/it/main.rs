@@ -5,6 +5,7 @@
 mod check;
 #[cfg(test)]
 mod copy;
+#[cfg(test)]
 mod empty;
 #[cfg(test)]
 mod fixtures;

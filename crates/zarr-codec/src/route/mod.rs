@@ -13,16 +13,19 @@
 //! Only where the two do not meet is there a stop between: the elements go through a buffer in C
 //! order of the level that the caller's view got down to.
 
-use std::ops::Range;
+mod encode;
+mod slice;
 
-use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
+use zarr_view::{CopyError, Element, Output, View, ViewError};
 
 use crate::chain::Place;
-use crate::chunk::swap;
 use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
+
+pub use slice::Slice;
+use slice::{check_shape, is_box, sliced};
 
 /// What the array-to-array codecs of a chain compiled to, for one chunk shape.
 #[derive(Clone, Debug)]
@@ -321,75 +324,6 @@ impl Route {
             .try_fold(view.clone(), |view, (step, shape)| step.encode_view(&view, shape))
     }
 
-    /// Moves all elements of a chunk from `view` of `data` to `leaf`, in the leaf's order; the
-    /// element `fill` where the view is masked out.
-    pub(crate) fn encode(
-        &self,
-        data: &[u8],
-        view: &View,
-        leaf: &mut Vec<u8>,
-        element: Element,
-        fill: &[u8],
-        buffers: &mut Vec<Vec<u8>>,
-    ) -> Result<(), ChunkErrorKind> {
-        let length = self.elements().saturating_mul(element.size());
-        if let Some(more) = length.checked_sub(leaf.len()) {
-            reserve(leaf, more)?;
-        }
-        leaf.resize(length, 0);
-        // The copy writes the fill value as it is, so its bytes are put in the leaf's order here.
-        let mut fill = fill.to_vec();
-        swap(&mut fill, element);
-        let (level, source) = self.carry_down(0, view.clone());
-        if let Some(target) = self.leaf_views.get(level).and_then(Option::as_ref) {
-            return Ok(copy(&source, data, target, leaf, element, &fill)?);
-        }
-        self.up_from(level, data, &source, leaf, element, &fill, buffers)
-    }
-
-    /// Moves elements that did not meet the leaf at `level` through a buffer in C order.
-    #[expect(clippy::too_many_arguments, reason = "two buffers with a view each, and what moves")]
-    fn up_from(
-        &self,
-        level: usize,
-        data: &[u8],
-        source: &View,
-        leaf: &mut [u8],
-        element: Element,
-        fill: &[u8],
-        buffers: &mut Vec<Vec<u8>>,
-    ) -> Result<(), ChunkErrorKind> {
-        let whole = self.contiguous(level)?;
-        let mut buffer = take_buffer(buffers, whole.len(), element)?;
-        // Swapped on the way in, so that the fill value, which is in the leaf's order, fits.
-        let moved = copy(source, data, &whole, &mut buffer, element, fill);
-        let (next, carried) = self.carry_down(level, whole);
-        let result = match self.leaf_views.get(next).and_then(Option::as_ref) {
-            _ if moved.is_err() => moved.map_err(ChunkErrorKind::from),
-            Some(target) => copy(&carried, &buffer, target, leaf, element.unswapped(), &[])
-                .map_err(ChunkErrorKind::from),
-            None => self.up_from(next, &buffer, &carried, leaf, element.unswapped(), &[], buffers),
-        };
-        buffers.push(buffer);
-        result
-    }
-
-    /// Carries a caller's view down to where the leaf is a single view, or as far as it goes.
-    fn carry_down(&self, mut level: usize, mut view: View) -> (usize, View) {
-        while self.leaf_views.get(level).is_some_and(Option::is_none) {
-            let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(level + 1))
-            else {
-                break;
-            };
-            match step.encode_view(&view, shape) {
-                Some(carried) => view = carried,
-                None => break,
-            }
-            level += 1;
-        }
-        (level, view)
-    }
-
     fn contiguous(&self, level: usize) -> Result<View, ChunkErrorKind> {
         let shape = self.shapes.get(level).map_or(&[][..], Vec::as_slice);
         Ok(View::contiguous(shape).map_err(CopyError::from)?)
@@ -447,51 +381,6 @@ impl From<ChunkError> for Fault {
     fn from(error: ChunkError) -> Self {
         Self::Within(error)
     }
-}
-
-/// Some indices of one axis of a chunk: `start`, `start + step`, ..., `count` of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slice {
-    /// The first index.
-    pub start: usize,
-    /// How many indices.
-    pub count: usize,
-    /// From one index to the next, at least 1.
-    pub step: usize,
-}
-
-impl From<Range<usize>> for Slice {
-    fn from(range: Range<usize>) -> Self {
-        Self { start: range.start, count: range.end.saturating_sub(range.start), step: 1 }
-    }
-}
-
-/// Whether a region has no steps.
-fn is_box(region: &[Slice]) -> bool {
-    region.iter().all(|slice| slice.step == 1 || slice.count <= 1)
-}
-
-/// Refuses an output that has not the shape of its region.
-fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
-    let found = out.view().shape();
-    if found.len() != region.len() {
-        let (expected, found) = (region.len(), found.len());
-        return Err(ViewError::Rank { expected, found }.into());
-    }
-    for (axis, (slice, &dst)) in region.iter().zip(found).enumerate() {
-        if slice.count != dst {
-            return Err(CopyError::Shape { axis, src: slice.count, dst });
-        }
-    }
-    Ok(())
-}
-
-fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {
-    let sliced = region.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
-        let step = isize::try_from(slice.step).map_err(|_| ViewError::Offset)?;
-        view.slice(axis, slice.start, step, slice.count)
-    });
-    Ok(sliced?)
 }
 
 /// A buffer for `elements` elements, with whatever it held before.
