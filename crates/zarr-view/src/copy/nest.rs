@@ -55,8 +55,9 @@ impl Nest {
     /// meanwhile.
     #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
     pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
-        // SAFETY: both offsets lead to the first element of the loops, within the buffers.
-        let (src, dst) = unsafe { (src.offset(self.src), dst.offset(self.dst)) };
+        // Both lead to the first element of the loops. The start of an output may be moved outside
+        // its buffer by as much as the plan's view starts further on.
+        let (src, dst) = (src.wrapping_offset(self.src), dst.wrapping_offset(self.dst));
         #[cfg(feature = "count")]
         super::count::add(self.kernel.bytes(&self.loops));
         // SAFETY: the loops reach exactly the elements that the nest was made from: sorting,

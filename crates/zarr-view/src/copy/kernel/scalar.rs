@@ -35,9 +35,41 @@ pub(super) unsafe fn line<const N: usize>(
     unit: usize,
 ) {
     let Loop { count, src: src_step, dst: dst_step } = line;
+    if src_step == 0 && dst_step == signed(size) {
+        // SAFETY: the destination is one stretch, and the source one element.
+        return unsafe { repeat::<N>(src, dst, size, unit, count) };
+    }
     for i in 0..signed(count) {
         // SAFETY: element i of the loop.
         unsafe { element::<N>(src.offset(i * src_step), dst.offset(i * dst_step), size, unit) };
+    }
+}
+
+/// Writes one element `count` times, in a row.
+///
+/// # Safety
+/// `src` is valid for reads of one element, `dst` for writes of `count`.
+unsafe fn repeat<const N: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    size: usize,
+    unit: usize,
+    count: usize,
+) {
+    /// Bytes that are copied on from the start, where they stay in the cache.
+    const PART: usize = 4096;
+    if size == 1 {
+        // SAFETY: the caller's.
+        return unsafe { dst.write_bytes(src.read(), count) };
+    }
+    // SAFETY: the caller's.
+    unsafe { element::<N>(src, dst, size, unit) };
+    let mut done = 1;
+    while done < count {
+        let more = done.min(count - done).min((PART / size).max(1));
+        // SAFETY: the first `more` elements are written, and the next ones lie behind them.
+        unsafe { core::ptr::copy_nonoverlapping(dst, dst.add(done * size), more * size) };
+        done += more;
     }
 }
 
