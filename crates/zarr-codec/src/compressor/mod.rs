@@ -97,8 +97,11 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
+///
+/// `element` is that of the chain, for a codec that does better when it knows its size.
 pub(crate) fn bind(
     codec: &Codec,
+    #[cfg_attr(not(feature = "blosc"), expect(unused_variables, reason = "blosc's alone"))]
     element: &ElementType,
 ) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
     match codec {
