@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use zarr_codec::{ChunkCodec, Encoded, Scratch, Slice};
+use zarr_view::{Output, View};
 
 use crate::naive::{self, Array, Type, indices, place};
 use crate::support::{Random, codec, decode, encode, everything, list};
@@ -192,10 +193,75 @@ fn check(
 
     let found = decode(codec, &expected, &everything(codec), fill, scratch).expect("decodes");
     assert_eq!(found, whole, "decoded {}", what());
+    check_strides(codec, &expected, array, fill, scratch, &what);
+    check_margins(codec, codecs, of, array, fill, scratch, &what);
     for region in regions {
         let found = decode(codec, &expected, &region, fill, scratch).expect("decodes");
         assert_eq!(found, pick(array, &region), "{region:?} of {}", what());
     }
+}
+
+/// Into and from memory in Fortran order, with a gap after each element.
+fn check_strides(
+    codec: &ChunkCodec,
+    expected: &[u8],
+    array: &Array,
+    fill: &[u8],
+    scratch: &mut Scratch,
+    what: &impl Fn() -> String,
+) {
+    let backwards: Vec<usize> = (0..array.shape.len()).rev().collect();
+    let mut shape: Vec<usize> = array.shape.iter().rev().copied().collect();
+    shape.push(2);
+    let mut ranges: Vec<_> = array.shape.iter().map(|size| 0..*size).collect();
+    ranges.push(0..1);
+    let order = [&backwards[..], &[array.shape.len()]].concat();
+    let view = View::contiguous(&shape).expect("small").permute(&order).expect("a permutation");
+    let view = view.shrink(&ranges).expect("within").reshape(&array.shape).expect("as many");
+    let view = view.expect("a size of 1 is gone");
+
+    let mut strided = vec![0xcd; 2 * array.elements.len() * fill.len()];
+    let mut out = Output::new(&mut strided, &view, fill.len()).expect("fits");
+    codec.decode(expected, &everything(codec), &mut out, fill, scratch).expect("decodes");
+    for index in indices(&array.shape) {
+        let at = view.position(&index).expect("not masked") * fill.len();
+        let element = &array.elements[place(&index, &array.shape)];
+        assert_eq!(&strided[at..at + fill.len()], element, "{index:?} of {}", what());
+        let gap = &strided[at + fill.len()..at + 2 * fill.len()];
+        assert!(gap.iter().all(|byte| *byte == 0xcd), "beside {index:?} of {}", what());
+    }
+    let mut encoded = Vec::new();
+    codec.encode(&strided, &view, fill, &mut encoded, scratch).expect("encodes");
+    assert_eq!(encoded, expected, "encoded from Fortran order {}", what());
+}
+
+/// A chunk that the array's end cuts: what lies past it is the fill value.
+fn check_margins(
+    codec: &ChunkCodec,
+    codecs: &[Value],
+    of: Type,
+    array: &Array,
+    fill: &[u8],
+    scratch: &mut Scratch,
+    what: &impl Fn() -> String,
+) {
+    let inside: Vec<usize> = array.shape.iter().map(|size| size.div_ceil(2)).collect();
+    let margins: Vec<(usize, usize)> =
+        array.shape.iter().zip(&inside).map(|(size, inside)| (0, size - inside)).collect();
+    let mut cut = array.clone();
+    let mut elements = Vec::new();
+    for index in indices(&array.shape) {
+        let at = place(&index, &array.shape);
+        if index.iter().zip(&inside).all(|(n, inside)| n < inside) {
+            elements.extend_from_slice(&array.elements[at]);
+        } else {
+            cut.elements[at] = fill.to_vec();
+        }
+    }
+    let view = View::contiguous(&inside).expect("small").pad(&margins).expect("small");
+    let mut encoded = Vec::new();
+    codec.encode(&elements, &view, fill, &mut encoded, scratch).expect("encodes");
+    assert_eq!(encoded, naive::encode(codecs, of, &cut, fill), "cut {}", what());
 }
 
 fn check_shape(shape: &[usize], depth: usize, regions_each: Option<usize>) -> usize {
