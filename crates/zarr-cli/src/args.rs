@@ -252,8 +252,8 @@ pub(crate) struct Plan {
 
 /// Draw the chunk grid: in the terminal, or as SVG.
 ///
-/// Chunks that are stored are shaded, a region is marked. Of more than two axes the last two are
-/// drawn, unless --axes says others; long axes are drawn in part.
+/// Chunks that are stored are shaded, a region is marked. Of many axes the last two of
+/// more than one chunk are drawn, unless --axes says others. On long axes a cell is several chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

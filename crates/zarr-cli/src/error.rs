@@ -58,7 +58,7 @@ impl CliError {
             if let Some(usage) = line.strip_prefix("Usage: ") {
                 let words = usage
                     .split(' ')
-                    .take_while(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+                    .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
                 command = words.collect::<Vec<_>>().join(" ");
                 break;
             }

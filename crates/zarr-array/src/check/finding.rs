@@ -76,7 +76,7 @@ rules! {
     DOCUMENT "invalid-document" Error "a zarr.json breaks a rule of the specification";
     GRID "invalid-grid" Error "the edges of the chunk grid make no grid";
     CHAIN "invalid-chain" Error "the codec chain does not fit the data type or a chunk shape";
-    FILL "fill-value-lost" Error "the fill value does not survive the codec chain";
+    FILL "fill-value-lost" Warning "the fill value does not survive the codec chain";
     DECODE "chunk-does-not-decode" Error "a chunk's bytes are not those of such a chunk";
     CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
     UNSUPPORTED "not-supported" Warning "a codec or data type is not known here, so that chunks \

@@ -61,6 +61,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         place: target.shown.clone(),
         source: Box::new(source),
     })?;
+    if summary.groups == 0 && summary.tasks == 0 && summary.skipped == 0 && args.resume {
+        note(format_args!("{}: the copy had been finished", target.shown));
+        return Ok(());
+    }
     let mut text = format!(
         "copied {} to {}: {}",
         source.shown,

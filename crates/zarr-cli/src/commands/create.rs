@@ -107,6 +107,7 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
     let Some(text) = text else { return Ok(None) };
     let names: Vec<Option<String>> = text
         .split(',')
+        .filter(|_| rank > 0 || !text.trim().is_empty())
         .map(|name| Some(name.trim().to_owned()).filter(|name| !name.is_empty()))
         .collect();
     if names.len() == rank {

@@ -2,14 +2,28 @@
 
 // Clippy knows helper functions as test code by this attribute alone.
 #[cfg(test)]
+mod check;
+#[cfg(test)]
+mod copy;
+#[cfg(test)]
 mod create;
+#[cfg(test)]
+mod draw;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod help;
+#[cfg(test)]
 mod info;
 #[cfg(test)]
+mod locate;
+#[cfg(test)]
 mod read;
+#[cfg(test)]
+mod resize;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
 mod write;
+#[cfg(test)]
+mod writers;

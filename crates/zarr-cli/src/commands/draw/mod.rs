@@ -55,11 +55,14 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The axes downwards and across: the last two, or those that were asked for.
+/// The axes downwards and across: those that were asked for, or the last two that are cut at all.
 fn drawn_axes(args: &Draw, array: &Array) -> Result<(Option<usize>, Option<usize>), CliError> {
     let rank = array.shape().len();
     let Some(text) = &args.axes else {
-        return Ok((rank.checked_sub(2), rank.checked_sub(1)));
+        let axes = array.grid().axes().iter().enumerate().rev();
+        let mut cut = axes.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
+        let across = cut.next().or(rank.checked_sub(1));
+        return Ok((cut.next(), across));
     };
     let names = array.metadata().dimension_names().unwrap_or_default();
     let wrong = |reason: String| CliError::argument("--axes", text, reason);

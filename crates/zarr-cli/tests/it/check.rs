@@ -1,0 +1,37 @@
+//! `check`: findings, one a line, and exit status 1.
+
+use crate::support::{file, root, run, session, succeed};
+
+#[test]
+fn findings_and_exit_status() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    file(folder, "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    file(folder, "group/notes.txt", "?");
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+    succeed(folder, &["create", "group/a", "--shape", "5", "--dtype", "uint8", "--codecs", packed]);
+    file(folder, "group/a/c/0", [0x21, 0x43, 0xf5]);
+    file(folder, "group/a/c/7", [0x21, 0x43, 0x05]);
+    file(folder, "group/a/c/.zarr-kit-tmp.1.2.3.0", "");
+    succeed(folder, &["create", "group/b", "--shape", "5", "--dtype", "uint8"]);
+    file(folder, "group/b/c/0", "not zstd");
+    succeed(folder, &["create", "good", "--shape", "5", "--dtype", "uint8"]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["check", "group"],
+            &["check", "group", "--data"],
+            &["check", "group/a", "--data", "--json"],
+            &["check", "good", "--data"],
+            &["check", "missing"],
+            &["check", "group/a/c"],
+        ],
+    ));
+}
+
+#[test]
+fn seattle_is_clean() {
+    let output = run(&root(), &["check", "fixtures/seattle-weather.zarr", "--data"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.is_empty());
+}

@@ -1,0 +1,123 @@
+//! `copy`: chunks, codecs, groups, and what is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::support::{root, run_with, session, stdout, succeed, text};
+
+const SEATTLE: &str = "fixtures/seattle-weather.zarr";
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("below").display().to_string();
+                all.insert(name, fs::read(path).expect("reads"));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn seattle_in_other_chunks_and_codecs() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let source = format!("{SEATTLE}/temp_range_12bit");
+    let raw = |array: &str| stdout(&root(), &["read", array, "-f", "raw"]);
+    let shards = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [20, 2],
+        "codecs": [{"name": "packbits", "configuration": {"last_bit": 11}}, {"name": "crc32c"}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
+            {"name": "crc32c"}], "index_location": "end"}}]"#;
+    let plain = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
+    for (name, chunks, codecs) in [
+        ("regular", "time=100,limit=1", plain),
+        ("runs", "365x2|366|365,2", plain),
+        ("shards", "200,2", shards),
+    ] {
+        let target = path(name);
+        let copy = ["copy", &source, &target, "--chunks", chunks, "--codecs", codecs, "--verify"];
+        succeed(&root(), &copy);
+        assert_eq!(raw(&target), raw(&source), "{name}");
+        let attributes = text(&root(), &["info", &target]);
+        assert!(attributes.contains("lowest and highest temperature"), "{attributes}");
+    }
+}
+
+#[test]
+fn a_group_object_by_object() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let target = folder.path().join("copy.zarr");
+    succeed(&root(), &["copy", SEATTLE, target.to_str().expect("UTF-8")]);
+    assert!(files(&target) == files(&root().join(SEATTLE)));
+}
+
+#[test]
+fn messages() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "1000", "--dtype", "int32", "--chunks", "100"];
+    succeed(folder, &create);
+    let write = ["write", "a", "--from", "-"];
+    assert!(run_with(folder, &write, &[1; 4000]).status.success());
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["copy", "a", "b", "--chunks", "250"],
+            &["copy", "a", "b", "--chunks", "250"],
+            &["copy", "a", "b", "--chunks", "250", "--resume"],
+            &["copy", "a", "b", "--chunks", "500", "--resume"],
+            &["copy", "a", "b", "--chunks", "500", "--overwrite"],
+            &["copy", "a", "c", "--chunks", "500", "--memory", "2KiB"],
+            &["copy", "a", "c", "--chunks", "10|20"],
+            &["copy", "a", "c", "--memory", "much"],
+            &["copy", "a", "a/inside"],
+            &["copy", "a", "./a"],
+            &["copy", "missing", "c"],
+            &["copy", "a", "b", "--resume", "--overwrite"],
+        ],
+    ));
+    assert!(!folder.join("missing").exists());
+}
+
+#[test]
+fn a_killed_copy_is_resumed_to_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "4096,512", "--dtype", "int32", "--chunks", "64,512"];
+    succeed(folder, &create);
+    let elements: Vec<u8> = (0..4096_u32 * 512).flat_map(u32::to_le_bytes).collect();
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    fn copy(target: &str) -> [&str; 9] {
+        const CODECS: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 23}}]"#;
+        ["copy", "a", target, "--chunks", "16,16", "--memory", "600KiB", "--codecs", CODECS]
+    }
+    succeed(folder, &copy("undisturbed"));
+    let expected = files(&folder.join("undisturbed"));
+    // Killed sooner and later, perhaps also before it began or after it ended.
+    for wait in [5, 20, 60, 150] {
+        let target = format!("killed-{wait}");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
+            .args(copy(&target))
+            .current_dir(folder)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().expect("is killed, or has ended");
+        child.wait().expect("ends");
+        succeed(folder, &[&copy(&target)[..], &["--resume"]].concat());
+        let mut found = files(&folder.join(&target));
+        // What a killed process may leave of a write, and `check` names.
+        found.retain(|name, _| !name.contains(".zarr-kit-"));
+        assert!(found == expected, "{wait}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Stores of every writer: what `info`, `read`, `check` and `locate` make of them.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{root, run, session};
+
+/// Unpacks a collection into a folder and gives its cases.
+fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
+    let from = root().join("fixtures").join(collection);
+    let archive = File::open(from.join("stores.tar.zst")).expect("an archive");
+    let decoder = zstd::stream::read::Decoder::new(archive).expect("zstd");
+    tar::Archive::new(decoder).unpack(folder).expect("unpacks");
+    let cases = fs::read(from.join("cases.json")).expect("cases");
+    let cases: Value = serde_json::from_slice(&cases).expect("JSON");
+    cases["cases"].as_array().expect("a list").clone()
+}
+
+fn check_collection(collection: &str, every: usize) {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let mut read = 0;
+    for case in unpack(collection, folder).iter().step_by(every) {
+        let path = case["path"].as_str().expect("a path");
+        let info = run(folder, &["info", path, "--json"]);
+        assert!(info.status.success(), "{path}: {}", String::from_utf8_lossy(&info.stderr));
+        let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
+        // Nothing that another program wrote breaks a rule; warnings are about its taste.
+        let check = run(folder, &["check", path, "--data", "--json"]);
+        let check: Value = serde_json::from_slice(&check.stdout).expect("JSON");
+        assert_eq!(check["errors"], 0, "{path}: {check}");
+        let Some(expected) = case["expected"].as_str() else { continue };
+        if info["readable"] != true {
+            continue;
+        }
+        let expected = fs::read(folder.join(expected)).expect("expected elements");
+        let found = run(folder, &["read", path, "--format", "raw"]);
+        assert!(found.stdout == expected, "{path}: {}", String::from_utf8_lossy(&found.stderr));
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+#[test]
+fn zarr_python() {
+    check_collection("zarr-python", 1);
+}
+
+#[test]
+fn tensorstore() {
+    check_collection("tensorstore", 1);
+}
+
+#[test]
+fn zarrs_and_the_reference_writer() {
+    // All of them are read in the tests of the library; here a process is started for each.
+    check_collection("reference", 7);
+}
+
+#[test]
+fn numcodecs() {
+    check_collection("numcodecs", 1);
+}
+
+#[test]
+fn in_words() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let mut commands: Vec<[String; 2]> = Vec::new();
+    for collection in ["zarr-python", "tensorstore", "reference", "numcodecs"] {
+        let cases = unpack(collection, &folder.path().join(collection));
+        // The first case of each chain.
+        let mut seen = Vec::new();
+        for case in &cases {
+            let chain = case["codecs"].to_string();
+            if !seen.contains(&chain) && seen.len() < 12 {
+                seen.push(chain);
+                let path = case["path"].as_str().expect("a path");
+                commands.push(["info".to_owned(), format!("{collection}/{path}")]);
+            }
+        }
+    }
+    let commands: Vec<Vec<&str>> =
+        commands.iter().map(|command| command.iter().map(String::as_str).collect()).collect();
+    let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder.path(), &commands));
+}
