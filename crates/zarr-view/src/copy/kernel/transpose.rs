@@ -60,6 +60,11 @@ pub(super) unsafe fn run<const N: usize>(plane: &Plane, src: *const u8, dst: *mu
     }
 }
 
+/// Whether every row of the destination starts with a line.
+fn aligned(plane: &Plane, dst: *mut u8) -> bool {
+    dst.align_offset(LINE) == 0 && plane.across.dst.unsigned_abs().is_multiple_of(LINE)
+}
+
 /// Through a buffer.
 ///
 /// A destination row may start anywhere in a cache line, and each row elsewhere. So that blocks
@@ -73,9 +78,10 @@ unsafe fn buffered<const N: usize>(plane: &Plane, src: *const u8, dst: *mut u8) 
     let (rows, columns) = const { (block_rows::<N>().0 / N, block_rows::<N>().1 / N) };
     let mut buffer = core::mem::MaybeUninit::<Buffer>::uninit();
     let buffer = buffer.as_mut_ptr().cast::<u8>();
+    // What is narrow on one side is taken the longer on the other.
+    let columns = if across.count < rows { columns.max(512 / N) } else { columns };
     // Where every row starts with a line, every block does, and nothing need be read ahead.
-    let aligned = dst.align_offset(LINE) == 0 && across.dst.unsigned_abs().is_multiple_of(LINE);
-    let ahead = if aligned { 0 } else { LINE.div_ceil(N) };
+    let ahead = if aligned(plane, dst) { 0 } else { LINE.div_ceil(N) };
     for q in (0..along.count).step_by(columns) {
         let last = along.count - q <= columns;
         let read = (columns + ahead).min(along.count - q);
@@ -85,6 +91,9 @@ unsafe fn buffered<const N: usize>(plane: &Plane, src: *const u8, dst: *mut u8) 
             let to = dst.wrapping_offset(signed(p) * across.dst + signed(q) * along.dst);
             if p + rows < across.count {
                 super::prefetch(from.wrapping_add(rows * N), along.src, columns, rows * N);
+            } else if !last {
+                let next = src.wrapping_offset(signed(q + columns) * along.src);
+                super::prefetch(next, along.src, columns.min(along.count - q - columns), rows * N);
             }
             // SAFETY: the columns read lie within the plane.
             unsafe { block::<N>(from, along.src, rows, read, buffer, signed(PITCH)) };
