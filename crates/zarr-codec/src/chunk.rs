@@ -43,6 +43,16 @@ pub enum Encoded {
     Empty,
 }
 
+/// The elements of a chunk that is to be encoded.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub(crate) data: &'a [u8],
+    /// Of the chunk's shape, leading to elements in `data`.
+    pub(crate) view: &'a View,
+    /// The element where the view is masked out.
+    pub(crate) fill: &'a [u8],
+}
+
 /// What to do with a chunk that holds the fill value only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Empty {
@@ -269,15 +279,13 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
-        self.encode_unless_empty(data, view, fill, Empty::Encode, out, scratch)
+        self.encode_unless_empty(Input { data, view, fill }, Empty::Encode, out, scratch)
     }
 
     /// As [`encode`](ChunkCodec::encode), but chunks that need not be stored may be left.
     pub(crate) fn encode_unless_empty(
         &self,
-        data: &[u8],
-        view: &View,
-        fill: &[u8],
+        input: Input<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
@@ -286,12 +294,8 @@ impl ChunkCodec {
             return Err(chunk_error(place, ChunkErrorKind::ReadOnly));
         }
         let content = match &self.leaf {
-            ChunkLeaf::Elements(leaf) => {
-                self.encode_elements(leaf, data, view, fill, empty, out, scratch)?
-            }
-            ChunkLeaf::Shard(shard) => {
-                self.encode_shard(shard, data, view, fill, empty, out, scratch)?
-            }
+            ChunkLeaf::Elements(leaf) => self.encode_elements(leaf, input, empty, out, scratch)?,
+            ChunkLeaf::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch)?,
         };
         if content == Encoded::Empty && empty == Empty::Leave {
             return Ok(content);
@@ -305,13 +309,10 @@ impl ChunkCodec {
         Ok(content)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "those of encode, and the leaf")]
     fn encode_elements(
         &self,
         leaf: &ElementLeaf,
-        data: &[u8],
-        view: &View,
-        fill: &[u8],
+        input: Input<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
@@ -320,6 +321,7 @@ impl ChunkCodec {
         let Bound { element, leaf_place: place, options, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         let moved = element.moved(leaf.swaps(element));
+        let Input { data, view, fill } = input;
         self.route.encode(data, view, elements, moved, fill, levels).map_err(failed)?;
         if options.strict {
             leaf.check_survival(elements, element).map_err(failed)?;
@@ -329,20 +331,18 @@ impl ChunkCodec {
         let mut fill = fill.to_vec();
         element.canonicalise(&mut fill);
         swap(&mut fill, moved);
-        let content = if holds_only(elements, &fill) { Encoded::Empty } else { Encoded::Chunk };
+        let is_empty = fill.len() == element.size() && holds_only(elements, &fill);
+        let content = if is_empty { Encoded::Empty } else { Encoded::Chunk };
         if content == Encoded::Chunk || empty == Empty::Encode {
             leaf.encode(elements, element, out).map_err(failed)?;
         }
         Ok(content)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "those of encode, and the leaf")]
     fn encode_shard(
         &self,
         shard: &ShardCodec,
-        data: &[u8],
-        view: &View,
-        fill: &[u8],
+        input: Input<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
@@ -350,8 +350,9 @@ impl ChunkCodec {
         let Scratch { elements, levels, shard: shard_scratch, .. } = scratch;
         let place = &self.bound.leaf_place;
         let shard_scratch = shard_scratch.get_or_insert_default();
+        let Input { data, view, fill } = input;
         if let Some(view) = self.route.leaf_view(view) {
-            return shard.encode(data, &view, fill, empty, out, shard_scratch);
+            return shard.encode(Input { view: &view, ..input }, empty, out, shard_scratch);
         }
         let moved = self.bound.element.moved(false);
         self.route
@@ -359,7 +360,7 @@ impl ChunkCodec {
             .map_err(|kind| chunk_error(place, kind))?;
         let whole = View::contiguous(self.route.leaf_shape())
             .map_err(|error| chunk_error(place, CopyError::from(error).into()))?;
-        shard.encode(elements, &whole, fill, empty, out, shard_scratch)
+        shard.encode(Input { data: elements, view: &whole, fill }, empty, out, shard_scratch)
     }
 
     /// Undoes the bytes-to-bytes codecs, the last first.

@@ -63,6 +63,16 @@ fn sd_60_a_shard_without_inner_chunks_is_not_stored() {
 }
 
 #[test]
+fn a_fill_value_that_is_no_element_leaves_nothing_out() {
+    let plain =
+        codec(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#, "uint16", &[2]);
+    for fill in [&[][..], &[0], &[0; 4]] {
+        let (content, bytes) = encode(&plain, &[0; 4], fill).expect("encodes");
+        assert_eq!((content, bytes.len()), (Encoded::Chunk, 4));
+    }
+}
+
+#[test]
 fn sd_59_gaps_and_overlaps_are_allowed() {
     let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
     let bytes = [&[0xee, 1, 2, 0xee, 3, 4][..], &entries(&[(4, 2), (1, 2), (1, 2)])].concat();

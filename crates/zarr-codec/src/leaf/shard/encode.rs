@@ -8,7 +8,7 @@ use zarr_view::{CopyError, View};
 
 use super::index::ABSENT;
 use super::{ShardCodec, unravel};
-use crate::chunk::{Empty, Encoded};
+use crate::chunk::{Empty, Encoded, Input};
 use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::ShardScratch;
@@ -16,13 +16,11 @@ use crate::scratch::ShardScratch;
 impl ShardCodec {
     /// Encodes a shard into `out`, which is emptied first.
     ///
-    /// `view` has the shard's shape and leads to the elements in `data`; where it is masked out,
-    /// and where it is equal to it bit by bit (SD-48), the element is `fill`.
+    /// The view of `input` has the shard's shape. An inner chunk whose elements all equal the fill
+    /// value, bit by bit (SD-48), is left out.
     pub(crate) fn encode(
         &self,
-        data: &[u8],
-        view: &View,
-        fill: &[u8],
+        input: Input<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         scratch: &mut ShardScratch,
@@ -40,10 +38,10 @@ impl ShardCodec {
         let mut result = Encoded::Empty;
         for number in 0..chunks {
             let at = unravel(number, &self.grid);
-            let part = self.part(view, &at).map_err(|error| failed(error.into()))?;
+            let part = self.part(input.view, &at).map_err(|error| failed(error.into()))?;
             let content = self
                 .inner
-                .encode_unless_empty(data, &part, fill, Empty::Leave, encoded, inner)
+                .encode_unless_empty(Input { view: &part, ..input }, Empty::Leave, encoded, inner)
                 .map_err(|error| error.in_inner_chunk(&at))?;
             let (offset, length) = match content {
                 Encoded::Empty => (ABSENT, ABSENT),
@@ -66,7 +64,7 @@ impl ShardCodec {
         }
         let whole = View::contiguous(self.index.shape());
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
-        self.index.encode_unless_empty(index, &whole, &[0; 8], Empty::Encode, encoded, inner)?;
+        self.index.encode(index, &whole, &[0; 8], encoded, inner)?;
         match self.location {
             IndexLocation::Start => {
                 if let Some(place) = out.get_mut(..encoded.len()) {
