@@ -133,15 +133,15 @@ struct Budget {
 }
 
 impl Budget {
-    /// Each thread takes an encoded and a decoded chunk of the source or of the target; the rest is
-    /// for the elements of a task. Fewer threads rather than no task at all.
+    /// Each thread takes buffers for a chunk of the source or of the target; the rest is for the
+    /// elements of a task. Fewer threads rather than no task at all.
     fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
         let size = u64::try_from(to.element_size()).unwrap_or(u64::MAX).max(1);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
         let (from, one) = (chunk(from), chunk(to));
-        // Both are never under way at once. A compressor that finds nothing to compress needs
-        // little more than its input.
-        let buffers = from.max(one).saturating_mul(2);
+        // A chunk as it is stored, what a compressor makes of it (twice, where there are two of
+        // them), and its elements. Reading and writing are never under way at once.
+        let buffers = from.max(one).saturating_mul(4);
         let copies = if options.verify { 2 } else { 1 };
         let needed = |threads: u64| {
             one.saturating_mul(copies).saturating_add(buffers.saturating_mul(threads))

@@ -145,8 +145,8 @@ fn from_pencils_to_slabs_each_source_chunk_is_read_once_a_memoryful() {
     let (from, counted) = source(&regular([20, 1]), LITTLE);
     let slabs = metadata(&regular([1, 12]), LITTLE);
     for rows in [1, 2, 5, 10, 20_u64] {
-        // A row is 24 bytes; the buffers of a thread are twice a pencil of 40.
-        let options = CopyOptions::default().with_memory(80 + rows * 24);
+        // A row is 24 bytes; the buffers of a thread are four times a pencil of 40.
+        let options = CopyOptions::default().with_memory(160 + rows * 24);
         let before = counted.operations();
         let to = Arc::new(MemoryStore::new());
         let summary = copy(&from, to, slabs.clone(), &options).expect("copies");

@@ -15,6 +15,9 @@ use crate::print::note;
 use crate::progress::Bar;
 use crate::words;
 
+/// What the process and the compressors take for themselves.
+const ITSELF: u64 = 8 << 20;
+
 pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let source = Place::open(&args.source)?;
     let codecs = match &args.codecs {
@@ -31,7 +34,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     apart(args)?;
     let target = Place::create(&args.target)?;
     let options = CopyOptions::default()
-        .with_memory(args.memory)
+        .with_memory(args.memory.saturating_sub(ITSELF.min(args.memory / 8)))
         .with_resume(args.resume)
         .with_overwrite(args.overwrite)
         .with_verify(args.verify);

@@ -18,6 +18,8 @@ fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
     cases["cases"].as_array().expect("a list").clone()
 }
 
+/// All cases are read in the tests of the library; here three processes are started for each, so
+/// that some must do.
 fn check_collection(collection: &str, every: usize) {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
@@ -45,18 +47,17 @@ fn check_collection(collection: &str, every: usize) {
 
 #[test]
 fn zarr_python() {
-    check_collection("zarr-python", 1);
+    check_collection("zarr-python", 3);
 }
 
 #[test]
 fn tensorstore() {
-    check_collection("tensorstore", 1);
+    check_collection("tensorstore", 3);
 }
 
 #[test]
 fn zarrs_and_the_reference_writer() {
-    // All of them are read in the tests of the library; here a process is started for each.
-    check_collection("reference", 7);
+    check_collection("reference", 19);
 }
 
 #[test]
