@@ -6,9 +6,13 @@ use std::ops::Range;
 use super::{Picture, Side, Stored};
 use crate::words;
 
-/// Pixels of the longer axis, and of the shorter at least.
+/// Pixels of the longer axis, of the shorter at least, and of the only one's breadth.
 const LONG: f64 = 720.0;
-const SHORT: f64 = 72.0;
+const SHORT: f64 = 280.0;
+const BREADTH: f64 = 72.0;
+
+/// Pixels across that title and legend need.
+const WORDS: f64 = 560.0;
 
 /// Pixels around the grid, for labels.
 const LEFT: f64 = 96.0;
@@ -26,7 +30,7 @@ const INNER: u64 = 256;
 pub(super) fn draw(picture: &Picture) -> String {
     let (across, down) = (&picture.across, &picture.down);
     let (width, height) = size(across, down);
-    let (total_width, total_height) = (LEFT + width + RIGHT, TOP + height + BOTTOM);
+    let (total_width, total_height) = ((LEFT + width + RIGHT).max(WORDS), TOP + height + BOTTOM);
     let mut svg = String::new();
     let mut line = |text: String| {
         svg.push_str(&text);
@@ -51,13 +55,11 @@ pub(super) fn draw(picture: &Picture) -> String {
                 Stored::Some => "#c3d7e6",
                 Stored::None => "#f4f4f4",
             };
-            line(format!(
-                "<rect {} fill=\"{fill}\" stroke=\"#33475b\" stroke-width=\"1\"/>",
-                rectangle(&x, columns, &y, rows)
-            ));
+            line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, columns, &y, rows)));
         }
     }
-    for text in inner_lines(picture, &x, &y) {
+    // Chunks are outlined over their inner chunks.
+    for text in inner_lines(picture, &x, &y).into_iter().chain(outlines(picture, &x, &y)) {
         line(text);
     }
     if across.marked.is_some() || down.marked.is_some() {
@@ -114,7 +116,7 @@ pub(super) fn draw(picture: &Picture) -> String {
 /// Pixels across and downwards: in proportion, as long as neither gets too short.
 fn size(across: &Side, down: &Side) -> (f64, f64) {
     if down.name.is_none() {
-        return (LONG, SHORT);
+        return (LONG, BREADTH);
     }
     let ratio = float(across.extent.max(1)) / float(down.extent.max(1));
     if ratio >= 1.0 { (LONG, (LONG / ratio).max(SHORT)) } else { ((LONG * ratio).max(SHORT), LONG) }
@@ -157,6 +159,28 @@ fn ticks(side: &Side, scale: &Scale, room: f64) -> Vec<(f64, String)> {
     }
     ticks.push((end, words::count(side.extent)));
     ticks
+}
+
+/// The boundaries of cells, and the end of the array.
+fn outlines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
+    let starts = |side: &Side| {
+        let cells = side.cells.iter().map(|cell| cell.start);
+        cells.chain([side.extent]).collect::<Vec<_>>()
+    };
+    let (columns, rows) = (starts(&picture.across), starts(&picture.down));
+    let ends = |scale: &Scale, side: &Side| (scale.at(0), scale.at(side.extent));
+    let (left, right) = ends(x, &picture.across);
+    let (top, bottom) = ends(y, &picture.down);
+    let style = "stroke=\"#33475b\" stroke-width=\"1\"";
+    let down = columns.into_iter().map(|column| {
+        let at = x.at(column);
+        format!("<line x1=\"{at:.2}\" y1=\"{top:.2}\" x2=\"{at:.2}\" y2=\"{bottom:.2}\" {style}/>")
+    });
+    let across = rows.into_iter().map(|row| {
+        let at = y.at(row);
+        format!("<line x1=\"{left:.2}\" y1=\"{at:.2}\" x2=\"{right:.2}\" y2=\"{at:.2}\" {style}/>")
+    });
+    down.chain(across).collect()
 }
 
 /// The boundaries of inner chunks, thin.
