@@ -127,6 +127,22 @@ fn hex(bytes: &[u8]) -> String {
 /// the folder of the fixtures, and where the program is that writes with zarrs.
 fn regenerate() -> Outcome {
     let python = environment()?;
+    let zarrs = zarrs_writer()?;
+    let scripts = root().join("xtask/fixtures");
+    for script in GENERATORS {
+        step(
+            Command::new(&python)
+                .arg(scripts.join(script))
+                .arg(root().join("fixtures"))
+                .arg(&zarrs)
+                .env("PYTHONDONTWRITEBYTECODE", "1"),
+        )?;
+    }
+    Ok(())
+}
+
+/// The program that writes and reads with zarrs, built.
+pub(crate) fn zarrs_writer() -> Result<PathBuf, String> {
     let built = root().join("target/peers");
     step(
         Command::new(env!("CARGO"))
@@ -135,22 +151,12 @@ fn regenerate() -> Outcome {
             .arg("--manifest-path")
             .arg(root().join(ZARRS_WRITER).join("Cargo.toml")),
     )?;
-    let scripts = root().join("xtask/fixtures");
-    for script in GENERATORS {
-        step(
-            Command::new(&python)
-                .arg(scripts.join(script))
-                .arg(root().join("fixtures"))
-                .arg(built.join("debug/zarrs-writer"))
-                .env("PYTHONDONTWRITEBYTECODE", "1"),
-        )?;
-    }
-    Ok(())
+    Ok(built.join("debug/zarrs-writer"))
 }
 
 /// The Python of a virtual environment that holds exactly what `requirements.txt` names. It is
 /// named after that file's digest, so that a changed requirement makes a new one.
-fn environment() -> Result<PathBuf, String> {
+pub(crate) fn environment() -> Result<PathBuf, String> {
     let requirements = root().join("xtask/fixtures/requirements.txt");
     let digest: String = hex(&read(&requirements)?).chars().take(12).collect();
     let folder = root().join("target").join(format!("fixtures-python-{digest}"));

@@ -7,6 +7,7 @@
 mod check;
 mod conformance;
 mod fixtures;
+mod interop;
 mod run;
 mod s3;
 mod tidy;
@@ -42,6 +43,11 @@ const COMMANDS: &[Command] = &[
         name: "fixtures",
         about: "verify: compare the test data with its manifest; regen: make it again",
         run: fixtures::fixtures,
+    },
+    Command {
+        name: "interop",
+        about: "docs/interop.md: arrays back and forth between the command line and its peers",
+        run: interop::interop,
     },
     Command {
         name: "s3-test",

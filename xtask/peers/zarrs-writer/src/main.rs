@@ -3,6 +3,12 @@
 //!
 //! What zarrs said goes to `<name>.status`: `written` and whether it then reads what
 //! `<name>.expected` says, or the error, or that it panicked.
+//!
+//! `zarrs-writer --read FOLDER RESULTS`: reads every array `<name>/` of the folder with zarrs into
+//! `RESULTS/<name>.raw`, and says how that went in `RESULTS/<name>.status`.
+//!
+//! A status of `started` is left behind where zarrs aborted; what has a status is not tried again,
+//! so that whoever called can call again for the rest.
 
 #![forbid(unsafe_code)]
 
@@ -17,14 +23,16 @@ use zarrs::array::{Array, ArrayBytes, ArrayMetadata};
 use zarrs::filesystem::FilesystemStore;
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args().nth(1) else {
-        eprintln!("usage: zarrs-writer FOLDER");
-        return ExitCode::FAILURE;
-    };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     // In parallel, the inner chunks of a shard would stand in another order each time.
     zarrs::config::global_config_mut().set_codec_concurrent_target(1);
     std::panic::set_hook(Box::new(|_| ())); // a panic is a result here, not noise
-    match write_all(Path::new(&folder)) {
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--read", folder, results] => read_all(Path::new(folder), Path::new(results)),
+        [folder] => write_all(Path::new(folder)),
+        _ => Err("usage: zarrs-writer FOLDER | zarrs-writer --read FOLDER RESULTS".into()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("zarrs-writer: {error}");
@@ -34,22 +42,52 @@ fn main() -> ExitCode {
 }
 
 fn write_all(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let mut documents: Vec<PathBuf> = fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_, std::io::Error>>()?;
+    let mut documents = entries(folder)?;
     documents.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    documents.sort();
     for document in documents {
-        let status = match catch_unwind(AssertUnwindSafe(|| write(&document))) {
-            Ok(Ok(same)) => {
-                format!("written, {}", if same { "read the same" } else { "read otherwise" })
-            }
-            Ok(Err(error)) => format!("error: {error}"),
-            Err(_) => "panic".to_owned(),
-        };
-        fs::write(document.with_extension("status"), status)?;
+        attempt(&document.with_extension("status"), || {
+            let same = write(&document)?;
+            Ok(format!("written, {}", if same { "read the same" } else { "read otherwise" }))
+        })?;
     }
     Ok(())
+}
+
+fn read_all(folder: &Path, results: &Path) -> Result<(), Box<dyn Error>> {
+    let mut arrays = entries(folder)?;
+    arrays.retain(|path| path.is_dir());
+    for array in arrays {
+        let name = array.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        attempt(&results.join(format!("{name}.status")), || {
+            fs::write(results.join(format!("{name}.raw")), read(&array)?)?;
+            Ok("read".to_owned())
+        })?;
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+    let paths = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Does one thing and writes down how it went, unless that was done before.
+fn attempt(
+    status: &Path,
+    run: impl FnOnce() -> Result<String, Box<dyn Error>>,
+) -> Result<(), std::io::Error> {
+    if status.is_file() {
+        return Ok(());
+    }
+    fs::write(status, "started")?;
+    let said = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(said)) => said,
+        Ok(Err(error)) => format!("error: {error}"),
+        Err(_) => "panic".to_owned(),
+    };
+    fs::write(status, said)
 }
 
 /// Writes one array and says whether zarrs reads from it what it holds.
@@ -64,4 +102,11 @@ fn write(document: &Path) -> Result<bool, Box<dyn Error>> {
     array.store_array_subset(&all, ArrayBytes::new_flen(raw))?;
     let read: ArrayBytes = array.retrieve_array_subset(&all)?;
     Ok(read.into_fixed()?.into_owned() == fs::read(document.with_extension("expected"))?)
+}
+
+/// All elements of one array.
+fn read(folder: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let array = Array::open(Arc::new(FilesystemStore::new(folder)?), "/")?;
+    let elements: ArrayBytes = array.retrieve_array_subset(&array.subset_all())?;
+    Ok(elements.into_fixed()?.into_owned())
 }
