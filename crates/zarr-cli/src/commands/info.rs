@@ -19,10 +19,45 @@ const SIZED: u64 = 100_000;
 
 pub(super) fn run(args: &Info) -> Result<(), CliError> {
     let place = Place::open(&args.path)?;
-    match place.node()? {
-        Node::Array(metadata) => array(&place, metadata, args.json),
-        Node::Group(metadata) => group(&place, &metadata, args.json),
+    match open_node(&place.store, &Prefix::root()) {
+        Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
+        Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
+        Err(ArrayError::Version2 { found, .. }) if !args.json => version_2(&place, found),
+        Err(source) => Err(place.failed(source)),
     }
+}
+
+/// What a document of Zarr version 2 says, which is all that is known of it here.
+fn version_2(place: &Place, document: &'static str) -> Result<(), CliError> {
+    const MEMBERS: [&str; 8] = [
+        "shape",
+        "chunks",
+        "dtype",
+        "compressor",
+        "filters",
+        "fill_value",
+        "order",
+        "dimension_separator",
+    ];
+    let key = Prefix::root()
+        .key(document)
+        .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+    let json = place.store.get(&key)?.unwrap_or_default();
+    let json = String::from_utf8_lossy(&json);
+    let mut out = Out::stdout();
+    let kind = if document == ".zarray" { "array" } else { "group" };
+    heading(&mut out, place, &format!("{kind} of Zarr version 2"))?;
+    let mut table = Table::default();
+    if let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(&json) {
+        for (name, value) in members {
+            if MEMBERS.contains(&name.as_str()) {
+                table.row(name, shortened(value.get()));
+            }
+        }
+    }
+    table.row("not readable", "only version 3 is read; zarr-python's `zarr migrate` converts it");
+    table.print(&mut out)?;
+    out.finish()
 }
 
 /// What is stored of an array.

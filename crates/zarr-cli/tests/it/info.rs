@@ -36,9 +36,20 @@ fn what_is_not_read_is_described_all_the_same() {
     };
     array("strings", "string", r#"[{"name": "vlen-utf8"}]"#, r#""""#);
     array("exotic", "uint8", r#"["bytes", {"name": "lzma"}]"#, "0");
+    let old = r#"{"zarr_format": 2, "shape": [6, 4], "chunks": [4, 4], "dtype": "<f4",
+        "compressor": {"id": "blosc", "cname": "lz4"}, "filters": null, "fill_value": NaN}"#;
+    file(folder.path(), "old/.zarray", old.replace("NaN", "\"NaN\""));
+    file(folder.path(), "older/.zgroup", r#"{"zarr_format": 2}"#);
     insta::assert_snapshot!(session(
         folder.path(),
-        &[&["info", "strings"], &["info", "exotic"], &["info", "exotic", "--json"]],
+        &[
+            &["info", "strings"],
+            &["info", "exotic"],
+            &["info", "exotic", "--json"],
+            &["info", "old"],
+            &["info", "older"],
+            &["info", "old", "--json"],
+        ],
     ));
 }
 

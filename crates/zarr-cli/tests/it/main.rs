@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod check;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod copy;
 #[cfg(test)]
 mod create;
