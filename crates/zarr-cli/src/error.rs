@@ -23,6 +23,12 @@ pub(crate) enum CliError {
     Node { place: String, source: ArrayError },
     #[error("{place}: {source}")]
     Key { place: String, source: KeyError },
+    #[error("{place}: no array or group here: there is no zarr.json{hint}")]
+    NotFound { place: String, hint: String },
+    #[error(
+        "{elements} elements are too many for text; choose a --region, or --format lines, npy or raw"
+    )]
+    TooLong { elements: String },
     #[error("{place}: there is a node here already; remove it first, or choose another path")]
     Exists { place: String },
     #[error("{place}: this is a group, not an array; {children}")]

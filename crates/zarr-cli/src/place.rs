@@ -1,9 +1,10 @@
 //! The places that arguments name: folders and URLs.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use zarr_kit::array::store::{self, StoreOptions};
+use zarr_kit::array::store::{self, DirEntry, StoreOptions};
 use zarr_kit::array::{Node, open_node};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
@@ -68,8 +69,38 @@ impl Place {
     pub(crate) fn failed(&self, source: ArrayError) -> CliError {
         match source {
             ArrayError::Exists { .. } => CliError::Exists { place: self.shown.clone() },
+            ArrayError::NotFound { .. } => {
+                CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
+            }
             source => CliError::Node { place: self.shown.clone(), source },
         }
+    }
+
+    /// What may have been meant where there is no node: one directly below, or the one that a
+    /// folder within an array belongs to.
+    fn hint(&self) -> String {
+        let mut below = Vec::new();
+        // What cannot be listed gives no hint.
+        let _unlisted = self.store.list_dir(&Prefix::root(), &mut |entry| {
+            if let DirEntry::Prefix(prefix) = entry
+                && let Ok(key) = prefix.key("zarr.json")
+                && self.store.head(&key).is_ok_and(|meta| meta.is_some())
+            {
+                below.push(prefix.to_string());
+            }
+            if below.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        below.sort();
+        if let Some(first) = below.first() {
+            return format!("; did you mean {}/{first}?", self.shown);
+        }
+        let above = self.folder.as_deref().and_then(|folder| {
+            folder.ancestors().skip(1).take(8).find(|folder| folder.join("zarr.json").is_file())
+        });
+        above.map_or_else(String::new, |node| match node.display().to_string() {
+            path if path.is_empty() => "; did you mean the folder above?".to_owned(),
+            path => format!("; did you mean {path}?"),
+        })
     }
 
     fn children_in_words(&self) -> String {

@@ -5,7 +5,7 @@
 //!
 //! | crate | what it is for |
 //! | --- | --- |
-//! | [`array`] | arrays and groups in a store: open, read, write |
+//! | [`mod@array`] | arrays and groups in a store: open, read, write |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
 //! | [`metadata`] | the JSON documents, typed and lossless |

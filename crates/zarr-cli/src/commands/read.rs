@@ -8,6 +8,10 @@ use crate::error::CliError;
 use crate::format::{lines, npy, text};
 use crate::place::Place;
 use crate::print::{self, Out};
+use crate::words;
+
+/// Elements that are printed as text.
+const TEXT: u64 = 1 << 24;
 
 pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
@@ -26,6 +30,11 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     }
     let failed = |source| place.failed(source);
     if format == ReadFormat::Text {
+        // Text is laid out as a whole, so that all of it has to be in memory.
+        if region.elements().is_none_or(|elements| elements > TEXT) {
+            let elements = region.elements().map_or_else(|| "2^64".to_owned(), words::count);
+            return Err(CliError::TooLong { elements });
+        }
         let elements = array.read(&region).map_err(failed)?;
         let text = text::format(array.data_type(), &region.shape(), &elements, args.elide)
             .map_err(wrong_element)?;

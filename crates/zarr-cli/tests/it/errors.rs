@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::support::{file, root, session};
+use crate::support::{file, root, run, session, succeed};
 
 #[test]
 fn arguments() {
@@ -30,8 +30,9 @@ fn places_and_regions() {
             &["info", "nowhere.zarr"],
             &["info", "fixtures"],
             &["info", "fixtures/seattle-weather.csv"],
+            &["info", "fixtures/seattle-weather.zarr/rain/c"],
+            &["info", "docs"],
             &["read", "fixtures/seattle-weather.zarr"],
-            &["info", "gopher://host/a"],
             &["info", ""],
             &["read", RANGE, "--region", "1461"],
             &["read", RANGE, "--region", "0:5,0,0"],
@@ -39,6 +40,27 @@ fn places_and_regions() {
             &["read", RANGE, "--region", "::0"],
             &["read", RANGE, "--output", "nowhere/out.raw"],
         ],
+    ));
+}
+
+#[test]
+fn urls_that_no_build_opens() {
+    // The message lists what this build has, which depends on its features.
+    let output = run(&root(), &["info", "gopher://host/a?token=secret"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(message.lines().count(), 1);
+    assert!(message.starts_with("error: cannot open \"gopher://host/a\": "), "{message}");
+}
+
+#[test]
+fn more_than_a_terminal_shows() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let many = ["create", "a", "--shape", "1000000000000000", "--dtype", "int8", "--chunks", "1"];
+    succeed(folder.path(), &many);
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[&["read", "a"], &["read", "a", "--elide"], &["read", "a", "--region", ":3"]],
     ));
 }
 
