@@ -149,6 +149,19 @@ def transposed_shard(doubt):
         doubt.all("transpose"))
 
 
+def unused_edges(doubt):
+    """More edges than the axis has elements for, and a shard that divides only those in use."""
+    grid = words.named(doubt.document["chunk_grid"])
+    if grid["name"] != "rectilinear":
+        return False
+    declared = grid["configuration"]["chunk_shapes"]
+    counts = [sum(part[1] if isinstance(part, list) else 1 for part in axis)
+              for axis in declared if isinstance(axis, list)]
+    used = [len(axis) for axis, entry in zip(edges(doubt.document), declared, strict=True)
+            if isinstance(entry, list)]
+    return counts != used and doubt.says("is not divisible by the shard's inner chunk size")
+
+
 # ── fill values ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -253,6 +266,8 @@ RULES = [
     (("zarrs",), "SD-30", "refuses the empty permutation", empty_order),
     (("zarr-python",), "SD-34", "checks inner chunks against the axes before the transpose",
      transposed_shard),
+    (("zarr-python",), "SD-05", "checks inner chunks against edges that hold no element",
+     unused_edges),
     (("zarr-python", "zarrs"), "SD-06", "refuses an empty list of edges on an axis of length 0",
      lambda d: not d.differs and d.says("has no chunk edges", "not compatible with array shape")
      and 0 in d.document["shape"]),

@@ -25,11 +25,8 @@ def little_endian(values):
     return values.astype(values.dtype.newbyteorder("<")).tobytes()
 
 
-def from_bytes(raw, data_type, dtype, shape):
+def from_bytes(raw, dtype, shape):
     """Raw elements as an array of numpy's."""
-    kind = type_of(data_type)
-    if data_type[0] == "r" and data_type[1:].isdigit():
-        dtype = np.dtype(f"V{kind.components}")
     return np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).reshape(shape)
 
 
@@ -50,7 +47,7 @@ class ZarrPython:
         buffer = metadata.to_buffer_dict(default_buffer_prototype())["zarr.json"]
         write_json(folder / "zarr.json", json.loads(buffer.to_bytes()))
         array = self.zarr.open_array(folder, mode="r+")
-        array[...] = from_bytes(raw, document["data_type"], array.dtype, document["shape"])
+        array[...] = from_bytes(raw, array.dtype, document["shape"])
 
     def read(self, folder):
         return little_endian(self.zarr.open_array(folder, mode="r")[...])
@@ -70,7 +67,7 @@ class TensorStore:
         document = {k: v for k, v in document.items() if k not in ("zarr_format", "node_type")}
         array = self.ts.open(self.spec(folder, metadata=document, create=True)).result()
         dtype = array.dtype.numpy_dtype
-        values = from_bytes(raw, document["data_type"], dtype, document["shape"])
+        values = from_bytes(raw, dtype, document["shape"])
         array.write(values).result()
 
     def read(self, folder):
