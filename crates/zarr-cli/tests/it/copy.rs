@@ -92,13 +92,13 @@ fn messages() {
 fn a_killed_copy_is_resumed_to_the_same_bytes() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
-    let create = ["create", "a", "--shape", "4096,512", "--dtype", "int32", "--chunks", "64,512"];
+    let create = ["create", "a", "--shape", "1024,512", "--dtype", "int32", "--chunks", "64,512"];
     succeed(folder, &create);
-    let elements: Vec<u8> = (0..4096_u32 * 512).flat_map(u32::to_le_bytes).collect();
+    let elements: Vec<u8> = (0..1024_u32 * 512).flat_map(u32::to_le_bytes).collect();
     assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
     fn copy(target: &str) -> [&str; 9] {
         const CODECS: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 23}}]"#;
-        ["copy", "a", target, "--chunks", "16,16", "--memory", "600KiB", "--codecs", CODECS]
+        ["copy", "a", target, "--chunks", "32,32", "--memory", "800KiB", "--codecs", CODECS]
     }
     succeed(folder, &copy("undisturbed"));
     let expected = files(&folder.join("undisturbed"));
