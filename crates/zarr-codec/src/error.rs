@@ -63,8 +63,11 @@ pub enum ChainErrorKind {
     #[error("not supported here")]
     Unsupported,
     /// The codec is known, but its feature is not compiled in.
-    #[error("this build is without it; the library's feature of that name adds it")]
-    NotCompiled,
+    #[error("this build is without it; the feature `{feature}` adds it")]
+    NotCompiled {
+        /// The feature, of this crate and of those above it.
+        feature: String,
+    },
     /// Not an array-to-bytes codec where one must stand, or the other way round.
     #[error(
         "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"

@@ -11,8 +11,9 @@
 //! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
-//! The byte compressors are features, one dependency each, on by default: `blosc` (the C library,
-//! with all its compressors; needs a compiler for C++), `crc32c`, `gzip`, `zstd` (C).
+//! The byte compressors are features, one dependency each, on by default: `blosc` and `zstd` (the C
+//! libraries), `crc32c`, `gzip`. Snappy within blosc is the feature `snappy`, apart because it needs
+//! a compiler for C++.
 //!
 //! # Hostile input
 //! No chunk, whatever its bytes, causes a panic, or memory beyond what its own length and its

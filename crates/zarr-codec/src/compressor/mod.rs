@@ -14,7 +14,7 @@ mod zstd;
 
 use std::fmt;
 
-use zarr_metadata::{Codec, CodecKind};
+use zarr_metadata::{BloscCompressor, Codec, CodecKind};
 
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
@@ -105,6 +105,11 @@ pub(crate) fn bind(
     element: &ElementType,
 ) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
     match codec {
+        Codec::Blosc(configuration)
+            if configuration.cname == BloscCompressor::Snappy && !cfg!(feature = "snappy") =>
+        {
+            Err(ChainErrorKind::NotCompiled { feature: "snappy".to_owned() })
+        }
         #[cfg(feature = "blosc")]
         Codec::Blosc(configuration) => {
             Ok(Box::new(blosc::Blosc::new(configuration, element.size())))
@@ -118,7 +123,9 @@ pub(crate) fn bind(
             Ok(Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }))
         }
         _ => Err(match codec.kind() {
-            Some(CodecKind::BytesToBytes) => ChainErrorKind::NotCompiled,
+            Some(CodecKind::BytesToBytes) => {
+                ChainErrorKind::NotCompiled { feature: codec.name().to_owned() }
+            }
             Some(_) => ChainErrorKind::Order,
             None => ChainErrorKind::Unsupported,
         }),

@@ -52,7 +52,9 @@ fn sd_61_stacks_of_all_compressors_read_what_they_write() {
 #[test]
 fn sd_61_blosc_with_every_compressor_and_shuffle() {
     let elements = elements(100_000);
-    for cname in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
+    let all = ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "snappy"];
+    let compiled = if cfg!(feature = "snappy") { &all[..] } else { &all[..5] };
+    for cname in compiled {
         for shuffle in ["noshuffle", "shuffle", "bitshuffle"] {
             for type_size in [1, 2, 3, 8, 255, 256] {
                 let codec = codec(&chain(&blosc(cname, shuffle, type_size)), "uint8", &[100_000]);
