@@ -11,7 +11,7 @@ use super::{Durability, LocalStore, names};
 use crate::store::{Key, Operation, Prefix, StoreError};
 
 /// How often a write starts anew because its folder or its temporary file vanished under it.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 64;
 
 /// 1. Write the bytes to a new temporary file in the object's folder, which is made if missing.
 /// 2. If asked for, flush the file to the device.
@@ -29,8 +29,12 @@ pub(super) fn put(store: &LocalStore, key: &Key, bytes: &[u8]) -> Result<(), Sto
             // Another process may remove an empty folder, or a repair a temporary file that it
             // takes for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
-                make_folder(store, folder).map_err(fail)?;
                 attempt += 1;
+                match make_folder(store, folder) {
+                    // Removed while it was made: the next attempt finds it missing again.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    made => made.map_err(fail)?,
+                }
             }
             result => return result.map_err(fail),
         }

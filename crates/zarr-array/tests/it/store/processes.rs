@@ -43,13 +43,21 @@ pub(crate) fn start(job: &str) -> (Child, BufReader<ChildStdout>) {
 }
 
 pub(crate) fn start_as(command: &mut Command, job: &str) -> (Child, BufReader<ChildStdout>) {
-    let mut child = command
+    command
         .args(["--exact", "store::processes::child", "--ignored", "--nocapture"])
         .env(JOB, job)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stdout(Stdio::piped());
+    // A program that has just been copied is busy as long as a child of another test, between its
+    // fork and its exec, still has it open for writing.
+    let mut child = loop {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::yield_now();
+            }
+            started => break started.unwrap(),
+        }
+    };
     let output = BufReader::new(child.stdout.take().unwrap());
     (child, output)
 }
