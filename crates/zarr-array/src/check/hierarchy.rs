@@ -222,7 +222,9 @@ fn document_error(key: &Key, error: &MetadataError) -> Finding {
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {
     let rule = match error.kind() {
-        ChainErrorKind::Unsupported | ChainErrorKind::DataType { .. } => UNSUPPORTED,
+        ChainErrorKind::Unsupported
+        | ChainErrorKind::NotCompiled { .. }
+        | ChainErrorKind::DataType { .. } => UNSUPPORTED,
         _ => CHAIN,
     };
     let message = format!("codec {}: {}", error.codec(), error.kind());
