@@ -2,9 +2,15 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+#[cfg(feature = "object_store")]
+use std::sync::Arc;
+use std::sync::LazyLock;
+use std::task::{Context, Poll};
+#[cfg(feature = "object_store")]
+use std::task::{Wake, Waker};
+use std::thread;
+#[cfg(feature = "object_store")]
+use std::thread::Thread;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -44,6 +50,7 @@ pub(super) struct Task<T> {
 
 impl<T: Send + 'static> Task<T> {
     /// Starts `future`, on behalf of `operation` on the key or prefix `name`.
+    #[cfg(feature = "object_store")]
     pub(super) fn start(
         operation: Operation,
         name: &str,
@@ -65,6 +72,7 @@ impl<T: Send + 'static> Task<T> {
     }
 
     /// Blocks the thread until it is done.
+    #[cfg(feature = "object_store")]
     pub(super) fn wait(mut self) -> Result<T, StoreError> {
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
         let mut context = Context::from_waker(&waker);
@@ -101,8 +109,10 @@ impl<T> Drop for Task<T> {
     }
 }
 
+#[cfg(feature = "object_store")]
 struct Unpark(Thread);
 
+#[cfg(feature = "object_store")]
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
