@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, Encoded, Scratch, Slice};
+use zarr_codec::{ChunkCodec, ChunkError, Encoded, Scratch, Slice, sliced};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
@@ -129,12 +129,4 @@ struct Buffers {
 
 fn chunk_error(key: &Key, source: ChunkError) -> ArrayError {
     ArrayError::Chunk { key: key.to_string(), source }
-}
-
-/// The indices of a part within its chunk.
-fn sliced(view: &View, indices: &[Slice]) -> Result<View, CopyError> {
-    let sliced = indices.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
-        view.slice(axis, slice.start, slice.step.cast_signed(), slice.count)
-    });
-    Ok(sliced?)
 }

@@ -24,8 +24,8 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
 
-pub use slice::Slice;
-use slice::{check_shape, is_box, sliced};
+pub use slice::{Slice, sliced};
+use slice::{check_shape, is_box};
 
 /// What the array-to-array codecs of a chain compiled to, for one chunk shape.
 #[derive(Clone, Debug)]

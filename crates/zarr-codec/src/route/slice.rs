@@ -41,7 +41,11 @@ pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), Copy
     Ok(())
 }
 
-pub(super) fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {
+/// The indices of `region`, one slice an axis, of a view of a whole chunk.
+///
+/// # Errors
+/// [`CopyError::View`] if a slice is not within the view, or they are more than it has axes.
+pub fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {
     let sliced = region.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
         let step = isize::try_from(slice.step).map_err(|_| ViewError::Offset)?;
         view.slice(axis, slice.start, step, slice.count)
