@@ -4,6 +4,7 @@ use zarr_codec::{ChainError, ChunkError};
 use zarr_grid::GridError;
 use zarr_metadata::MetadataError;
 
+use crate::array::Written;
 use crate::region::RegionError;
 use crate::store::{KeyError, StoreError};
 
@@ -38,6 +39,45 @@ pub enum ArrayError {
     Exists {
         /// The node's path.
         path: String,
+    },
+    /// A place for a new array that has chunks already, which would be the new array's.
+    #[error("{path}: there is no array here, but {key} would be a chunk of it: delete it first")]
+    NotEmpty {
+        /// The array's path.
+        path: String,
+        /// An object that would be one of its chunks.
+        key: String,
+    },
+    /// A node whose document is no longer what it was when it was opened.
+    #[error("{path}: changed by others since it was opened; open it again")]
+    Stale {
+        /// The node's path.
+        path: String,
+    },
+    /// A change of several objects where nothing keeps other processes out.
+    #[error(
+        "{path}: this changes several objects, and the store has no locks between processes: \
+         allow it only while nobody else writes to the array"
+    )]
+    NoLock {
+        /// The node's path.
+        path: String,
+    },
+    /// A write of several chunks that ended early.
+    #[error("{source}; {} of {} chunks were written", .written.count(), .written.total())]
+    Incomplete {
+        /// Which chunks were written.
+        written: Box<Written>,
+        /// What went wrong, with the first chunk for which it did.
+        source: Box<ArrayError>,
+    },
+    /// An axis that the array does not have.
+    #[error("axis {axis}: the array has {rank} axes")]
+    Axis {
+        /// The axis asked for.
+        axis: usize,
+        /// How many there are.
+        rank: usize,
     },
     /// A group where an array is needed.
     #[error("{path}: this is a group, not an array")]

@@ -59,6 +59,17 @@ impl Group {
         Ok(Self { store, prefix: prefix.clone(), metadata })
     }
 
+    /// The same group with another document.
+    pub(crate) fn with_document(&self, metadata: GroupMetadata) -> Self {
+        Self { metadata, ..self.clone() }
+    }
+
+    /// The store that holds the group.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     /// The metadata document.
     #[must_use]
     pub fn metadata(&self) -> &GroupMetadata {

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod change;
 pub mod check;
 pub mod copy;
 mod error;
@@ -32,14 +33,13 @@ mod node;
 mod parallel;
 mod pieces;
 mod region;
-mod resize;
 pub mod store;
 mod transfer;
 
-pub use array::{Array, Element, StoredChunk};
+pub use array::{Array, Element, StoredChunk, Written};
+pub use change::{Cut, delete_node};
 pub use error::ArrayError;
 pub use group::Group;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
 pub use region::{AxisRegion, Region, RegionError};
-pub use resize::Cut;

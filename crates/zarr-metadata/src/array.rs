@@ -182,6 +182,16 @@ impl ArrayMetadata {
         self.with_member("attributes", json)
     }
 
+    /// The document with another value for one attribute, the JSON text of it, or without that
+    /// attribute where `json` is `None`. The others keep their text and their order.
+    ///
+    /// # Errors
+    /// Where the text is not JSON proper, without bare `NaN` (SD-43).
+    pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
+        let attributes = document::changed_attributes(self.attributes(), name, json)?;
+        self.with_member("attributes", &attributes)
+    }
+
     /// The document with a name or `None` for each dimension.
     ///
     /// # Errors

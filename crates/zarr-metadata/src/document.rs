@@ -249,6 +249,44 @@ pub(crate) fn check_attributes(json: &str) -> Result<()> {
     }
 }
 
+/// The attributes with another value for one of them, or without it; the others keep their text and
+/// their order.
+pub(crate) fn changed_attributes(
+    attributes: &str,
+    name: &str,
+    json: Option<&str>,
+) -> Result<String> {
+    if let Some(json) = json {
+        Raw::parse(json, Tokens::Json).member(name).member("attributes")?;
+    }
+    let members = Object::read(Raw::checked(attributes), "an object").member("attributes")?.rest();
+    let mut text = "{".to_owned();
+    let mut push = |name: &str, value: &str| {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        write_string(name, &mut text);
+        text.push(':');
+        text.push_str(value);
+    };
+    let mut found = false;
+    for (member, raw) in &members {
+        if member != name {
+            push(member, raw.text());
+            continue;
+        }
+        found = true;
+        if let Some(json) = json {
+            push(name, json);
+        }
+    }
+    if let Some(json) = json.filter(|_| !found) {
+        push(name, json);
+    }
+    text.push('}');
+    Ok(text)
+}
+
 /// The JSON text of the attribute `name`.
 pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let mut object = Object::read(Raw::checked(attributes), "an object").ok()?;

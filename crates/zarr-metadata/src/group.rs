@@ -62,6 +62,26 @@ impl GroupMetadata {
         Self::from_json(self.document.with_member("attributes", json, GROUP).as_bytes())
     }
 
+    /// The document with another value for one attribute, the JSON text of it, or without that
+    /// attribute where `json` is `None`. The others keep their text and their order.
+    ///
+    /// # Errors
+    /// Where the text is not JSON proper, without bare `NaN` (SD-43).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::GroupMetadata;
+    ///
+    /// let group = GroupMetadata::new()?.with_attributes(r#"{"a": 1.50, "b": 2}"#)?;
+    /// let group = group.with_attribute("b", None)?.with_attribute("c", Some("[3]"))?;
+    /// assert_eq!((group.attribute("a"), group.attribute("b")), (Some("1.50"), None));
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
+        let attributes = document::changed_attributes(self.attributes(), name, json)?;
+        Self::from_json(self.document.with_member("attributes", &attributes, GROUP).as_bytes())
+    }
+
     /// The JSON text: as it was read, or as it was made.
     #[must_use]
     pub fn to_json(&self) -> String {

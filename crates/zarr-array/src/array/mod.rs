@@ -7,10 +7,12 @@ mod read;
 mod stored;
 mod typed;
 mod write;
+mod written;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -25,6 +27,7 @@ use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
 pub use stored::StoredChunk;
 pub use typed::Element;
+pub use written::Written;
 
 /// Bytes of a local file that are read in the time that one more range takes.
 const RANGE_COST: u64 = 8 << 10;
@@ -75,6 +78,7 @@ pub struct Array {
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
     policy: UpdatePolicy,
+    options: Options,
     /// What the user asked for, if anything.
     threads: Option<NonZeroUsize>,
     range_cost: u64,
@@ -108,7 +112,9 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError`] if there is a node already, if the chain does not fit, or if the fill value
-    /// would not survive the chain (SD-49). Nothing has been written then.
+    /// would not survive the chain (SD-49). [`ArrayError::NotEmpty`] if there is no node, but
+    /// chunks of one that was there: the new array would show them, so that they must be
+    /// [deleted](crate::delete_node) first. Nothing has been written then.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &Prefix,
@@ -117,6 +123,9 @@ impl Array {
         let array = Self::with_metadata(store, prefix, metadata, Options::default())?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
+        if array.store.head(&key)?.is_none() {
+            array.check_empty()?;
+        }
         node::create(&array.store, prefix, array.metadata.to_json().as_bytes())?;
         Ok(array)
     }
@@ -153,8 +162,30 @@ impl Array {
             codecs: Mutex::default(),
             indices: indices::Indices::default(),
             policy: UpdatePolicy::default(),
+            options,
             threads: None,
             range_cost: RANGE_COST,
+        })
+    }
+
+    /// The same array with another document, and all else as it was set.
+    pub(crate) fn rebound(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
+        let store = Arc::clone(&self.store);
+        let new = Self::with_metadata(store, &self.prefix, metadata, self.options)?;
+        let Self { policy, threads, range_cost, .. } = *self;
+        Ok(Self { policy, threads, range_cost, ..new })
+    }
+
+    /// Refuses a place with chunks that a new array would show as its own.
+    fn check_empty(&self) -> Result<(), ArrayError> {
+        let mut found = None;
+        self.stored_chunks(&mut |chunk| {
+            found = Some(chunk.key);
+            ControlFlow::Break(())
+        })?;
+        found.map_or(Ok(()), |key| {
+            let path = node::display(&self.prefix);
+            Err(ArrayError::NotEmpty { path, key: key.to_string() })
         })
     }
 
@@ -163,6 +194,10 @@ impl Array {
     pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;
         self
+    }
+
+    pub(crate) fn update_policy(&self) -> UpdatePolicy {
+        self.policy
     }
 
     /// With a number of threads for each read and write, in place of one a core for those that are

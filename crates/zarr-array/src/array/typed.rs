@@ -120,10 +120,15 @@ impl Array {
     /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
     /// [`write`](Array::write).
     pub fn write_as<T: Element>(&self, region: &Region, elements: &[T]) -> Result<(), ArrayError> {
+        self.write(region, &self.bytes_of(elements)?)
+    }
+
+    /// The bytes of elements, if they are of the array's type.
+    pub(crate) fn bytes_of<T: Element>(&self, elements: &[T]) -> Result<Vec<u8>, ArrayError> {
         self.check_type::<T>()?;
         let mut bytes = Vec::new();
         T::extend_bytes(elements, &mut bytes);
-        self.write(region, &bytes)
+        Ok(bytes)
     }
 
     fn check_type<T: Element>(&self) -> Result<(), ArrayError> {

@@ -6,6 +6,7 @@ use zarr_codec::{ChunkCodec, ChunkError, Encoded, Scratch, Slice, sliced};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
+use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
@@ -24,25 +25,31 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
-    /// is then as it was or as it should be.
+    /// is then as it was or as it should be. Where there are several chunks,
+    /// [`ArrayError::Incomplete`] tells which of them were written.
     pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
         let key = self.prefix.key(crate::node::METADATA_KEY)?;
         let chain = |source| ArrayError::Chain { key: key.to_string(), source };
         self.chain.check_writable().map_err(chain)?;
         let transfer = Transfer::new(self, region, elements.len())?;
         let threads = self.threads_for(elements.len());
+        let log = Log::default();
         parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
+            let mut done = log.start(range.start);
             transfer.for_each_part(range, |part| {
                 let key = self.chunk_key(part.chunk)?;
                 let codec = self.chunk_codec(part.chunk_shape)?;
                 let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
                 if part.is_whole {
-                    self.write_whole(&key, &codec, part, elements, &view, buffers)
+                    self.write_whole(&key, &codec, part, elements, &view, buffers)?;
                 } else {
-                    self.write_part(&key, &codec, part, elements, &view, buffers)
+                    self.write_part(&key, &codec, part, elements, &view, buffers)?;
                 }
+                done.one_more();
+                Ok(())
             })
         })
+        .map_err(|source| log.incomplete(self, region, transfer.parts(), source))
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.
@@ -85,18 +92,52 @@ impl Array {
         view: &View,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
-        let element = Element::new(self.element_size());
+        self.change_chunk(key, codec, buffers, |whole, decoded| {
+            let target = sliced(whole, &part.in_chunk)?;
+            copy(view, elements, &target, decoded, Element::new(self.element_size()), &[])
+        })
+    }
+
+    /// Makes everything in a chunk the fill value but a box at its start, in one step.
+    pub(crate) fn keep_start(
+        &self,
+        key: &Key,
+        chunk_shape: &[u64],
+        lengths: &[usize],
+    ) -> Result<(), ArrayError> {
+        let codec = self.chunk_codec(chunk_shape)?;
+        self.change_chunk(key, &codec, &mut Buffers::default(), |whole, decoded| {
+            for (axis, (length, size)) in lengths.iter().zip(codec.shape()).enumerate() {
+                let mut past: Vec<_> = codec.shape().iter().map(|size| 0..*size).collect();
+                if let Some(range) = past.get_mut(axis).filter(|_| length < size) {
+                    *range = *length..*size;
+                    let past = whole.shrink(&past)?;
+                    Output::new(decoded, &past, self.element_size())?.fill(&self.fill)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads a chunk, lets `change` work on its elements in C order, and writes it back, under the
+    /// best exclusion that the store has.
+    fn change_chunk(
+        &self,
+        key: &Key,
+        codec: &ChunkCodec,
+        buffers: &mut Buffers,
+        mut change: impl FnMut(&View, &mut [u8]) -> Result<(), CopyError>,
+    ) -> Result<(), ArrayError> {
         let whole = View::contiguous(codec.shape()).map_err(CopyError::from)?;
         let everything: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
-        let target = sliced(&whole, &part.in_chunk)?;
         let Buffers { encoded, decoded, scratch } = buffers;
-        let length = codec.elements().saturating_mul(element.size());
+        let length = codec.elements().saturating_mul(self.element_size());
         update(&*self.store, key, self.policy, encoded, |current, encoded| {
             if decoded.len() < length {
                 *decoded = zarr_view::zeroed(length)?;
             }
             let decoded = decoded.get_mut(..length).unwrap_or_default();
-            let mut out = Output::new(decoded, &whole, element.size())?;
+            let mut out = Output::new(decoded, &whole, self.element_size())?;
             if current.exists {
                 codec
                     .decode(encoded, &everything, &mut out, &self.fill, scratch)
@@ -104,7 +145,7 @@ impl Array {
             } else {
                 out.fill(&self.fill)?;
             }
-            copy(view, elements, &target, decoded, element, &[])?;
+            change(&whole, decoded)?;
             let content = codec
                 .encode(decoded, &whole, &self.fill, encoded, scratch)
                 .map_err(|source| chunk_error(key, source))?;

@@ -7,7 +7,9 @@ use zarr_codec::{Chain, ChunkCodec, Encoded, Options, Scratch, Slice};
 use zarr_metadata::{Codec, CodecKind};
 use zarr_view::{CopyError, Output, View};
 
-use super::finding::{BITS, CLIPPED, DECODE, FILL_ONLY, Finding, OUTSIDE, PAST, STRAY, UNFINISHED};
+use super::finding::{
+    BITS, CLIPPED, DECODE, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNFINISHED,
+};
 use super::hierarchy::Walk;
 use crate::array::Array;
 use crate::copy::MARKER;
@@ -162,9 +164,9 @@ impl<'a> Decoder<'a> {
         let mut shape = vec![0; index.len()];
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
         let codec = array.chunk_codec(&shape)?;
+        let mut clipped = vec![0; index.len()];
+        array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
         if let Err(error) = decode(array, &codec, buffers) {
-            let mut clipped = vec![0; index.len()];
-            array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
             if clipped != shape
                 && let Ok(codec) = array.chain().for_shape(&clipped)
                 && decode(array, &codec, buffers).is_ok()
@@ -176,6 +178,15 @@ impl<'a> Decoder<'a> {
                 Decoding::Chunk(error) => Ok(Some(DECODE.at(key.as_str(), error.to_string()))),
                 Decoding::Copy(error) => Err(error.into()),
             };
+        }
+        if clipped != shape
+            && let Some(at) = past_end(&buffers.decoded, codec.shape(), &clipped, array.fill())
+        {
+            let message = format!(
+                "element {at:?} of the chunk is past the array's end, and not the fill value; it \
+                 shows again when the array grows"
+            );
+            return Ok(Some(OVERFLOW.at(key.as_str(), message)));
         }
         self.canonical(key, &shape, &codec, buffers)
     }
@@ -212,6 +223,31 @@ impl<'a> Decoder<'a> {
             BITS.at(key.as_str(), message)
         }))
     }
+}
+
+/// The first element outside the box `clipped` at a chunk's start that is not the fill value.
+fn past_end(elements: &[u8], shape: &[usize], clipped: &[u64], fill: &[u8]) -> Option<Vec<usize>> {
+    let outer = shape.get(..shape.len().checked_sub(1)?)?;
+    let is_past = |(at, end): (&usize, &u64)| u64::try_from(*at).is_ok_and(|at| at >= *end);
+    let row = shape.last()?.checked_mul(fill.len())?;
+    let within = usize::try_from(*clipped.last()?).ok()?;
+    let mut index = vec![0; outer.len()];
+    for row in elements.chunks_exact(row.max(1)) {
+        let skipped = if index.iter().zip(clipped).any(is_past) { 0 } else { within };
+        let mut row = row.chunks_exact(fill.len().max(1)).enumerate().skip(skipped);
+        if let Some((at, _)) = row.find(|(_, element)| *element != fill) {
+            index.push(at);
+            return Some(index);
+        }
+        for (at, size) in index.iter_mut().zip(outer).rev() {
+            *at = at.saturating_add(1);
+            if *at < *size {
+                break;
+            }
+            *at = 0;
+        }
+    }
+    None
 }
 
 enum Decoding {

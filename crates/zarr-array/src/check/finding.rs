@@ -87,6 +87,8 @@ rules! {
     OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";
     PAST "chunk-past-end" Warning "a chunk wholly past the array's end, which shows again when \
         the array grows";
+    OVERFLOW "elements-past-end" Warning "a chunk that the array's end cuts holds elements past \
+        it, which show again when the array grows";
     FILL_ONLY "fill-only-chunk" Warning "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
     UNFINISHED "unfinished-copy" Warning "a copy into this array was interrupted";

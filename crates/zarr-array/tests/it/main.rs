@@ -19,3 +19,5 @@ mod resize;
 mod seattle;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod workload;

@@ -134,7 +134,8 @@ fn sd_08_the_document_is_written_first() {
         assert!(array.resize(&[3, 4], &none, Cut::Discard).is_err());
         let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
         let old = now.shape() == [6, 5];
-        assert_eq!(old, step == steps.start);
+        // The lock, reading the document, writing it.
+        assert_eq!(old, step - steps.start < 3);
         assert!(!old || chunks() == before);
         // What the array still has is as it was, and calling again finishes.
         let (rows, columns) = (now.shape()[0], now.shape()[1]);

@@ -10,6 +10,6 @@ mod local;
 #[cfg(feature = "object_store")]
 mod object;
 #[cfg(unix)]
-mod processes;
+pub(crate) mod processes;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;

@@ -31,6 +31,9 @@ fn child() {
             );
         }
         ["write", root] => write_for_ever(root),
+        ["workload", root, step] => {
+            crate::workload::run_from(root, step.parse().unwrap(), say);
+        }
         ["lock", root] => hold_lock(root),
         ["denied", root] => super::local::denied(root),
         _ => panic!("no such job: {job}"),

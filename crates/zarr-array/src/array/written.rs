@@ -1,0 +1,158 @@
+//! Which chunks of a write were written.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::region::Region;
+
+/// Which chunks of a write that ended early were written, and which were not: the chunks that its
+/// region touches, numbered in C order.
+///
+/// Those that were not written are as they were, and writing the region again completes it. Of the
+/// chunk that failed the store may not know: where the answer of a remote store was lost, it may
+/// have been written and is still counted among the others.
+///
+/// # Examples
+/// ```
+/// use std::{io, sync::Arc};
+/// use zarr_array::{Array, ArrayError, Region};
+/// use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix};
+/// use zarr_metadata::ArrayMetadata;
+/// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [30],
+/// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+/// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+/// #   "chunk_key_encoding": {"name": "default"}}"#;
+/// # let metadata = ArrayMetadata::from_json(document)?;
+///
+/// let full = Fault::Fail(io::ErrorKind::StorageFull);
+/// let store = FaultStore::new(MemoryStore::new()).on(Key::new("c/1")?, full);
+/// let array = Array::create(Arc::new(store), &Prefix::root(), metadata)?;
+/// match array.write(&Region::whole(&[30]), &[1; 30]) {
+///     Err(ArrayError::Incomplete { written, .. }) => {
+///         assert_eq!(written.chunks().collect::<Vec<_>>(), [[0]]);
+///         assert_eq!(written.missing().collect::<Vec<_>>(), [[1], [2]]);
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Numbers of the chunks that the region touches, for each axis.
+    axes: Vec<Vec<u64>>,
+    total: u64,
+    /// The parts that were written, in order and apart.
+    done: Vec<Range<u64>>,
+}
+
+impl Written {
+    /// How many chunks were to be written.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many chunks were written.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.done
+            .iter()
+            .fold(0, |sum, range| sum.saturating_add(range.end.saturating_sub(range.start)))
+    }
+
+    /// The chunks that were written, each by its number on each axis, in C order.
+    pub fn chunks(&self) -> impl Iterator<Item = Vec<u64>> {
+        self.done.iter().cloned().flatten().map(|part| self.chunk(part))
+    }
+
+    /// The chunks that were not written, in C order.
+    pub fn missing(&self) -> impl Iterator<Item = Vec<u64>> {
+        let starts = std::iter::once(0).chain(self.done.iter().map(|range| range.end));
+        let ends = self.done.iter().map(|range| range.start).chain(std::iter::once(self.total));
+        starts.zip(ends).flat_map(|(start, end)| start..end).map(|part| self.chunk(part))
+    }
+
+    /// The chunk of the part numbered `linear` in C order.
+    fn chunk(&self, mut linear: u64) -> Vec<u64> {
+        let mut chunk: Vec<u64> = self
+            .axes
+            .iter()
+            .rev()
+            .map(|chunks| {
+                let count = u64::try_from(chunks.len()).unwrap_or(u64::MAX).max(1);
+                let at = usize::try_from(linear % count).unwrap_or(usize::MAX);
+                linear /= count;
+                chunks.get(at).copied().unwrap_or_default()
+            })
+            .collect();
+        chunk.reverse();
+        chunk
+    }
+}
+
+/// What the threads of a write have written so far.
+#[derive(Default)]
+pub(super) struct Log {
+    done: Mutex<Vec<Range<u64>>>,
+}
+
+impl Log {
+    /// A thread begins with this part.
+    pub(super) fn start(&self, part: u64) -> Done<'_> {
+        Done { log: self, parts: part..part }
+    }
+
+    /// The error of a write that ended with `source`: a single chunk needs no more words.
+    pub(super) fn incomplete(
+        self,
+        array: &Array,
+        region: &Region,
+        total: u64,
+        source: ArrayError,
+    ) -> ArrayError {
+        if total <= 1 {
+            return source;
+        }
+        let axes = array.grid().axes().iter().zip(region.axes()).map(|(axis, indices)| {
+            let step = indices.step.unsigned_abs();
+            // Checked by the write itself before it began.
+            let parts = axis.stepped(indices.bounds(), step).into_iter().flatten();
+            parts.map(|part| part.chunk).collect()
+        });
+        let mut done: Vec<Range<u64>> = Vec::new();
+        let mut ranges = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ranges.sort_by_key(|range| range.start);
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            match done.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => done.push(range),
+            }
+        }
+        let written = Box::new(Written { axes: axes.collect(), total, done });
+        ArrayError::Incomplete { written, source: Box::new(source) }
+    }
+}
+
+/// The parts that a thread has written one after another, told to the log in the end.
+pub(super) struct Done<'a> {
+    log: &'a Log,
+    parts: Range<u64>,
+}
+
+impl Done<'_> {
+    pub(super) fn one_more(&mut self) {
+        self.parts.end = self.parts.end.saturating_add(1);
+    }
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        let mut done = self.log.done.lock().unwrap_or_else(PoisonError::into_inner);
+        match done.last_mut() {
+            Some(last) if last.end == self.parts.start => last.end = self.parts.end,
+            _ => done.push(self.parts.clone()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! More elements at the end of an axis (SD-08).
+
+use std::ops::Range;
+
+use zarr_grid::{GridError, Run};
+
+use super::document::{Document, Extent};
+use super::resize::grown;
+use crate::array::{Array, Element};
+use crate::error::ArrayError;
+use crate::region::Region;
+
+impl Array {
+    /// Appends `count` indices to an axis, with their elements: those of a region that is `count`
+    /// long on that axis and whole on all others, in C order.
+    ///
+    /// `edges` are those of the chunks that are to be added, where a rectilinear axis grows past
+    /// its last; where there are none the last edge is repeated. An axis declared by one integer
+    /// needs none. The result is the array with its new shape; this one has the old.
+    ///
+    /// # Steps
+    /// 1. The document is locked, and compared with this array's.
+    /// 2. The new elements are written: into chunks past the end, and into what of the last chunks
+    ///    lies past it. No reader sees any of that.
+    /// 3. The document is written, and all of it shows.
+    ///
+    /// Whatever ends it before 3 leaves the array as it was, with chunks past its end that `check`
+    /// names: appending again writes over them, and a [`resize`](Array::resize) to the same shape
+    /// with [`Cut::Discard`](crate::Cut::Discard) removes them.
+    ///
+    /// # Errors
+    /// [`ArrayError::Stale`] if others have changed the array since it was opened;
+    /// [`ArrayError::NoLock`] where no lock keeps others from appending to the same place, unless
+    /// the [policy](Array::with_update_policy) accepts that; [`ArrayError::Grid`] if the edges do
+    /// not fit; otherwise as for [`write`](Array::write). The array is then as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::ArrayMetadata;
+    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [59],
+    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+    /// #   "chunk_grid": {"name": "rectilinear",
+    /// #     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
+    /// #   "chunk_key_encoding": {"name": "default"}}"#;
+    /// use zarr_grid::Run;
+    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    ///
+    /// // January and February; now March too.
+    /// let march = [3; 31];
+    /// let array = array.append(0, 31, &march, &[Run { edge: 31, count: 1 }])?;
+    /// assert_eq!(array.shape(), [90]);
+    /// assert_eq!(array.read(&Region::from(57..61))?, [0, 0, 3, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Spec
+    /// Zarr v3 core, "Resizing"; SD-08.
+    pub fn append(
+        &self,
+        axis: usize,
+        count: u64,
+        elements: &[u8],
+        edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        let document = Document::lock(self, Extent::Chunks)?;
+        let rank = self.shape().len();
+        let mut shape = self.shape().to_vec();
+        let mut ranges: Vec<Range<u64>> = shape.iter().map(|length| 0..*length).collect();
+        let mut all_edges = vec![Vec::new(); rank];
+        let slots = (shape.get_mut(axis), ranges.get_mut(axis), all_edges.get_mut(axis));
+        let (Some(length), Some(range), Some(slot)) = slots else {
+            return Err(ArrayError::Axis { axis, rank });
+        };
+        let end = length.checked_add(count).ok_or_else(|| ArrayError::Grid {
+            key: document.key().to_string(),
+            source: GridError::EdgeOverflow,
+        })?;
+        *range = *length..end;
+        *length = end;
+        *slot = edges.to_vec();
+        let grown = grown(self, &document, &shape, &all_edges)?;
+        grown.write(&Region::from(ranges.as_slice()), elements)?;
+        document.put(grown.metadata())?;
+        Ok(grown)
+    }
+
+    /// As [`append`](Array::append), from elements of a Rust type.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
+    /// [`append`](Array::append).
+    pub fn append_as<T: Element>(
+        &self,
+        axis: usize,
+        count: u64,
+        elements: &[T],
+        edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        self.append(axis, count, &self.bytes_of(elements)?, edges)
+    }
+}

@@ -1,0 +1,116 @@
+//! Attributes that change while all else stays.
+
+use std::sync::Arc;
+
+use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
+
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::group::Group;
+use crate::node::{self, METADATA_KEY};
+use crate::store::{Change, Prefix, Store, UpdatePolicy, update};
+
+impl Array {
+    /// Sets attributes by name, each to a JSON text, and removes those whose text is `None`.
+    ///
+    /// The document is read again, changed and written in one step that no other change of it is
+    /// lost in, also where others have resized the array meanwhile. What is not named keeps its
+    /// text. The result is the array as it is stored then.
+    ///
+    /// # Errors
+    /// [`ArrayError::Metadata`] if a text is not JSON; what the store says. The document is then
+    /// as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::ArrayMetadata;
+    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
+    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    /// #   "chunk_key_encoding": {"name": "default"}, "attributes": {"units": "K", "scale": 1.50}}"#;
+    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// let array = array.update_attributes(&[("units", Some(r#""degC""#)), ("old", None)])?;
+    /// assert_eq!(array.metadata().attribute("units"), Some(r#""degC""#));
+    /// assert_eq!(array.metadata().attribute("scale"), Some("1.50"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
+        match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
+            NodeMetadata::Array(metadata) => self.rebound(metadata),
+            NodeMetadata::Group(_) => {
+                Err(ArrayError::NotArray { path: node::display(self.prefix()) })
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Sets attributes by name, each to a JSON text, and removes those whose text is `None`; see
+    /// [`Array::update_attributes`].
+    ///
+    /// # Errors
+    /// As [`Array::update_attributes`].
+    pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
+        let policy = UpdatePolicy::RequireExclusion;
+        match update_document(self.store(), self.prefix(), policy, changes)? {
+            NodeMetadata::Group(metadata) => Ok(self.with_document(metadata)),
+            NodeMetadata::Array(_) => {
+                Err(ArrayError::NotGroup { path: node::display(self.prefix()) })
+            }
+        }
+    }
+}
+
+fn update_document(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+    changes: &[(&str, Option<&str>)],
+) -> Result<NodeMetadata, ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let wrong = |source| ArrayError::Metadata { key: key.to_string(), source };
+    let mut changed = None;
+    update(&**store, &key, policy, &mut Vec::new(), |current, document| {
+        if !current.exists {
+            return Err(ArrayError::NotFound { path: node::display(prefix) });
+        }
+        let node = NodeMetadata::from_json(document).map_err(wrong)?;
+        let before = node.to_json();
+        let node = match node {
+            NodeMetadata::Array(array) => {
+                array_with(array, changes).map(NodeMetadata::Array).map_err(wrong)?
+            }
+            NodeMetadata::Group(group) => {
+                group_with(group, changes).map(NodeMetadata::Group).map_err(wrong)?
+            }
+        };
+        let after = node.to_json();
+        changed = Some(node);
+        if after == before {
+            return Ok(Change::Keep);
+        }
+        document.clear();
+        document.extend_from_slice(after.as_bytes());
+        Ok(Change::Put)
+    })?;
+    // An update that ends well has called the closure.
+    changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })
+}
+
+fn array_with(
+    array: ArrayMetadata,
+    changes: &[(&str, Option<&str>)],
+) -> Result<ArrayMetadata, MetadataError> {
+    changes.iter().try_fold(array, |array, (name, json)| array.with_attribute(name, *json))
+}
+
+fn group_with(
+    group: GroupMetadata,
+    changes: &[(&str, Option<&str>)],
+) -> Result<GroupMetadata, MetadataError> {
+    changes.iter().try_fold(group, |group, (name, json)| group.with_attribute(name, *json))
+}

@@ -1,0 +1,92 @@
+//! The document of an array while the array changes.
+
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::node::{self, METADATA_KEY};
+use crate::store::{Key, LockGuard, LockScope, PutOutcome, StoreError, UpdatePolicy, Version};
+
+/// What a change writes besides the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Nothing: a conditional put keeps others out, where locks do not.
+    Document,
+    /// Chunks, which no conditional put of the document protects.
+    Chunks,
+}
+
+/// The document of an array, read again and kept from other changes until this is dropped.
+///
+/// The lock of the document is taken before the lock of any chunk, and never while one is held, so
+/// that no two changes wait for each other.
+pub(super) struct Document<'a> {
+    array: &'a Array,
+    key: Key,
+    /// The document as it is stored.
+    current: ArrayMetadata,
+    /// What a conditional put is to expect; `None` under a lock that all processes heed.
+    expected: Option<Version>,
+    _guard: LockGuard,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
+        let key = array.prefix().key(METADATA_KEY)?;
+        let store = array.store();
+        let path = || node::display(array.prefix());
+        let guard = store.lock(&key)?;
+        let locked = guard.scope() == LockScope::AllProcesses;
+        let strict = !locked && array.update_policy() == UpdatePolicy::RequireExclusion;
+        let conditional = !locked && store.conditional_put();
+        if strict && extent == Extent::Chunks {
+            return Err(ArrayError::NoLock { path: path() });
+        }
+        let mut document = Vec::new();
+        let Some(meta) = store.get_versioned(&key, &mut document)? else {
+            return Err(ArrayError::NotFound { path: path() });
+        };
+        let expected = meta.version.filter(|_| conditional);
+        if strict && expected.is_none() {
+            return Err(StoreError::NoExclusion { key: key.to_string() }.into());
+        }
+        let wrong = |source| ArrayError::Metadata { key: key.to_string(), source };
+        let NodeMetadata::Array(current) = NodeMetadata::from_json(&document).map_err(wrong)?
+        else {
+            return Err(ArrayError::NotArray { path: path() });
+        };
+        // Others may have changed the attributes, which no chunk depends on, and nothing else.
+        let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}");
+        if bare(&current).map_err(wrong)? != bare(array.metadata()).map_err(wrong)? {
+            return Err(ArrayError::Stale { path: path() });
+        }
+        Ok(Self { array, key, current, expected, _guard: guard })
+    }
+
+    /// The document as it is stored.
+    pub(super) fn current(&self) -> &ArrayMetadata {
+        &self.current
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Writes the new document, unless it says what the old one does.
+    pub(super) fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
+        let text = metadata.to_json();
+        if text == self.current.to_json() {
+            return Ok(());
+        }
+        let store = self.array.store();
+        let Some(expected) = &self.expected else {
+            return Ok(store.put(&self.key, text.as_bytes())?);
+        };
+        match store.put_if(&self.key, text.as_bytes(), Some(expected))? {
+            PutOutcome::Written => Ok(()),
+            PutOutcome::Changed => {
+                Err(ArrayError::Stale { path: node::display(self.array.prefix()) })
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Changes that are refused, because they could lose what others write.
+
+#[cfg(feature = "object_store")]
+use std::sync::Arc;
+
+#[cfg(feature = "object_store")]
+use zarr_array::store::{Store, StoreError};
+use zarr_array::{ArrayError, Cut, open_node};
+
+#[cfg(feature = "object_store")]
+use super::restore;
+use super::{Workload, holding, objects, prefix, states};
+
+/// What a change of several objects says where no lock reaches other processes, and that it leaves
+/// everything as it was.
+#[cfg(feature = "object_store")]
+#[test]
+fn without_locks_between_processes_changes_of_several_objects_are_refused() {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::store::{ObjectStore, StoreOptions};
+    for conditional in [true, false] {
+        let backend = Arc::new(InMemory::new());
+        let store: Arc<dyn Store> =
+            Arc::new(ObjectStore::new(backend, Path::default(), conditional, &StoreOptions::new()));
+        let states = states(1);
+        restore(&*store, &states[7]);
+        let workload = Workload::new(store.clone(), 1);
+        for step in [7, 16] {
+            let refused = workload.step(step).expect("a step");
+            assert!(matches!(refused, Err(ArrayError::NoLock { .. })), "{refused:?}");
+        }
+        // A change of the document alone is safe by a conditional put.
+        let resized = workload.step(15).expect("a step");
+        match resized {
+            Ok(()) => assert!(conditional),
+            Err(ArrayError::Store(StoreError::NoExclusion { .. })) => assert!(!conditional),
+            Err(error) => panic!("{error}"),
+        }
+        assert_eq!(objects(&*store) == states[7], !conditional);
+    }
+}
+
+/// Others have changed the array since it was opened: nothing of theirs is lost.
+#[test]
+fn a_stale_array_changes_nothing() {
+    let states = states(1);
+    let store = holding(&states[7]);
+    let workload = Workload::new(store.clone(), 1);
+    let stale = workload.open("a").expect("opens");
+    workload.step(7).expect("a step").expect("appends");
+    let appended = objects(&*store);
+    let none = [vec![], vec![]];
+    for outcome in [
+        stale.resize(&[2, 2], &none, Cut::Discard),
+        stale.resize(&[20, 7], &none, Cut::Keep),
+        stale.append_as(0, 1, &[0_u16; 7], &[]),
+    ] {
+        assert!(matches!(outcome, Err(ArrayError::Stale { .. })), "{outcome:?}");
+    }
+    assert!(objects(&*store) == appended);
+    // Attributes are of no consequence to the rest, either way.
+    let fresh = stale.update_attributes(&[("new", Some("1"))]).expect("updates");
+    assert_eq!(fresh.shape(), [17, 7]);
+    let older = workload.open("a").expect("opens");
+    fresh.update_attributes(&[("new", Some("2"))]).expect("updates");
+    let resized = older.resize(&[17, 6], &none, Cut::Keep).expect("resizes");
+    assert_eq!(resized.metadata().attribute("new"), Some("2"));
+    assert!(open_node(&store, &prefix("a")).is_ok());
+}
