@@ -1,7 +1,7 @@
 //! Glue: the metadata's chunk grid as one that is computed with, and its edges for the chain.
 
 use zarr_codec::AxisEdges;
-use zarr_grid::{Axis, AxisBuilder, Grid, GridError, Run};
+use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
 /// The grid of an array of this shape.
@@ -22,16 +22,11 @@ fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
     match edges {
         ChunkEdges::Integer(edge) => Axis::regular(extent, *edge),
         ChunkEdges::List(runs) => {
-            let mut builder = AxisBuilder::new();
-            for run in runs {
-                match *run {
-                    EdgeRun::Edge(edge) => builder.push_edge(edge)?,
-                    EdgeRun::Repeat { edge, count } => {
-                        builder.push(Run { edge, count: count.get() })?;
-                    }
-                }
-            }
-            builder.finish(extent)
+            let runs = runs.iter().map(|run| match *run {
+                EdgeRun::Edge(edge) => Run { edge, count: 1 },
+                EdgeRun::Repeat { edge, count } => Run { edge, count: count.get() },
+            });
+            Axis::from_runs(extent, runs)
         }
     }
 }

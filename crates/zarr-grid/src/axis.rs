@@ -115,7 +115,7 @@ impl Axis {
     /// ```
     pub fn from_runs(extent: u64, runs: impl IntoIterator<Item = Run>) -> Result<Axis, GridError> {
         let mut builder = AxisBuilder::new();
-        runs.into_iter().try_for_each(|run| builder.push(run))?;
+        builder.push_all(runs)?;
         builder.finish(extent)
     }
 

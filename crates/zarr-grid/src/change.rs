@@ -61,7 +61,7 @@ impl Axis {
         let mut added = AxisBuilder::new();
         more.iter().try_for_each(|&run| added.push(run))?;
         let mut builder = self.to_builder()?;
-        more.iter().try_for_each(|&run| builder.push(run))?;
+        builder.push_all(more.iter().copied())?;
         if let (Growth::RepeatLast, Some(missing @ 1..)) = (growth, extent.checked_sub(end)) {
             let last = self.declared().checked_sub(1).and_then(|last| self.edge(last));
             let edge = last.ok_or(GridError::NoEdgeToRepeat)?;
@@ -92,7 +92,7 @@ impl Axis {
     /// A builder that has been given all declared edges.
     pub(crate) fn to_builder(&self) -> Result<AxisBuilder, GridError> {
         let mut builder = AxisBuilder::new();
-        self.runs().try_for_each(|run| builder.push(run))?;
+        builder.push_all(self.runs())?;
         Ok(builder)
     }
 
@@ -124,7 +124,7 @@ impl Axis {
             if end != axis.extent() {
                 return Err(GridError::ClippedPiece { piece, extent: axis.extent(), end });
             }
-            axis.occupied_runs().try_for_each(|run| builder.push(run))?;
+            builder.push_all(axis.occupied_runs())?;
             extent = extent.checked_add(end).ok_or(GridError::EdgeOverflow)?;
         }
         if let AxisKind::Regular { edge } = last.kind()
@@ -132,7 +132,7 @@ impl Axis {
         {
             return Axis::regular(extent, edge);
         }
-        last.runs().try_for_each(|run| builder.push(run))?;
+        builder.push_all(last.runs())?;
         builder.finish(extent)
     }
 }

@@ -158,6 +158,14 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
     let mut runs: Vec<EdgeRun> = Vec::new();
     let mut sum = 0_u64;
     while reader.next_element(runs.is_empty())? {
+        reader.naturals(|edge| match sum.checked_add(edge) {
+            Some(next) => {
+                sum = next;
+                runs.push(EdgeRun::Edge(edge));
+                true
+            }
+            None => false,
+        });
         let run = match reader.attempt(|reader| reader.natural().filter(|edge| *edge > 0)) {
             Some(edge) => EdgeRun::Edge(edge),
             None => read_run(reader).element(runs.len())?,

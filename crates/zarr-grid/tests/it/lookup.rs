@@ -1,7 +1,7 @@
 //! Index to chunk and back, counts, edges.
 
 use crate::naive::{Naive, Random, partitions, runs};
-use zarr_grid::{Axis, AxisKind, Grid, GridError, Run};
+use zarr_grid::{Axis, AxisBuilder, AxisKind, Grid, GridError, Run};
 
 /// Everything an axis says, against the walk.
 fn check(naive: &Naive, axis: &Axis) {
@@ -75,6 +75,29 @@ fn how_a_list_is_written_makes_no_difference() {
             }
         }
         assert_eq!(Axis::from_runs(naive.extent, written).unwrap(), naive.axis());
+    }
+}
+
+#[test]
+fn runs_pushed_together_are_as_runs_pushed_one_at_a_time() {
+    let mut random = Random(8);
+    let edges = [0, 1, 1, 1, 2, 2, 7, 1 << 31, u64::from(u32::MAX), 1 << 33, 1 << 62, u64::MAX];
+    for _ in 0..20_000 {
+        let (most, counts) = (2 + random.below(11), 1 + random.below(7));
+        let mut run = || Run {
+            edge: edges[random.below(most) as usize],
+            count: [1, 1, 1, 1, 2, 5, 0][random.below(counts) as usize],
+        };
+        let list = [(); 8].map(|()| run());
+        let list = &list[..random.below(9) as usize];
+        let (mut one, mut all) = (AxisBuilder::new(), AxisBuilder::new());
+        let single = list.iter().try_for_each(|&run| one.push(run));
+        assert_eq!(all.push_all(list.iter().copied()), single, "{list:?}");
+        assert_eq!((all.end(), all.merged_runs()), (one.end(), one.merged_runs()), "{list:?}");
+        // Appending goes on the same whatever happened, down to the position in a message.
+        let zero = Run { edge: 0, count: 1 };
+        assert_eq!(all.clone().push(zero), one.clone().push(zero), "{list:?}");
+        assert_eq!(all.finish(1), one.finish(1), "{list:?}");
     }
 }
 

@@ -43,6 +43,64 @@ fn sd_04_an_integer_stays_one_and_a_list_stays_one() {
     assert!(axis(0, "4").is_ok());
 }
 
+/// The list of edges as `serde_json` and a walk read it.
+fn by_serde(list: &str) -> Option<Vec<EdgeRun>> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(list).ok()?;
+    let mut sum = 0_u64;
+    let positive = |value: &serde_json::Value| value.as_u64().filter(|&value| value > 0);
+    list.iter()
+        .map(|item| match item {
+            serde_json::Value::Array(pair) => {
+                let [edge, count] = pair.as_slice() else { return None };
+                let (edge, count) = (positive(edge)?, positive(count)?);
+                sum = sum.checked_add(edge.checked_mul(count)?)?;
+                Some(repeat(edge, count))
+            }
+            edge => {
+                let edge = positive(edge)?;
+                sum = sum.checked_add(edge)?;
+                Some(EdgeRun::Edge(edge))
+            }
+        })
+        .collect()
+}
+
+fn reads_as_by_serde(list: &str) {
+    let ours = axis(0, list).ok().map(|array| edges_of(&array));
+    assert_eq!(ours, by_serde(list).map(ChunkEdges::List), "{list}");
+}
+
+#[test]
+fn every_short_list_of_edges_reads_as_by_serde_json() {
+    const ALPHABET: &[u8] = b"01,[] .";
+    for length in 0..=5 {
+        for mut number in 0..ALPHABET.len().pow(length) {
+            let mut list = String::from("[2,");
+            for _ in 0..length {
+                list.push(ALPHABET[number % ALPHABET.len()].into());
+                number /= ALPHABET.len();
+            }
+            list.push_str(",3]");
+            reads_as_by_serde(&list);
+        }
+    }
+}
+
+#[test]
+fn long_edges_read_as_by_serde_json() {
+    let most = u64::MAX;
+    for edge in ["9223372036854775807", "9999999999999999999", "10000000000000000000"] {
+        for other in ["1", "8446744073709551615", "8446744073709551616", "9223372036854775808"] {
+            reads_as_by_serde(&format!("[{edge},{other}]"));
+            reads_as_by_serde(&format!("[{other},{edge},1]"));
+        }
+    }
+    for lone in [format!("{most}"), format!("0{most}"), format!("{most}0"), "1".repeat(60)] {
+        reads_as_by_serde(&format!("[{lone}]"));
+        reads_as_by_serde(&format!("[{lone},1]"));
+    }
+}
+
 #[test]
 fn sd_06_edges_are_integers_of_at_least_1() {
     let lines: Vec<_> = [

@@ -5,6 +5,7 @@ use std::hint::black_box;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use zarr_grid::{Axis, AxisBuilder, Run};
+use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
 use zarrs::array::ChunkGridTraits;
 use zarrs::array::chunk_grid::RectilinearChunkGrid;
 
@@ -64,6 +65,18 @@ impl<'de> Deserialize<'de> for Edges {
     }
 }
 
+/// The axis of an array's whole document, which is read and checked as `zarr-array` does.
+fn axis_of_document(document: &str) -> Axis {
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    let ChunkGrid::Rectilinear { chunk_shapes } = metadata.chunk_grid() else { unreachable!() };
+    let [ChunkEdges::List(runs)] = chunk_shapes.as_slice() else { unreachable!() };
+    let runs = runs.iter().map(|run| match *run {
+        EdgeRun::Edge(edge) => Run { edge, count: 1 },
+        EdgeRun::Repeat { edge, count } => Run { edge, count: count.get() },
+    });
+    Axis::from_runs(metadata.shape()[0], runs).expect("valid")
+}
+
 pub fn run() {
     let mut rows = Vec::new();
     for list in edges::lists() {
@@ -77,6 +90,11 @@ pub fn run() {
         let document = format!(
             r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":[{text}]}}}}"#
         );
+        let array = format!(
+            r#"{{"zarr_format":3,"node_type":"array","shape":[{extent}],"data_type":"uint8",
+            "chunk_grid":{document},"chunk_key_encoding":{{"name":"default"}},"fill_value":0,
+            "codecs":[{{"name":"bytes"}}]}}"#
+        );
         let open = || -> Axis {
             let edges: Edges = serde_json::from_str(&text).expect("valid");
             edges.0.finish(extent).expect("valid")
@@ -89,9 +107,13 @@ pub fn run() {
                 black_box(serde_json::from_str::<Vec<[u64; 2]>>(&text).expect("valid"));
             }
         };
+        assert_eq!(axis_of_document(&array).declared(), open().declared());
         let cases = [
             Case::new("serde_json, numbers only", 1000, numbers),
-            Case::new("zarr-grid", 1000, || {
+            Case::new("zarr-metadata and zarr-grid", 1000, || {
+                black_box(axis_of_document(&array));
+            }),
+            Case::new("serde and zarr-grid", 1000, || {
                 black_box(open());
             }),
             Case::new("zarrs", 1000, || {
