@@ -40,6 +40,12 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
+    /// A group without consolidated metadata, where it was to be trusted.
+    #[error("{path}: the group has no consolidated metadata")]
+    NotConsolidated {
+        /// The group's path.
+        path: String,
+    },
     /// A place for a new array that has chunks already, which would be the new array's.
     #[error("{path}: there is no array here, but {key} would be a chunk of it: delete it first")]
     NotEmpty {

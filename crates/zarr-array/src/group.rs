@@ -3,11 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use zarr_codec::Options;
 use zarr_metadata::GroupMetadata;
 
+use crate::array::Array;
+use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
-use crate::store::{DirEntry, Prefix, Store};
+use crate::store::{DirEntry, Prefix, Store, StoreError};
 
 /// A group in a store.
 ///
@@ -32,18 +35,69 @@ pub struct Group {
     store: Arc<dyn Store>,
     prefix: Prefix,
     metadata: GroupMetadata,
+    /// What is trusted to say what lies below, if anything but the documents is.
+    snapshot: Option<Snapshot>,
 }
 
 impl Group {
-    /// Opens the group at `prefix`.
+    /// Opens the group at `prefix`. All below it is known by its own documents, also where the
+    /// group has consolidated metadata.
     ///
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Group(metadata) => Ok(Self { store, prefix: prefix.clone(), metadata }),
+            Node::Group(metadata) => Ok(Self::with_metadata(store, prefix, metadata)),
             Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
         }
+    }
+
+    /// Opens the group at `prefix` and trusts its consolidated metadata for what lies below: one
+    /// request for a whole hierarchy, where [`open`](Group::open) takes one for each node and needs
+    /// a store that can list.
+    ///
+    /// Consolidated metadata is as old as the last consolidation. What it says of a node is taken
+    /// as it is; what it does not say is looked up, so that a newer node is found by its path,
+    /// though not among the [`children`](Group::children). It is for hierarchies that nobody
+    /// changes: an array that was resized since has its old shape here, and one that was replaced
+    /// may read wrongly. A resize, an append and a change of attributes read the node's own
+    /// document again, and refuse to go on from one that is out of date; plain writes do not, and
+    /// should be to an array that was opened by its own document.
+    ///
+    /// # Errors
+    /// [`ArrayError::NotConsolidated`] if the group has none; otherwise as [`open`](Group::open).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+    /// use zarr_array::Group;
+    ///
+    /// # let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [3],
+    /// #   "data_type": "uint8", "fill_value": 5, "codecs": [{"name": "bytes"}],
+    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    /// #   "chunk_key_encoding": {"name": "default"}}"#;
+    /// # let document = format!(r#"{{"zarr_format": 3, "node_type": "group",
+    /// #   "consolidated_metadata": {{"kind": "inline", "must_understand": false,
+    /// #   "metadata": {{"inner/a": {array},
+    /// #     "inner": {{"zarr_format": 3, "node_type": "group"}} }}}}}}"#);
+    /// # let store = Arc::new(MemoryStore::new());
+    /// # store.put(&Key::new("zarr.json")?, document.as_bytes())?;
+    /// let root = Group::open_consolidated(store, &Prefix::root())?;
+    /// assert_eq!(root.children()?, ["inner"]);
+    /// assert_eq!(root.group("inner")?.array("a")?.shape(), [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_consolidated(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        let group = Self::open(store, prefix)?;
+        match Snapshot::of(&group.metadata, prefix) {
+            Some(snapshot) => Ok(Self { snapshot: Some(snapshot), ..group }),
+            None => Err(ArrayError::NotConsolidated { path: node::display(prefix) }),
+        }
+    }
+
+    fn with_metadata(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
+        Self { store, prefix: prefix.clone(), metadata, snapshot: None }
     }
 
     /// Creates a group at `prefix`, where there must be no node yet.
@@ -56,7 +110,7 @@ impl Group {
         metadata: GroupMetadata,
     ) -> Result<Self, ArrayError> {
         node::create(&store, prefix, metadata.to_json().as_bytes())?;
-        Ok(Self { store, prefix: prefix.clone(), metadata })
+        Ok(Self::with_metadata(store, prefix, metadata))
     }
 
     /// The same group with another document.
@@ -82,20 +136,87 @@ impl Group {
         &self.prefix
     }
 
+    /// Whether consolidated metadata is trusted for what lies below.
+    #[must_use]
+    pub fn is_consolidated(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
+    /// The node at `path` below this group: `a` or `inner/a`.
+    ///
+    /// # Errors
+    /// As [`open_node`](crate::open_node).
+    pub fn node(&self, path: &str) -> Result<Node, ArrayError> {
+        let prefix = self.prefix.join(path)?;
+        match self.snapshot.as_ref().and_then(|snapshot| snapshot.node(path)) {
+            Some(node) => node,
+            None => node::open(&self.store, &prefix),
+        }
+    }
+
+    /// Opens the array at `path` below this group.
+    ///
+    /// # Errors
+    /// As [`Array::open`].
+    pub fn array(&self, path: &str) -> Result<Array, ArrayError> {
+        let prefix = self.prefix.join(path)?;
+        match self.node(path)? {
+            Node::Array(metadata) => {
+                Array::with_metadata(self.store.clone(), &prefix, metadata, Options::default())
+            }
+            Node::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
+        }
+    }
+
+    /// Opens the group at `path` below this one, which trusts what this one does.
+    ///
+    /// # Errors
+    /// As [`Group::open`].
+    pub fn group(&self, path: &str) -> Result<Self, ArrayError> {
+        let prefix = self.prefix.join(path)?;
+        match self.node(path)? {
+            Node::Group(metadata) => {
+                let group = Self::with_metadata(self.store.clone(), &prefix, metadata);
+                let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
+                Ok(Self { snapshot, ..group })
+            }
+            Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(&prefix) }),
+        }
+    }
+
     /// The names of the nodes directly in this group, sorted.
     ///
-    /// Lists the store: folders without a `zarr.json` are not nodes and are left out.
+    /// Lists the store: folders without a `zarr.json` are not nodes and are left out. Where the
+    /// store cannot list, as most HTTP servers cannot, the names are those of the group's
+    /// consolidated metadata, if it has any, whose documents are there.
     ///
     /// # Errors
     /// What the store says.
     pub fn children(&self) -> Result<Vec<String>, ArrayError> {
+        if let Some(snapshot) = &self.snapshot {
+            return Ok(snapshot.children());
+        }
         let mut prefixes = Vec::new();
-        self.store.list_dir(&self.prefix, &mut |entry| {
+        let listed = self.store.list_dir(&self.prefix, &mut |entry| {
             if let DirEntry::Prefix(prefix) = entry {
                 prefixes.push(prefix);
             }
             ControlFlow::Continue(())
-        })?;
+        });
+        if let Err(error) = listed {
+            let cannot =
+                matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
+            match Snapshot::of(&self.metadata, &self.prefix) {
+                Some(snapshot) if cannot => {
+                    let names = snapshot.children();
+                    prefixes = names
+                        .iter()
+                        .map(|name| self.prefix.join(name))
+                        .collect::<Result<_, _>>()?;
+                }
+                _ => return Err(error.into()),
+            }
+        }
         let mut names = Vec::new();
         for prefix in prefixes {
             if self.store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {

@@ -25,6 +25,7 @@
 mod array;
 mod change;
 pub mod check;
+mod consolidated;
 pub mod copy;
 mod error;
 mod grid;

@@ -17,7 +17,7 @@ static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockT
 /// First among the threads of this process, then among processes: so that at most one thread of
 /// each process waits in the system, and threads are told apart even where file locks are not.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
-    let object = store.path_of(Operation::Lock, key, false)?;
+    let object = store.path_of(Operation::Lock, key)?;
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     let folder = object.parent().unwrap_or(&store.root);
     // The lock belongs to the file, by whatever links it is reached.

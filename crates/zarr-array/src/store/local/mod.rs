@@ -1,5 +1,6 @@
 //! A store in a folder of the local file system.
 
+mod direct;
 mod leftovers;
 mod list;
 mod lock;
@@ -27,8 +28,10 @@ use super::{
 ///
 /// Symbolic links are followed within the root. One that leads outside is refused, unless allowed
 /// with [`outside_links`](LocalStore::outside_links). The root itself may be reached by links.
-/// This keeps what somebody else packed into a store from leading elsewhere; it is no defence
-/// against another process that changes links while the store is used.
+/// On Linux an object whose path has no links is opened for reading in one step, which nothing that
+/// changes links meanwhile can lead elsewhere. All else, and every path with a link in it, is looked
+/// at first and used then: that keeps what somebody else packed into a store from leading elsewhere,
+/// and is no defence against another process that changes links while the store is used.
 ///
 /// # Examples
 /// ```

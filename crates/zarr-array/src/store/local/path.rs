@@ -8,17 +8,11 @@ use super::{LocalStore, names};
 use crate::store::{Key, Operation, Prefix, StoreError};
 
 impl LocalStore {
-    /// The path of an object's file, all of whose folders lie below the root, and the file too if
-    /// `follow_last`: reading follows a link in the last place, renaming and removing do not.
-    pub(super) fn path_of(
-        &self,
-        operation: Operation,
-        key: &Key,
-        follow_last: bool,
-    ) -> Result<PathBuf, StoreError> {
+    /// The path of an object's file, all of whose folders lie below the root: for what does not
+    /// follow a link in the last place, such as renaming and removing.
+    pub(super) fn path_of(&self, operation: Operation, key: &Key) -> Result<PathBuf, StoreError> {
         let path = self.unchecked_path(key.as_str())?;
-        let checked = if follow_last { Some(path.as_path()) } else { path.parent() };
-        self.check_links(operation, key.as_str(), checked.unwrap_or(&self.root))?;
+        self.check_links(operation, key.as_str(), path.parent().unwrap_or(&self.root))?;
         Ok(path)
     }
 
@@ -36,7 +30,8 @@ impl LocalStore {
         Ok(path)
     }
 
-    fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
+    /// The path of a key, which links may lead anywhere.
+    pub(super) fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
         let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + 1 + text.len());
         path.push(&self.root);
         for segment in text.split('/') {
@@ -52,7 +47,12 @@ impl LocalStore {
     }
 
     /// Refuses `path` if a link on the way from the root to it leads outside.
-    fn check_links(&self, operation: Operation, key: &str, path: &Path) -> Result<(), StoreError> {
+    pub(super) fn check_links(
+        &self,
+        operation: Operation,
+        key: &str,
+        path: &Path,
+    ) -> Result<(), StoreError> {
         if self.outside_links {
             return Ok(());
         }

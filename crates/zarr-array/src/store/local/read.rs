@@ -2,9 +2,10 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::path::{Path, PathBuf};
 
-use super::LocalStore;
 use super::path::is_absent;
+use super::{LocalStore, direct};
 use crate::store::{ByteRange, Key, ObjectMeta, Operation, StoreError, Version, reserve};
 
 pub(super) fn whole(
@@ -53,11 +54,12 @@ pub(super) fn ranges(
 }
 
 pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-    let path = match store.path_of(Operation::Head, key, true) {
-        Ok(path) => path,
+    let found = match find(store, Operation::Head, key, direct::look) {
+        Ok(Found::File(file)) => file.metadata(),
+        Ok(Found::Checked(path)) => std::fs::metadata(path),
         Err(error) => return absent(error),
     };
-    match std::fs::metadata(path) {
+    match found {
         Ok(meta) => Ok(meta.is_file().then(|| describe(&meta))),
         Err(error) => absent(StoreError::io(Operation::Head, key, error)),
     }
@@ -69,14 +71,47 @@ fn open(
     operation: Operation,
     key: &Key,
 ) -> Result<Option<(File, ObjectMeta)>, StoreError> {
-    let path = match store.path_of(operation, key, true) {
-        Ok(path) => path,
+    let file = match find(store, operation, key, direct::open) {
+        Ok(Found::File(file)) => Ok(file),
+        // Not opened unless it is a file: a pipe would wait for its other end.
+        Ok(Found::Checked(path)) => match std::fs::metadata(&path) {
+            Ok(meta) if !meta.is_file() => return Ok(None),
+            Ok(_) => File::open(path),
+            Err(error) => Err(error),
+        },
         Err(error) => return absent(error),
     };
-    let result = File::open(path).and_then(|file| file.metadata().map(|meta| (file, meta)));
+    let result = file.and_then(|file| file.metadata().map(|meta| (file, meta)));
     match result {
         Ok((file, meta)) => Ok(meta.is_file().then(|| (file, describe(&meta)))),
         Err(error) => absent(StoreError::io(operation, key, error)),
+    }
+}
+
+/// Where an object is.
+enum Found {
+    /// Opened by a path on which there is no link.
+    File(File),
+    /// At this path, the links on which do not lead outside.
+    Checked(PathBuf),
+}
+
+/// First by one call that takes no links; where it meets one, or the system has no such call, folder
+/// by folder.
+fn find(
+    store: &LocalStore,
+    operation: Operation,
+    key: &Key,
+    direct: fn(&Path) -> Option<io::Result<File>>,
+) -> Result<Found, StoreError> {
+    let path = store.unchecked_path(key.as_str())?;
+    match direct(&path) {
+        Some(Ok(file)) => Ok(Found::File(file)),
+        Some(Err(error)) => Err(StoreError::io(operation, key, error)),
+        None => {
+            store.check_links(operation, key.as_str(), &path)?;
+            Ok(Found::Checked(path))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 64;
 ///
 /// Ended before 3, the object is as it was, and a temporary file may be left over.
 pub(super) fn put(store: &LocalStore, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-    let path = store.path_of(Operation::Put, key, false)?;
+    let path = store.path_of(Operation::Put, key)?;
     let folder = path.parent().unwrap_or(&store.root);
     let fail = |error| StoreError::io(Operation::Put, key, error);
     let mut attempt = 1;
@@ -130,7 +130,7 @@ fn sync_folder(_: &Path) -> io::Result<()> {
 }
 
 pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
-    let path = store.path_of(Operation::Delete, key, false)?;
+    let path = store.path_of(Operation::Delete, key)?;
     let removed = match fs::remove_file(&path) {
         Ok(()) => Ok(()),
         Err(error) if is_absent(&error) => return Ok(()),

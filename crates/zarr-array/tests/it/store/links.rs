@@ -134,3 +134,37 @@ fn circles_of_links_are_listed_in_finite_time() {
     assert!(seen < 200_000, "{seen}");
     assert!(matches!(store.get(&key("loop")), Err(StoreError::Io { .. })));
 }
+
+/// A pipe with an object's name is no object, and reading it does not wait for its other end.
+#[test]
+fn pipes_are_no_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+    assert!(made.unwrap().success());
+    symlink("pipe", folder.path().join("alias")).unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    for name in ["pipe", "alias", "folder"] {
+        assert_eq!(store.get(&key(name)).unwrap(), None);
+        assert_eq!(store.size(&key(name)).unwrap(), None);
+    }
+    assert!(keys_below(&store, "").is_empty());
+}
+
+/// A store stays at its path: a root that is removed and made anew is read where it is written.
+#[test]
+fn a_root_made_anew_is_the_same_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let store = LocalStore::create(&root).unwrap();
+    store.put(&key("a/0"), b"old").unwrap();
+    fs::rename(&root, folder.path().join("away")).unwrap();
+    assert_eq!(store.get(&key("a/0")).unwrap(), None);
+    fs::create_dir(&root).unwrap();
+    store.put(&key("a/0"), b"new").unwrap();
+    assert_eq!(store.get(&key("a/0")).unwrap().unwrap(), b"new");
+    // Its folder replaced by a link that leads outside.
+    fs::remove_dir_all(root.join("a")).unwrap();
+    symlink("../away/a", root.join("a")).unwrap();
+    assert_outside(store.get(&key("a/0")));
+}

@@ -1,0 +1,66 @@
+//! Consolidated metadata as a source of documents.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
+
+use crate::error::ArrayError;
+use crate::node::{self, Node};
+use crate::store::Prefix;
+
+/// What a group's consolidated metadata says of a part of what lies below the group.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    /// Each document by its path below the group that has the metadata.
+    nodes: Arc<BTreeMap<String, Result<NodeMetadata, MetadataError>>>,
+    /// The document that has the metadata, for messages.
+    key: Arc<str>,
+    /// What the paths of this part begin with: nothing, or a path and a slash.
+    below: String,
+}
+
+impl Snapshot {
+    /// `None` if the group has no consolidated metadata.
+    pub(crate) fn of(group: &GroupMetadata, prefix: &Prefix) -> Option<Self> {
+        let consolidated = group.consolidated_metadata()?;
+        let mut nodes = BTreeMap::new();
+        for (path, node) in consolidated.nodes() {
+            // What is no path of a node is nothing that anybody could ask for.
+            if prefix.join(path).is_ok() {
+                nodes.insert(path.to_owned(), node);
+            }
+        }
+        let key = node::metadata_key(prefix).into();
+        Some(Self { nodes: Arc::new(nodes), key, below: String::new() })
+    }
+
+    /// The part below the node at `path`, if the node itself is known.
+    pub(crate) fn below(&self, path: &str) -> Option<Self> {
+        let path = format!("{}{path}", self.below);
+        self.nodes.get(&path)?;
+        Some(Self { below: format!("{path}/"), ..self.clone() })
+    }
+
+    /// The node at `path`, if it is known.
+    pub(crate) fn node(&self, path: &str) -> Option<Result<Node, ArrayError>> {
+        let node = self.nodes.get(&format!("{}{path}", self.below))?;
+        Some(match node {
+            Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array.clone())),
+            Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group.clone())),
+            Err(source) => {
+                Err(ArrayError::Metadata { key: self.key.to_string(), source: source.clone() })
+            }
+        })
+    }
+
+    /// Names of the nodes directly in this part, sorted.
+    pub(crate) fn children(&self) -> Vec<String> {
+        self.nodes
+            .range(self.below.clone()..)
+            .map_while(|(path, _)| path.strip_prefix(&self.below))
+            .filter(|name| !name.contains('/'))
+            .map(str::to_owned)
+            .collect()
+    }
+}

@@ -1,0 +1,50 @@
+//! Opening files by paths without links, in one step.
+//!
+//! The root of a store is an absolute path free of links, so that a path below it on which there is
+//! none leads to where it says. `openat2` answers that and opens the file at once. It takes the path
+//! from the top, not from an open folder: a root that is moved away and made anew stays the same
+//! store for reading and for writing.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Opens a file for reading; `None` if there is a link on the way, or the system cannot tell.
+pub(super) fn open(path: &Path) -> Option<io::Result<File>> {
+    system::open(path, false)
+}
+
+/// As [`open`], for its metadata alone, which takes no permission to read.
+pub(super) fn look(path: &Path) -> Option<io::Result<File>> {
+    system::open(path, true)
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{File, Path, io};
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+
+    pub(super) fn open(path: &Path, metadata_only: bool) -> Option<io::Result<File>> {
+        // Of a pipe or a terminal that has an object's name, nothing but its kind is asked: opening
+        // it must not wait.
+        let how = if metadata_only { OFlags::PATH } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | how;
+        match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            Ok(file) => Some(Ok(File::from(file))),
+            Err(error @ (Errno::NOENT | Errno::NOTDIR)) => Some(Err(error.into())),
+            // A link, a kernel before 5.6, a filter of system calls, or an error that the careful
+            // way meets again and reports.
+            Err(_) => None,
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{File, Path, io};
+
+    pub(super) fn open(_: &Path, _: bool) -> Option<io::Result<File>> {
+        None
+    }
+}
