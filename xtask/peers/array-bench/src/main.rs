@@ -1,4 +1,4 @@
-//! `array-bench FOLDER [CASE]`: whole arrays of 256 MiB in 64 chunks, written and read by zarr-kit,
+//! `array-bench FOLDER [--without CONTENDER] [CASE...]`: whole arrays of 256 MiB in 64 chunks, written and read by zarr-kit,
 //! by zarrs and by hand (the floor: the same bytes moved with no Zarr at all), interleaved in one
 //! process, on 1 and 2 threads.
 //!
@@ -39,15 +39,19 @@ const CONTENDERS: &[Contender] = &[
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some((folder, names)) = arguments.split_first() else {
-        eprintln!("usage: array-bench FOLDER [CASE...]");
+        eprintln!("usage: array-bench FOLDER [--without CONTENDER] [CASE...]");
         return ExitCode::FAILURE;
+    };
+    let (without, names) = match names {
+        [option, without, names @ ..] if option == "--without" => (without.as_str(), names),
+        names => ("", names),
     };
     for case in CASES {
         if !names.is_empty() && !names.iter().any(|name| name == case.name) {
             continue;
         }
         for threads in [1, 2] {
-            if let Err(error) = run(case, &PathBuf::from(folder), threads) {
+            if let Err(error) = run(case, &PathBuf::from(folder), threads, without) {
                 eprintln!("array-bench: {}: {error}", case.name);
                 return ExitCode::FAILURE;
             }
@@ -56,12 +60,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn run(case: &Case, folder: &Path, threads: usize) -> Result<()> {
+fn run(case: &Case, folder: &Path, threads: usize, without: &str) -> Result<()> {
     let data = case.data();
-    let mut times = vec![[const { Vec::new() }; 3]; CONTENDERS.len()];
+    let contenders: Vec<_> = CONTENDERS.iter().filter(|one| one.name != without).collect();
+    let mut times = vec![[const { Vec::new() }; 3]; contenders.len()];
     let mut reused = vec![0; data.len()];
     for _ in 0..REPETITIONS {
-        for (contender, times) in CONTENDERS.iter().zip(&mut times) {
+        for (contender, times) in contenders.iter().zip(&mut times) {
             let path = folder.join(format!("{}-{}", case.name, contender.name));
             let start = Instant::now();
             (contender.write)(case, &path, &data, threads)?;
@@ -84,7 +89,7 @@ fn run(case: &Case, folder: &Path, threads: usize) -> Result<()> {
     println!("{}, {threads} threads (seconds, ratio to the floor)", case.name);
     println!("  {:<10} {:>14} {:>14} {:>14}", "", "write", "read, fresh", "read, reused");
     let floor = times[0].clone().map(median);
-    for (contender, times) in CONTENDERS.iter().zip(times) {
+    for (contender, times) in contenders.iter().zip(times) {
         print!("  {:<10}", contender.name);
         for (times, floor) in times.into_iter().zip(floor) {
             let seconds = median(times);
