@@ -6,6 +6,8 @@ mod check;
 #[cfg(test)]
 mod copy;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod empty;
 #[cfg(test)]
 mod fixtures;

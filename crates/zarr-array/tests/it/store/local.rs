@@ -4,14 +4,18 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use zarr_array::copy::{CopyOptions, TransferError, copy_array};
 use zarr_array::store::{
     ByteRange, Change, DirEntry, Durability, Leftover, LeftoverKind, LocalStore, LockScope, Prefix,
     Store, StoreError, UpdatePolicy, update,
 };
+use zarr_array::{Array, ArrayError, Region, delete_node};
+use zarr_metadata::{ArrayMetadata, ChunkGrid};
 
 use super::conformance::{key, keys_below, prefix};
 use super::processes::{self, WRITTEN, is_whole, written_key};
@@ -295,6 +299,85 @@ fn a_full_disk_damages_nothing() {
         assert_eq!(store.get(&name(1)).unwrap().unwrap(), [3; 100_000]);
         store.delete_prefix(&Prefix::root()).unwrap();
     }
+}
+
+/// Arrays of 40 chunks of 64 KiB, which nothing compresses.
+fn large_array(store: LocalStore, name: &str, chunks: [u64; 2]) -> Array {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [40, 65536], "data_type": "uint8",
+        "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": {chunks:?}}}}},
+        "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
+        "codecs": [{{"name": "bytes"}}, {{"name": "crc32c"}}]}}"#
+    );
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).unwrap();
+    Array::create(Arc::new(store), &prefix(name), metadata).unwrap()
+}
+
+/// A disk that fills up while arrays are written, appended to and copied.
+#[test]
+fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_disk) = SmallDisk::mount(folder.path(), "size=8m") else { return };
+    let store = LocalStore::open(folder.path()).unwrap();
+    let whole = Region::whole(&[40, 65536]);
+    let pattern = |seed: usize| -> Vec<u8> {
+        (0..40 * 65536_usize).map(|n| (n.wrapping_mul(n / 255 + seed) >> 3) as u8 | 1).collect()
+    };
+    let (first, second) = (pattern(1), pattern(2));
+    let from = large_array(store.clone(), "from", [1, 65536]);
+    from.write(&whole, &first).unwrap();
+    // Of 8 MiB, 2.5 are taken. Leave about one.
+    let filler = folder.path().join("filler");
+    fs::write(&filler, vec![1; 4_400_000]).unwrap();
+    let full = |error: &ArrayError| {
+        let text = error.to_string();
+        assert!(text.contains("No space left on device"), "{text}");
+    };
+
+    let to = large_array(store.clone(), "to", [2, 32768]);
+    let error = to.write(&whole, &second).unwrap_err();
+    full(&error);
+    let ArrayError::Incomplete { written, .. } = &error else { panic!("{error}") };
+    assert!(written.count() > 0 && written.count() < 40, "{error}");
+    let found = to.read(&whole).unwrap();
+    let mut blank = second.clone();
+    for chunk in written.missing() {
+        for row in 2 * chunk[0]..2 * chunk[0] + 2 {
+            let start = (row * 65536 + chunk[1] * 32768) as usize;
+            blank[start..start + 32768].fill(0);
+        }
+    }
+    assert!(found == blank, "the chunks that were written are not those that the error names");
+
+    // An append is not begun to be seen, and a copy is to be resumed.
+    full(&from.append(0, 40, &second, &[]).unwrap_err());
+    delete_node(&(Arc::new(store.clone()) as Arc<dyn Store>), &prefix("to")).unwrap();
+    let options = CopyOptions::default().with_memory(2_000_000);
+    let copy = |options: &CopyOptions| {
+        let from = Array::open(Arc::new(store.clone()), &prefix("from")).unwrap();
+        let grid = ChunkGrid::from_json(
+            br#"{"name": "regular", "configuration": {"chunk_shape": [4, 16384]}}"#,
+        );
+        let metadata = from.metadata().with_shape_and_grid(from.shape(), &grid.unwrap()).unwrap();
+        copy_array(&from, Arc::new(store.clone()), &prefix("copy"), metadata, options, &mut |_| {})
+    };
+    match copy(&options) {
+        Err(TransferError::Target(error)) => full(&error),
+        other => panic!("{other:?}"),
+    }
+    // Nothing that was there is any other, and all that is left is named.
+    let from = Array::open(Arc::new(store.clone()), &prefix("from")).unwrap();
+    assert!(from.shape() == [40, 65536] && from.read(&whole).unwrap() == first);
+    assert!(leftovers(&store).is_empty());
+
+    // Room again: everything goes on.
+    fs::remove_file(&filler).unwrap();
+    let (copied, _) = copy(&options.with_resume(true)).unwrap();
+    assert!(copied.read(&whole).unwrap() == first);
+    let half = &second[..20 * 65536];
+    let longer = from.append(0, 20, half, &[]).unwrap();
+    let expected = [&first[..], half].concat();
+    assert!(longer.read(&Region::whole(&[60, 65536])).unwrap() == expected);
 }
 
 #[test]

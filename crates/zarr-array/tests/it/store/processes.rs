@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::thread;
 
 use zarr_array::store::{
-    Change, Key, LocalStore, Store, StoreError, StoreOptions, UpdatePolicy, open_url, update,
+    Change, Key, LocalStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy, open_url,
+    update,
 };
+use zarr_array::{Array, Region};
+use zarr_metadata::ArrayMetadata;
 
 use super::conformance::key;
 
@@ -29,6 +32,12 @@ fn child() {
                 threads.parse().unwrap(),
                 rounds.parse().unwrap(),
             );
+        }
+        ["interleave", url, first, threads, rounds] => {
+            let store = open_url(url, &StoreOptions::new()).unwrap();
+            let array = Array::open(store, &Prefix::root()).unwrap();
+            let (first, threads) = (first.parse().unwrap(), threads.parse().unwrap());
+            interleave(&array, first, threads, rounds.parse().unwrap());
         }
         ["write", root] => write_for_ever(root),
         ["workload", root, step] => {
@@ -131,6 +140,74 @@ pub(crate) fn count_in_threads_and_processes(url: &str, rounds: usize) {
             bytes.chunks_exact(8).map(|own| u64::from_le_bytes(own.try_into().unwrap())).collect();
         assert_eq!(counts, [rounds as u64; SLOTS], "chunk {chunk}");
     }
+}
+
+/// How many elements each participant has in the shared array.
+const OWN: usize = 5;
+
+/// The elements of one participant: every 16th, so that every chunk has some of each.
+fn own(slot: usize) -> Region {
+    Region::parse(&format!("{slot}::{SLOTS}"), &[(SLOTS * OWN) as u64]).unwrap()
+}
+
+/// Each thread writes its own elements once a round, and finds what it wrote before.
+fn interleave(array: &Array, first: usize, threads: usize, rounds: u16) {
+    thread::scope(|scope| {
+        for slot in first..first + threads {
+            scope.spawn(move || {
+                let region = own(slot);
+                let value = |round: u16| vec![round * 16 + slot as u16; OWN];
+                for round in 1..=rounds {
+                    array.write_as(&region, &value(round)).unwrap();
+                    let found: Vec<u16> = array.read_as(&region).unwrap();
+                    assert_eq!(found, value(round), "participant {slot}, round {round}");
+                }
+            });
+        }
+    });
+}
+
+/// 8 threads here and 4 processes of 2 threads each write interleaved elements of shared chunks,
+/// some of them shards; none is lost.
+pub(crate) fn interleave_in_threads_and_processes(url: &str, rounds: u16) {
+    const HERE: usize = 8;
+    const PROCESSES: usize = 4;
+    let sharded = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [10],
+        "codecs": [{"name": "packbits"}, {"name": "crc32c"}], "index_codecs": [
+        {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}]"#;
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 12}}]"#;
+    for (name, codecs) in [("shards", sharded), ("packed", packed)] {
+        let url = format!("{url}/{name}");
+        let store = open_url(&url, &StoreOptions::new().create(true)).unwrap();
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [{}], "data_type": "uint16",
+            "chunk_grid": {{"name": "rectilinear", "configuration": {{"kind": "inline",
+            "chunk_shapes": [[30, 50]]}}}}, "chunk_key_encoding": {{"name": "default"}},
+            "fill_value": 0, "codecs": {codecs}}}"#,
+            SLOTS * OWN
+        );
+        let metadata = ArrayMetadata::from_json(document.as_bytes()).unwrap();
+        let array = Array::create(store, &Prefix::root(), metadata).unwrap();
+        let children: Vec<_> = (0..PROCESSES)
+            .map(|n| start(&format!("interleave {url} {} 2 {rounds}", HERE + 2 * n)))
+            .collect();
+        interleave(&array, 0, HERE, rounds);
+        for (mut child, mut output) in children {
+            let mut text = String::new();
+            output.read_to_string(&mut text).unwrap();
+            assert!(child.wait().unwrap().success(), "{text}");
+        }
+        let all: Vec<u16> = array.read_as(&Region::whole(array.shape())).unwrap();
+        for (at, element) in all.iter().enumerate() {
+            assert_eq!(*element, rounds * 16 + (at % SLOTS) as u16, "{name}: element {at}");
+        }
+    }
+}
+
+#[test]
+fn no_element_is_lost_between_threads_and_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    interleave_in_threads_and_processes(folder.path().to_str().unwrap(), 100);
 }
 
 #[test]

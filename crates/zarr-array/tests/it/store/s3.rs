@@ -82,6 +82,12 @@ fn no_update_is_lost_between_threads_and_processes() {
 
 #[test]
 #[ignore = "needs cargo xtask s3-test"]
+fn no_element_is_lost_between_threads_and_processes() {
+    processes::interleave_in_threads_and_processes(&url("interleave"), 100);
+}
+
+#[test]
+#[ignore = "needs cargo xtask s3-test"]
 fn listings_go_on_past_a_page() {
     const DIRECT: usize = 1100;
     const BELOW: usize = 1200;

@@ -1,0 +1,198 @@
+//! Chunks that cannot be read or written: what is said of them, and that the others stay whole.
+
+use std::io::ErrorKind;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
+use zarr_array::{Array, ArrayError, Region};
+use zarr_metadata::ArrayMetadata;
+
+const SHAPE: [u64; 2] = [6, 6];
+
+fn metadata() -> ArrayMetadata {
+    let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [6, 6],
+        "data_type": "uint8", "chunk_grid": {"name": "regular",
+        "configuration": {"chunk_shape": [2, 3]}}, "chunk_key_encoding": {"name": "default"},
+        "fill_value": 0, "codecs": [{"name": "bytes"}, {"name": "crc32c"}]}"#;
+    ArrayMetadata::from_json(document).expect("valid")
+}
+
+fn elements(seed: u8) -> Vec<u8> {
+    (0..36).map(|n| n + seed).collect()
+}
+
+fn written() -> MemoryStore {
+    let store = MemoryStore::new();
+    let array = Array::create(Arc::new(store.clone()), &Prefix::root(), metadata());
+    array.and_then(|array| array.write(&Region::whole(&SHAPE), &elements(1))).expect("writes");
+    store
+}
+
+fn key(name: &str) -> Key {
+    Key::new(name).expect("a key")
+}
+
+fn open(store: impl Store + 'static) -> Array {
+    Array::open(Arc::new(store), &Prefix::root()).expect("opens")
+}
+
+/// What the error says goes wrong first, and the chunks that it says were written.
+fn incomplete(error: ArrayError) -> (String, Vec<Vec<u64>>, Vec<Vec<u64>>) {
+    let text = error.to_string();
+    let ArrayError::Incomplete { written, .. } = error else { panic!("{text}") };
+    let count = usize::try_from(written.count()).expect("few");
+    assert_eq!(written.chunks().count(), count);
+    assert_eq!(written.missing().count(), usize::try_from(written.total()).expect("few") - count);
+    (text, written.chunks().collect(), written.missing().collect())
+}
+
+/// Rows and columns of a chunk.
+fn region_of(chunk: &[u64]) -> Region {
+    let (row, column) = (2 * chunk[0], 3 * chunk[1]);
+    Region::from([row..row + 2, column..column + 3])
+}
+
+#[test]
+fn a_write_that_fails_tells_which_chunks_were_written() {
+    for threads in 1..=4 {
+        let inner = written();
+        let full = Fault::Fail(ErrorKind::StorageFull);
+        let array = open(FaultStore::new(inner.clone()).on(key("c/1/1"), full))
+            .with_threads(NonZeroUsize::new(threads).expect("some"));
+        let error = array.write(&Region::whole(&SHAPE), &elements(100)).expect_err("fails");
+        let (text, done, missing) = incomplete(error);
+        if threads == 1 {
+            insta::assert_snapshot!(
+                text,
+                @r#"cannot lock "c/1/1": failed at operation 7 on purpose; 3 of 6 chunks were written"#
+            );
+            assert_eq!(done, [[0, 0], [0, 1], [1, 0]]);
+        }
+        assert!(missing.contains(&vec![1, 1]));
+        // Each is what the error says.
+        let (now, old) = (open(inner.clone()), open(written()));
+        let new = MemoryStore::new();
+        let whole = Array::create(Arc::new(new.clone()), &Prefix::root(), metadata());
+        whole.and_then(|new| new.write(&Region::whole(&SHAPE), &elements(100))).expect("writes");
+        let new = open(new);
+        for (chunks, expected) in [(&done, &new), (&missing, &old)] {
+            for chunk in chunks {
+                let region = region_of(chunk);
+                assert_eq!(
+                    now.read(&region).expect("reads"),
+                    expected.read(&region).expect("reads")
+                );
+            }
+        }
+        now.write(&Region::whole(&SHAPE), &elements(100)).expect("completes");
+        assert_eq!(now.read(&Region::whole(&SHAPE)).expect("reads"), elements(100));
+    }
+}
+
+/// With steps and backwards, chunks are told by their own numbers.
+#[test]
+fn chunks_between_steps_are_not_counted() {
+    let full = Fault::Fail(ErrorKind::StorageFull);
+    let array =
+        open(FaultStore::new(written()).on(key("c/2/0"), full)).with_threads(NonZeroUsize::MIN);
+    let region = Region::parse("::-4, :2", array.shape()).expect("a region");
+    let (text, done, missing) = incomplete(array.write(&region, &[9; 4]).expect_err("fails"));
+    assert!(text.ends_with("0 of 2 chunks were written") || done == [[0, 0]], "{text}");
+    assert_eq!([done, missing].concat().len(), 2);
+    // A single chunk needs no such words.
+    let one = array.write(&Region::from([4..6, 0..1]), &[9; 2]).expect_err("fails");
+    assert!(matches!(one, ArrayError::Store(_)), "{one}");
+}
+
+/// Does something to the chunk 1,0 and opens the array.
+type Damage = Box<dyn Fn(&MemoryStore) -> Array>;
+
+#[test]
+fn damage_is_told_of_its_chunk_and_of_no_other() {
+    let damages: [(&str, Damage); 5] = [
+        (
+            "flipped",
+            Box::new(|store| {
+                let mut bytes = store.get(&key("c/1/0")).expect("reads").expect("is there");
+                bytes[2] ^= 4;
+                store.put(&key("c/1/0"), &bytes).expect("puts");
+                open(store.clone())
+            }),
+        ),
+        (
+            "short",
+            Box::new(|store| {
+                store.put(&key("c/1/0"), &[1, 2, 3]).expect("puts");
+                open(store.clone())
+            }),
+        ),
+        (
+            "long",
+            Box::new(|store| {
+                store.put(&key("c/1/0"), &[7; 4000]).expect("puts");
+                open(store.clone())
+            }),
+        ),
+        (
+            "truncates",
+            Box::new(|store| {
+                open(FaultStore::new(store.clone()).on(key("c/1/0"), Fault::Truncate(5)))
+            }),
+        ),
+        (
+            "fails",
+            Box::new(|store| {
+                let denied = Fault::Fail(ErrorKind::PermissionDenied);
+                open(FaultStore::new(store.clone()).on(key("c/1/0"), denied))
+            }),
+        ),
+    ];
+    for (name, damage) in damages {
+        let store = written();
+        let array = damage(&store);
+        let before = store.get(&key("c/1/0")).expect("reads");
+        let error = array.read(&Region::whole(&SHAPE)).expect_err(name).to_string();
+        assert!(error.contains("c/1/0"), "{name}: {error}");
+        // A partial write needs what cannot be read: nothing is written over it.
+        let error = array.write(&Region::from([2..3, 1..2]), &[0]).expect_err(name).to_string();
+        assert!(error.contains("c/1/0"), "{name}: {error}");
+        assert_eq!(store.get(&key("c/1/0")).expect("reads"), before, "{name}");
+        for (row, column) in [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)] {
+            let region = region_of(&[row, column]);
+            let sound = open(written()).read(&region).expect("reads");
+            assert_eq!(array.read(&region).expect("reads"), sound, "{name}");
+        }
+        // Writing all of it needs nothing of what is there, where writing goes.
+        if !["truncates", "fails"].contains(&name) {
+            array.write(&region_of(&[1, 0]), &[3; 6]).expect("writes");
+            assert_eq!(array.read(&region_of(&[1, 0])).expect("reads"), [3; 6]);
+        }
+    }
+}
+
+/// A store that is slow, and one that loses a file between listing and reading it.
+#[test]
+fn slowness_and_vanished_files_are_no_errors() {
+    let slow = Fault::Delay(Duration::from_millis(20));
+    let array = open(FaultStore::new(written()).on(key("c/0/1"), slow));
+    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), elements(1));
+    array.write(&Region::whole(&SHAPE), &elements(7)).expect("writes");
+    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), elements(7));
+
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let store = LocalStore::open(folder.path()).expect("opens");
+    let array = Array::create(Arc::new(store), &Prefix::root(), metadata()).expect("creates");
+    array.write(&Region::whole(&SHAPE), &elements(1)).expect("writes");
+    std::fs::remove_file(folder.path().join("c/0/0")).expect("removes");
+    std::fs::remove_dir_all(folder.path().join("c/2")).expect("removes");
+    let mut expected = elements(1);
+    for (at, element) in expected.iter_mut().enumerate() {
+        if at / 6 < 2 && at % 6 < 3 || at / 6 >= 4 {
+            *element = 0;
+        }
+    }
+    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), expected);
+    array.write(&Region::from([5..6, 0..6]), &[8; 6]).expect("writes");
+}
