@@ -201,8 +201,9 @@ pub(crate) struct Copy {
 
 /// Check an array, or a group and all below it, against the specifications.
 ///
-/// One finding a line: error or warning, key, JSON path, what was found and what is allowed, and the
-/// finding's id, which docs/check.md explains. Exit status 1 if there is any.
+/// One finding a line: error, warning or note, key, JSON path, what was found and what is allowed,
+/// and the finding's id, which docs/check.md explains. Exit status 1 if there is an error or a
+/// warning; notes say what ordinary writers leave, or what could not be checked here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

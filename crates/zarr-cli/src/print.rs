@@ -69,6 +69,11 @@ impl Out {
         self.bytes(b"\n")
     }
 
+    /// Writes what has been gathered, to be seen now.
+    pub(crate) fn flush(&mut self) -> Result<(), CliError> {
+        self.writer.flush().map_err(|source| self.failed(source))
+    }
+
     /// Writes what is left; without this a file does not stay.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|source| self.failed(source))?;

@@ -13,6 +13,35 @@ impl Bar {
         Self { bar }
     }
 
+    /// Whether anybody sees it.
+    pub(crate) fn is_shown(&self) -> bool {
+        !self.bar.is_hidden()
+    }
+
+    /// Does something that may write to the same terminal, and must not ask the bar anything.
+    pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
+    /// So many chunks of so many are done, which had so many bytes.
+    pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
+        if self.bar.prefix() != name {
+            let template =
+                "{prefix} {wide_bar} {human_pos}/{human_len} chunks {msg} {per_sec} {eta}";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style);
+            }
+            self.bar.reset();
+            self.bar.set_prefix(name.to_owned());
+            self.bar.set_length(total);
+        }
+        // Several threads tell of it, not always in order.
+        if done > self.bar.position() {
+            self.bar.set_message(crate::words::bytes(bytes.into()));
+            self.bar.set_position(done);
+        }
+    }
+
     /// So many bytes are done, of a total that may not be known.
     pub(crate) fn bytes(&self, name: &str, done: u64, total: Option<u64>) {
         if self.bar.is_hidden() {

@@ -218,6 +218,12 @@ impl Array {
         self
     }
 
+    /// Ranges of an object no further apart than so many bytes are read as one.
+    #[must_use]
+    pub fn range_cost(&self) -> u64 {
+        self.range_cost
+    }
+
     /// How many threads an operation on so many bytes may use.
     fn threads_for(&self, bytes: usize) -> NonZeroUsize {
         // Starting a thread costs about as much as moving some tens of kilobytes.

@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use zarr_codec::{Chain, ChunkCodec, Encoded, Options, Scratch, Slice};
-use zarr_metadata::{Codec, CodecKind};
+use zarr_codec::{ChunkCodec, Scratch, Slice};
 use zarr_view::{CopyError, Output, View};
 
 use super::finding::{
     BITS, CLIPPED, DECODE, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNFINISHED,
 };
 use super::hierarchy::Walk;
+use super::shards::{Canonical, Content};
+use super::{Progress, Report};
 use crate::array::Array;
 use crate::copy::MARKER;
 use crate::error::ArrayError;
@@ -27,7 +28,10 @@ impl Walk<'_> {
     pub(super) fn chunks(&mut self, array: &Array) -> Result<(), ArrayError> {
         let encoding = *array.metadata().chunk_key_encoding();
         let rank = array.shape().len();
-        let data = self.options.data.then(|| Decoder::new(array));
+        let data = match self.options.data {
+            true => Some(Decoder::new(array, self.progress)?),
+            false => None,
+        };
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         let mut findings = Vec::new();
         let mut failed = None;
@@ -92,33 +96,46 @@ impl Walk<'_> {
 /// Decodes the chunks of one array.
 struct Decoder<'a> {
     array: &'a Array,
-    /// The chain up to its array-to-bytes codec, to encode again what was decoded: what differs is
-    /// not what a writer should have left. Shards may be laid out in many ways.
-    canonical: Option<Chain>,
+    canonical: Option<Canonical>,
+    progress: Option<Report<'a>>,
+    /// Of the whole array, over all batches.
+    so_far: Mutex<Progress>,
 }
 
 #[derive(Default)]
-struct Buffers {
-    encoded: Vec<u8>,
-    decoded: Vec<u8>,
-    again: Vec<u8>,
-    scratch: Scratch,
-    spare: Scratch,
+pub(super) struct Buffers {
+    pub(super) encoded: Vec<u8>,
+    pub(super) decoded: Vec<u8>,
+    pub(super) again: Vec<u8>,
+    pub(super) scratch: Scratch,
+    pub(super) spare: Scratch,
 }
 
 impl<'a> Decoder<'a> {
-    fn new(array: &'a Array) -> Self {
-        let codecs = array.metadata().codecs();
-        let leaf = codecs.iter().position(|codec| codec.kind() == Some(CodecKind::ArrayToBytes));
-        let canonical = leaf.and_then(|leaf| {
-            let codecs = codecs.get(..=leaf)?;
-            let plain = !matches!(codecs.last(), Some(Codec::ShardingIndexed(_)) | None);
-            let edges = occupied_edges(array.grid());
-            let chain =
-                Chain::bind_with(codecs, array.data_type(), &edges, Options::default()).ok()?;
-            plain.then_some(chain)
-        });
-        Self { array, canonical }
+    fn new(array: &'a Array, progress: Option<Report<'a>>) -> Result<Self, ArrayError> {
+        let edges = occupied_edges(array.grid());
+        let canonical = Canonical::new(array.metadata().codecs(), array.data_type(), &edges);
+        let mut total = 0_u64;
+        if progress.is_some() {
+            array.stored_chunks(&mut |chunk| {
+                total = total.saturating_add(chunk.occupied.into());
+                ControlFlow::Continue(())
+            })?;
+        }
+        let so_far = Mutex::new(Progress { total, ..Progress::default() });
+        Ok(Self { array, canonical, progress, so_far })
+    }
+
+    /// A chunk of so many bytes is done.
+    fn tell(&self, bytes: u64) {
+        let Some(progress) = self.progress else { return };
+        let so_far = {
+            let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+            so_far.done = so_far.done.saturating_add(1);
+            so_far.bytes = so_far.bytes.saturating_add(bytes);
+            *so_far
+        };
+        progress(self.array.prefix(), so_far);
     }
 
     /// Decodes a batch on several threads; the bytes that were read.
@@ -137,11 +154,14 @@ impl<'a> Decoder<'a> {
                 else {
                     continue;
                 };
-                let finding = self.chunk(key, index, buffers)?;
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                let findings = self.chunk(key, index, buffers)?;
                 let read = u64::try_from(buffers.encoded.len()).unwrap_or(u64::MAX);
-                found.1 = found.1.saturating_add(read);
-                found.0.extend(finding);
+                {
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.1 = found.1.saturating_add(read);
+                    found.0.extend(findings);
+                }
+                self.tell(read);
             }
             Ok::<(), ArrayError>(())
         })?;
@@ -155,10 +175,10 @@ impl<'a> Decoder<'a> {
         key: &Key,
         index: &[u64],
         buffers: &mut Buffers,
-    ) -> Result<Option<Finding>, ArrayError> {
+    ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
         if !array.store().get_into(key, &mut buffers.encoded)? {
-            return Ok(None); // removed since it was listed
+            return Ok(Vec::new()); // removed since it was listed
         }
         let grid = |source| ArrayError::Grid { key: key.to_string(), source };
         let mut shape = vec![0; index.len()];
@@ -172,13 +192,14 @@ impl<'a> Decoder<'a> {
                 && decode(array, &codec, buffers).is_ok()
             {
                 let message = format!("stored as {clipped:?}, expected the full chunk {shape:?}");
-                return Ok(Some(CLIPPED.at(key.as_str(), message)));
+                return Ok(vec![CLIPPED.at(key.as_str(), message)]);
             }
             return match error {
-                Decoding::Chunk(error) => Ok(Some(DECODE.at(key.as_str(), error.to_string()))),
+                Decoding::Chunk(error) => Ok(vec![DECODE.at(key.as_str(), error.to_string())]),
                 Decoding::Copy(error) => Err(error.into()),
             };
         }
+        let mut found = Vec::new();
         if clipped != shape
             && let Some(at) = past_end(&buffers.decoded, codec.shape(), &clipped, array.fill())
         {
@@ -186,42 +207,49 @@ impl<'a> Decoder<'a> {
                 "element {at:?} of the chunk is past the array's end, and not the fill value; it \
                  shows again when the array grows"
             );
-            return Ok(Some(OVERFLOW.at(key.as_str(), message)));
+            found.push(OVERFLOW.at(key.as_str(), message));
         }
-        self.canonical(key, &shape, &codec, buffers)
+        if let Some(canonical) = &self.canonical {
+            found.extend(findings(key, canonical.inspect(array, &shape, &codec, buffers)?));
+        }
+        Ok(found)
     }
+}
 
-    /// Encodes the chunk again.
-    fn canonical(
-        &self,
-        key: &Key,
-        shape: &[u64],
-        codec: &ChunkCodec,
-        buffers: &mut Buffers,
-    ) -> Result<Option<Finding>, ArrayError> {
-        let Some(chain) = &self.canonical else { return Ok(None) };
-        let Ok(plain) = chain.for_shape(shape) else { return Ok(None) };
-        let Buffers { encoded, decoded, again, scratch, spare } = buffers;
-        let whole = View::contiguous(codec.shape()).map_err(CopyError::from)?;
-        // A chain that only reads has nothing to compare with.
-        let Ok(content) = plain.encode(decoded, &whole, self.array.fill(), again, spare) else {
-            return Ok(None);
-        };
-        if content == Encoded::Empty {
+/// What a chunk's content comes to.
+fn findings(key: &Key, content: Content) -> Vec<Finding> {
+    match content {
+        Content::Empty => {
             let message = "nothing but the fill value; it need not be stored";
-            return Ok(Some(FILL_ONLY.at(key.as_str(), message)));
+            vec![FILL_ONLY.at(key.as_str(), message)]
         }
-        let Ok(leaf) = codec.decompress(encoded, scratch) else { return Ok(None) };
-        let differs = leaf.iter().zip(again.iter()).position(|(found, expected)| found != expected);
-        Ok(differs.map(|byte| {
-            let at = |bytes: &[u8]| bytes.get(byte).copied().unwrap_or_default();
-            let message = format!(
-                "byte {byte} is {:#04x}, expected {:#04x}: bits beyond the elements' own",
-                at(leaf),
-                at(again)
-            );
-            BITS.at(key.as_str(), message)
-        }))
+        Content::Bits(bits) => {
+            vec![BITS.at(key.as_str(), format!("{bits}: bits beyond the elements' own"))]
+        }
+        Content::Shard { empty, bits } => {
+            let more = |others: u64| match others {
+                0 => String::new(),
+                1 => ", and 1 more inner chunk".to_owned(),
+                n => format!(", and {n} more inner chunks"),
+            };
+            let mut findings = Vec::new();
+            if let Some((first, others)) = empty {
+                let message = format!(
+                    "inner chunk {first:?}{}: nothing but the fill value; need not be stored",
+                    more(others)
+                );
+                findings.push(FILL_ONLY.at(key.as_str(), message));
+            }
+            if let Some(((first, found), others)) = bits {
+                let message = format!(
+                    "inner chunk {first:?}, {found}{}: bits beyond the elements' own",
+                    more(others)
+                );
+                findings.push(BITS.at(key.as_str(), message));
+            }
+            findings
+        }
+        Content::Canonical => Vec::new(),
     }
 }
 
@@ -250,13 +278,17 @@ fn past_end(elements: &[u8], shape: &[usize], clipped: &[u64], fill: &[u8]) -> O
     None
 }
 
-enum Decoding {
+pub(super) enum Decoding {
     Chunk(zarr_codec::ChunkError),
     Copy(CopyError),
 }
 
 /// Decodes the whole chunk that is in the buffers.
-fn decode(array: &Array, codec: &ChunkCodec, buffers: &mut Buffers) -> Result<(), Decoding> {
+pub(super) fn decode(
+    array: &Array,
+    codec: &ChunkCodec,
+    buffers: &mut Buffers,
+) -> Result<(), Decoding> {
     let copy = Decoding::Copy;
     let Buffers { encoded, decoded, scratch, .. } = buffers;
     let length = codec.elements().saturating_mul(array.element_size());

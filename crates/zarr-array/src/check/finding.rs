@@ -9,6 +9,9 @@ pub enum Severity {
     Error,
     /// Allowed, or harmless here, but not what was meant: other readers may refuse it.
     Warning,
+    /// Nothing is wrong, but worth knowing: what ordinary writers leave, or what could not be
+    /// checked here.
+    Note,
 }
 
 impl fmt::Display for Severity {
@@ -16,6 +19,7 @@ impl fmt::Display for Severity {
         f.write_str(match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Note => "note",
         })
     }
 }
@@ -62,8 +66,7 @@ pub struct Rule {
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $about:literal;)*) => {
-        /// Every kind of finding that is not one of a document that can be read all the same:
-        /// those have the ids of `zarr_metadata::Finding`.
+        /// Every kind of finding that is not one of [`DOCUMENT_RULES`].
         pub const RULES: &[Rule] =
             &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
 
@@ -79,8 +82,9 @@ rules! {
     FILL "fill-value-lost" Warning "the fill value does not survive the codec chain";
     DECODE "chunk-does-not-decode" Error "a chunk's bytes are not those of such a chunk";
     CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
-    UNSUPPORTED "not-supported" Warning "a codec or data type is not known here, so that chunks \
+    UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
         cannot be checked";
+    UNKNOWN_CODEC "unknown-codec" Warning "no codec of this name is registered";
     CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
     STRAY "stray-object" Warning "an object that belongs to no node";
@@ -89,12 +93,30 @@ rules! {
         the array grows";
     OVERFLOW "elements-past-end" Warning "a chunk that the array's end cuts holds elements past \
         it, which show again when the array grows";
-    FILL_ONLY "fill-only-chunk" Warning "a stored chunk with nothing but the fill value";
+    FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
     UNFINISHED "unfinished-copy" Warning "a copy into this array was interrupted";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "a file whose name no key can have";
+}
+
+/// Findings of documents, which have ids of their own in `zarr_metadata`.
+macro_rules! document_rules {
+    ($($id:literal $severity:ident $about:literal;)*) => {
+        /// As [`RULES`] for what documents have that is read all the same.
+        pub const DOCUMENT_RULES: &[Rule] =
+            &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
+    };
+}
+
+document_rules! {
+    "bare-string-codec" Warning "a codec is written as a string, which others refuse";
+    "bare-string-chunk-key-encoding" Warning "the key encoding is written as a string";
+    "missing-codec-member" Note "a codec lacks a member that does not matter for reading";
+    "unknown-rectilinear-member" Note "a rectilinear grid has a member that its document lacks";
+    "unknown-data-type" Warning "no data type of this name is registered";
+    "not-finite-word" Warning "bare NaN or Infinity, which is no JSON";
 }
 
 impl Rule {

@@ -7,9 +7,10 @@ use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CHAIN, CONSOLIDATED, DOCUMENT, FILL, Finding, GRID, STRAY, Severity, UNSUPPORTED, VERSION_2,
+    CHAIN, CONSOLIDATED, DOCUMENT, DOCUMENT_RULES, FILL, Finding, GRID, STRAY, Severity,
+    UNKNOWN_CODEC, UNSUPPORTED, VERSION_2,
 };
-use super::{CheckOptions, Summary};
+use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
@@ -23,6 +24,8 @@ pub(super) struct Walk<'a> {
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) options: &'a CheckOptions,
     report: &'a mut dyn FnMut(Finding),
+    /// Where it is told how far the chunks of an array are, if anywhere.
+    pub(super) progress: Option<Report<'a>>,
     pub(super) summary: Summary,
 }
 
@@ -31,14 +34,16 @@ impl<'a> Walk<'a> {
         store: &'a Arc<dyn Store>,
         options: &'a CheckOptions,
         report: &'a mut dyn FnMut(Finding),
+        progress: Option<Report<'a>>,
     ) -> Self {
-        Self { store, options, report, summary: Summary::default() }
+        Self { store, options, report, progress, summary: Summary::default() }
     }
 
     pub(super) fn found(&mut self, finding: Finding) {
         let count = match finding.severity {
             Severity::Error => &mut self.summary.errors,
             Severity::Warning => &mut self.summary.warnings,
+            Severity::Note => &mut self.summary.notes,
         };
         *count = count.saturating_add(1);
         (self.report)(finding);
@@ -79,9 +84,10 @@ impl<'a> Walk<'a> {
 
     fn findings(&mut self, key: &Key, findings: &[zarr_metadata::Finding]) {
         for finding in findings {
+            let rule = DOCUMENT_RULES.iter().find(|rule| rule.id == finding.id());
             self.found(Finding {
                 id: finding.id(),
-                severity: Severity::Warning,
+                severity: rule.map_or(Severity::Warning, |rule| rule.severity),
                 key: key.to_string(),
                 path: Some(finding.path().to_owned()),
                 message: format!("found {}, expected {}", finding.found(), finding.allowed()),
@@ -170,7 +176,9 @@ impl<'a> Walk<'a> {
             let message = match (consolidated.node(path), own) {
                 (_, None) => "there is no such node",
                 (Some(Err(_)), _) => "not a valid document",
-                (Some(Ok(said)), Some(Ok(own))) if said != own => "differs from the node's own",
+                (Some(Ok(said)), Some(Ok(own))) if differ(&said, &own) => {
+                    "differs from the node's own"
+                }
                 _ => continue,
             };
             self.found(CONSOLIDATED.at_path(key.as_str(), &at, message));
@@ -213,6 +221,17 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether two documents of a node say different things. What they say of further nodes below is
+/// left aside: writers leave it out of the one, and put it into the other.
+fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
+    match (said, own) {
+        (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
+            said.attributes() != own.attributes()
+        }
+        _ => said != own,
+    }
+}
+
 fn document_error(key: &Key, error: &MetadataError) -> Finding {
     let message = error.to_string();
     let message = message.strip_prefix(error.path()).unwrap_or(&message);
@@ -222,6 +241,7 @@ fn document_error(key: &Key, error: &MetadataError) -> Finding {
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {
     let rule = match error.kind() {
+        ChainErrorKind::Unsupported if !is_registered(error.codec()) => UNKNOWN_CODEC,
         ChainErrorKind::Unsupported
         | ChainErrorKind::NotCompiled { .. }
         | ChainErrorKind::DataType { .. } => UNSUPPORTED,
@@ -229,4 +249,20 @@ fn chain_error(key: &Key, error: &ChainError) -> Finding {
     };
     let message = format!("codec {}: {}", error.codec(), error.kind());
     rule.at_path(key.as_str(), error.path(), message)
+}
+
+/// Whether a codec that is not read here is one that other programs know: those of the registry of
+/// zarr-extensions, whose names with a dot have an owner.
+fn is_registered(codec: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "cast_value",
+        "optional",
+        "pcodec",
+        "scale_offset",
+        "vlen-array",
+        "vlen-bytes",
+        "vlen-utf8",
+        "zfp",
+    ];
+    NAMES.contains(&codec) || codec.contains('.')
 }

@@ -24,12 +24,13 @@
 mod chunks;
 mod finding;
 mod hierarchy;
+mod shards;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use finding::{Finding, RULES, Rule, Severity};
+pub use finding::{DOCUMENT_RULES, Finding, RULES, Rule, Severity};
 
 use crate::error::ArrayError;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};
@@ -76,7 +77,24 @@ pub struct Summary {
     pub errors: u64,
     /// Findings that are warnings.
     pub warnings: u64,
+    /// Findings that are notes.
+    pub notes: u64,
 }
+
+/// How far the chunks of one array have been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Chunks that have been read and decoded.
+    pub done: u64,
+    /// Chunks that are stored.
+    pub total: u64,
+    /// Bytes of the chunks that have been read.
+    pub bytes: u64,
+}
+
+/// Takes the progress of the array at a prefix, from several threads at once.
+type Report<'a> = &'a (dyn Fn(&Prefix, Progress) + Sync);
 
 /// Checks the node at `prefix` and all below it, and reports what is found in the order of keys
 /// within each node.
@@ -92,7 +110,22 @@ pub fn check(
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(store, options, report).run(prefix)
+    hierarchy::Walk::new(store, options, report, None).run(prefix)
+}
+
+/// As [`check`], and tells after each chunk that was decoded how far it is. The chunks of each
+/// array are counted first, by one more listing.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with_progress(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(Finding),
+    progress: &(dyn Fn(&Prefix, Progress) + Sync),
+) -> Result<Summary, ArrayError> {
+    hierarchy::Walk::new(store, options, report, Some(progress)).run(prefix)
 }
 
 /// Reports the files of a local store that are no objects: what killed writers left, and names

@@ -1,9 +1,12 @@
 //! What a check finds, and what it does not.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use zarr_array::check::{CheckOptions, RULES, check};
+use zarr_array::check::{
+    CheckOptions, DOCUMENT_RULES, Progress, RULES, Severity, check, check_with_progress,
+};
 use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store};
 
 /// The folder of fixtures.
@@ -57,7 +60,10 @@ fn hierarchies() {
     let consolidated = format!(
         r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{
         "kind": "inline", "must_understand": false, "metadata": {{
-        "good": {uint8}, "gone": {uint8}, "other": {uint8}}}}}}}"#
+        "good": {uint8}, "gone": {uint8}, "other": {uint8},
+        "group": {{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{
+            "kind": "inline", "must_understand": false, "metadata": {{}}}}}},
+        "named": {{"zarr_format": 3, "node_type": "group", "attributes": {{"a": 1}}}}}}}}}}"#
     );
     let good = array("uint8", BYTES, r#", "attributes": {"x": 1}"#);
     let store = memory(&[
@@ -72,6 +78,8 @@ fn hierarchies() {
         ("broken/inner/zarr.json", GROUP),
         ("broken/inner/.zgroup", b"{}"),
         ("old/.zarray", b"{}"),
+        ("group/zarr.json", GROUP),
+        ("named/zarr.json", GROUP),
         ("folder/file", b"?"),
         ("loose", b"?"),
     ]);
@@ -189,10 +197,144 @@ fn crc32(bytes: &[u8]) -> u32 {
     crc_of(bytes, 0xedb8_8320)
 }
 
+/// A shard of four inner chunks of two elements, with its index behind it.
+fn shard(chunks: [Option<&[u8]>; 4]) -> Vec<u8> {
+    let (mut shard, mut index) = (Vec::new(), Vec::new());
+    for chunk in chunks {
+        let (offset, length) = match chunk {
+            Some(bytes) => (shard.len() as u64, bytes.len() as u64),
+            None => (u64::MAX, u64::MAX),
+        };
+        index.extend(offset.to_le_bytes());
+        index.extend(length.to_le_bytes());
+        shard.extend(chunk.unwrap_or_default());
+    }
+    shard.extend(index);
+    shard
+}
+
+#[test]
+fn sd_16_sd_60_inner_chunks() {
+    let sharded = |inner: &str, outer: &str| {
+        let codecs = format!(
+            r#"[{outer}{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [2],
+            "codecs": {inner}, "index_codecs": [{{"name": "bytes", "configuration":
+            {{"endian": "little"}}}}]}}}}]"#
+        );
+        array("uint8", &codecs, "").replace("[4]", "[8]")
+    };
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}]"#;
+    let plain = sharded(packed, "");
+    let transposed = sharded(packed, r#"{"name": "transpose", "configuration": {"order": [0]}}, "#);
+    let nested = sharded(BYTES, "").replace(
+        BYTES,
+        r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1],
+        "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration":
+        {"endian": "little"}}]}}]"#,
+    );
+    // Two inner chunks of one element, the first of them the fill value.
+    let mut inner = vec![0, 7];
+    for (offset, length) in [(0_u64, 1_u64), (1, 1)] {
+        inner.extend(offset.to_le_bytes());
+        inner.extend(length.to_le_bytes());
+    }
+    let clean: &[u8] = &[0b00_010_001];
+    let padded: &[u8] = &[0b11_010_001];
+    let zeros: &[u8] = &[0];
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("bits/zarr.json", plain.as_bytes()),
+        ("bits/c/0", &shard([Some(clean), Some(padded), None, Some(padded)])),
+        ("clean/zarr.json", transposed.as_bytes()),
+        ("clean/c/0", &shard([Some(clean), None, None, Some(clean)])),
+        ("empty/zarr.json", plain.as_bytes()),
+        ("empty/c/0", &shard([Some(zeros), Some(clean), None, None])),
+        ("nested/zarr.json", nested.as_bytes()),
+        ("nested/c/0", &shard([None, Some(&inner), None, None])),
+        ("none/zarr.json", plain.as_bytes()),
+        ("none/c/0", &shard([None; 4])),
+        ("zeros/zarr.json", transposed.as_bytes()),
+        ("zeros/c/0", &shard([Some(zeros), None, Some(zeros), None])),
+    ]);
+    insta::assert_snapshot!(findings(&store, true).join("\n"));
+}
+
+#[test]
+fn progress_reaches_all_chunks() {
+    let store: Arc<dyn Store> =
+        Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
+    let options = CheckOptions::default().with_data(true);
+    let last = Mutex::new(std::collections::BTreeMap::<String, Progress>::new());
+    let summary =
+        check_with_progress(&store, &Prefix::root(), &options, &mut |_| {}, &|prefix, progress| {
+            let mut last = last.lock().expect("no panic");
+            let known = last.entry(prefix.to_string()).or_default();
+            if progress.done > known.done {
+                *known = progress;
+            }
+        })
+        .expect("checks");
+    let last = last.into_inner().expect("no panic");
+    assert_eq!(last.len(), 10);
+    assert!(last.values().all(|progress| progress.done == progress.total));
+    let sum = |member: fn(&Progress) -> u64| last.values().map(member).sum::<u64>();
+    assert_eq!(sum(|progress| progress.done), summary.chunks);
+    assert_eq!(sum(|progress| progress.bytes), summary.bytes);
+}
+
+#[test]
+fn ordinary_stores_have_nothing_but_notes() {
+    let filled = array("uint8", BYTES, "");
+    let bare = array("uint8", r#"[{"name": "bytes"}, {"name": "gzip", "configuration": {}}]"#, "");
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("filled/zarr.json", filled.as_bytes()),
+        ("filled/c/0", &[0; 4]),
+        ("level/zarr.json", bare.as_bytes()),
+    ]);
+    let options = CheckOptions::default().with_data(true);
+    let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
+    assert_eq!((summary.errors, summary.warnings, summary.notes), (0, 0, 2));
+}
+
 #[test]
 fn every_rule_is_in_the_documentation() {
-    let docs = std::fs::read_to_string(root().join("../docs/check.md")).expect("docs/check.md");
-    for rule in RULES {
-        assert!(docs.contains(&format!("\n## {}\n", rule.id)), "docs/check.md lacks {}", rule.id);
+    let docs = fs::read_to_string(root().join("../docs/check.md")).expect("docs/check.md");
+    let rules: Vec<_> = RULES.iter().chain(DOCUMENT_RULES).collect();
+    for rule in &rules {
+        let severity = match rule.severity {
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
+        };
+        let section = format!("\n## {}\n\n{severity}. ", rule.id);
+        assert!(docs.contains(&section), "docs/check.md lacks {section:?}");
     }
+    let sections = docs.lines().filter_map(|line| line.strip_prefix("## "));
+    for section in sections {
+        assert!(rules.iter().any(|rule| rule.id == section), "{section} is never found");
+    }
+}
+
+#[test]
+fn every_finding_of_a_document_has_a_rule() {
+    let mut folders = vec![root().join("../crates/zarr-metadata/src")];
+    let mut known = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let code = fs::read_to_string(&path).expect("source code");
+            for made in code.split("Finding::new(").skip(1) {
+                let id = made.trim_start().trim_start_matches('"').split('"').next();
+                let rule = DOCUMENT_RULES.iter().find(|rule| Some(rule.id) == id);
+                assert!(rule.is_some(), "{}: {id:?} has no rule", path.display());
+                known += 1;
+            }
+        }
+    }
+    assert!(known >= DOCUMENT_RULES.len());
 }

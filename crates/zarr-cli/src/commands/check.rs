@@ -11,9 +11,10 @@ use crate::args::Check;
 use crate::error::CliError;
 use crate::place::Place;
 use crate::print::{Out, note};
+use crate::progress::Bar;
 use crate::words;
 
-/// `check` found something.
+/// `check` found an error or a warning; a note is nothing to act on.
 const FOUND: u8 = 1;
 
 pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
@@ -23,15 +24,31 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     let mut found: Vec<Finding> = Vec::new();
     let mut any = false;
     let options = CheckOptions::default().with_data(args.data);
+    let bar = Bar::new();
     let mut report = |finding: Finding| {
         any = true;
         if args.json {
             found.push(finding);
         } else if failed.is_none() {
-            failed = line(&mut out, &finding).err();
+            // A line and the bar may share a terminal.
+            let now = bar.is_shown();
+            let print = || {
+                line(&mut out, &finding)?;
+                if now { out.flush() } else { Ok(()) }
+            };
+            failed = bar.beside(print).err();
         }
     };
-    let summary = check::check(&place.store, &Prefix::root(), &options, &mut report);
+    let root = Prefix::root();
+    let summary = match args.data && bar.is_shown() {
+        true => {
+            check::check_with_progress(&place.store, &root, &options, &mut report, &|array, at| {
+                let name = if array.is_root() { "checking" } else { array.as_str() };
+                bar.chunks(name, at.done, at.total, at.bytes);
+            })
+        }
+        false => check::check(&place.store, &root, &options, &mut report),
+    };
     let mut summary = summary.map_err(|source| place.failed(source))?;
     if let Some(folder) = &place.folder {
         let store = LocalStore::open(folder)?;
@@ -43,6 +60,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
         .map_err(|source| place.failed(source))?;
         summary.warnings += more;
     }
+    drop(bar);
     if let Some(error) = failed {
         return Err(error);
     }
@@ -61,6 +79,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
             "findings": findings,
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
             "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
+            "notes": summary.notes,
         }))?;
     }
     out.finish()?;
@@ -69,15 +88,23 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
             true => format!(" ({} read)", words::bytes(summary.bytes.into())),
             false => String::new(),
         };
+        let notes = match summary.notes {
+            0 => String::new(),
+            notes => format!(", {}", words::counted(notes, "note")),
+        };
         note(format_args!(
-            "checked {}, {}, {}{read}: {}, {}",
+            "checked {}, {}, {}{read}: {}, {}{notes}",
             words::counted(summary.groups, "group"),
             words::counted(summary.arrays, "array"),
             words::counted(summary.chunks, "stored chunk"),
             words::counted(summary.errors, "error"),
             words::counted(summary.warnings, "warning"),
         ));
+        if any {
+            note("docs/check.md explains each [id]");
+        }
     }
+    let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
 }
 
@@ -89,6 +116,7 @@ fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     let style = match finding.severity {
         Severity::Error => AnsiColor::Red.on_default().bold(),
         Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+        Severity::Note => AnsiColor::Cyan.on_default().bold(),
     };
     let text = finding.to_string();
     let name = finding.severity.to_string();

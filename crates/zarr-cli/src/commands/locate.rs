@@ -1,9 +1,14 @@
 //! `zarr-kit locate`.
 
-use serde_json::json;
-use zarr_kit::Region;
-use zarr_kit::metadata::{Codec, CodecKind, DataType, PaddingEncoding};
+use std::ops::Range;
 
+use serde_json::{Value, json};
+use zarr_kit::array::store::Key;
+use zarr_kit::codec::{ChunkCodec, Slice};
+use zarr_kit::metadata::{Codec, CodecKind, DataType, PaddingEncoding};
+use zarr_kit::{Array, ArrayError, Region};
+
+use super::fetch::Fetch;
 use crate::args::Locate;
 use crate::error::CliError;
 use crate::place::Place;
@@ -23,8 +28,7 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let rank = index.len();
     let (mut chunk, mut local, mut shape) = (vec![0; rank], vec![0; rank], vec![0; rank]);
     let grid = array.grid();
-    let failed =
-        |source| place.failed(zarr_kit::ArrayError::Grid { key: "zarr.json".to_owned(), source });
+    let failed = |source| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), source });
     grid.locate(&index, &mut chunk, &mut local).map_err(failed)?;
     grid.chunk_shape(&chunk, &mut shape).map_err(failed)?;
     let key = array
@@ -34,22 +38,26 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let codec = array.chunk_codec(&shape).map_err(|source| place.failed(source))?;
     let inside: Option<Vec<usize>> =
         local.iter().map(|index| usize::try_from(*index).ok()).collect();
-    let number = inside.and_then(|index| codec.route().leaf_position(&index));
-    let number = number.and_then(|number| u64::try_from(number).ok());
-    let position = number
-        .and_then(|number| Position::of(array.metadata().codecs(), array.data_type(), number));
+    let inside = inside.unwrap_or_default();
+    let mut way = Way::new(array.metadata().codecs(), array.data_type(), &codec, &inside);
+    if let (Some(inner), Some(size)) = (way.inner.first_mut(), stored) {
+        inner.place = InnerPlace::find(&array, (&key, size), &codec, &inside)
+            .map_err(|source| place.failed(source))?;
+    }
     let mut out = Out::stdout();
     if args.json {
+        let position = way.position.as_ref();
         out.json(&json!({
             "index": index, "chunk": chunk, "key": key.as_str(), "stored_bytes": stored,
-            "chunk_shape": shape, "index_in_chunk": local, "element_in_chunk": number,
-            "bit": position.as_ref().map(|position| position.bit),
-            "bits": position.as_ref().map(|position| position.bits),
-            "compressed": position.as_ref().map(|position| position.compressed),
+            "chunk_shape": shape, "index_in_chunk": local,
+            "inner_chunks": way.inner.iter().map(Inner::json).collect::<Vec<_>>(),
+            "element_in_chunk": way.number,
+            "bit": position.map(|position| position.bit),
+            "bits": position.map(|position| position.bits),
+            "compressed": position.map(|position| position.compressed),
         }))?;
         return out.finish();
     }
-    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let mut table = Table::default();
     table.row("index", list(&index));
     let size = match stored {
@@ -59,12 +67,131 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     table.row("chunk", format!("{} of shape {}", list(&chunk), words::shape(&shape)));
     table.row("key", format!("{key}, {size}"));
     table.row("inside", format!("index {} of the chunk", list(&local)));
-    if let Some(number) = number {
-        let position = position.map_or_else(String::new, |position| position.words());
-        table.row("encoded", format!("element {number} of what the chain stores{position}"));
+    for inner in &way.inner {
+        table.row("shard", inner.words(stored.is_some()));
+        table.row("inside", format!("index {} of the inner chunk", list(&inner.local)));
+    }
+    if let Some(number) = way.number {
+        let whose = if way.inner.is_empty() { "the chain" } else { "the inner chain" };
+        let position = way.position.map_or_else(String::new, |position| position.words());
+        table.row("encoded", format!("element {number} of what {whose} stores{position}"));
     }
     table.print(&mut out)?;
     out.finish()
+}
+
+fn list(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The way of an element through a chunk: shards within shards, then its place in a leaf.
+#[derive(Default)]
+struct Way {
+    inner: Vec<Inner>,
+    number: Option<usize>,
+    position: Option<Position>,
+}
+
+impl Way {
+    fn new(
+        mut codecs: &[Codec],
+        data_type: &DataType,
+        mut codec: &ChunkCodec,
+        inside: &[usize],
+    ) -> Self {
+        let mut way = Self::default();
+        let mut local = inside.to_vec();
+        loop {
+            let Some(number) = codec.route().leaf_position(&local) else { return way };
+            let leaf = codecs.iter().find(|c| c.kind() == Some(CodecKind::ArrayToBytes));
+            let (Some(Codec::ShardingIndexed(sharding)), Some(shard)) = (leaf, codec.shard())
+            else {
+                way.number = Some(number);
+                way.position = u64::try_from(number)
+                    .ok()
+                    .and_then(|number| Position::of(codecs, data_type, number));
+                return way;
+            };
+            let Some((chunk, within)) = shard.locate(number) else { return way };
+            way.inner.push(Inner {
+                chunk: shard.chunk_index(chunk),
+                grid: shard.grid_shape().to_vec(),
+                shape: shard.inner().shape().to_vec(),
+                local: within.clone(),
+                place: InnerPlace::NotKnown,
+            });
+            (local, codec, codecs) = (within, shard.inner(), &sharding.codecs);
+        }
+    }
+}
+
+/// An inner chunk of a shard.
+struct Inner {
+    chunk: Vec<usize>,
+    grid: Vec<usize>,
+    shape: Vec<usize>,
+    local: Vec<usize>,
+    place: InnerPlace,
+}
+
+/// Where an inner chunk is.
+enum InnerPlace {
+    /// The shard is not stored, lies in another one, or is compressed as a whole.
+    NotKnown,
+    /// The shard has left it out.
+    LeftOut,
+    /// These bytes of the object.
+    Bytes(Range<u64>),
+}
+
+impl InnerPlace {
+    /// Asks the shard's index.
+    fn find(
+        array: &Array,
+        object: (&Key, u64),
+        codec: &ChunkCodec,
+        inside: &[usize],
+    ) -> Result<Self, ArrayError> {
+        let one: Vec<Slice> =
+            inside.iter().map(|at| Slice { start: *at, count: 1, step: 1 }).collect();
+        let fetch = Fetch::of(array, object, codec, &one, 0)?;
+        Ok(match (fetch.index, fetch.elements.into_iter().next()) {
+            (None, _) => Self::NotKnown,
+            (Some(_), None) => Self::LeftOut,
+            (Some(_), Some(range)) => Self::Bytes(range),
+        })
+    }
+}
+
+impl Inner {
+    fn words(&self, stored: bool) -> String {
+        let place = match &self.place {
+            InnerPlace::NotKnown if stored => String::new(),
+            InnerPlace::NotKnown => ", not stored".to_owned(),
+            InnerPlace::LeftOut => ", left out: reads as the fill value".to_owned(),
+            InnerPlace::Bytes(range) => {
+                format!(", bytes {}:{} of the object", range.start, range.end)
+            }
+        };
+        format!(
+            "inner chunk {} of {}, of shape {}{place}",
+            list(&self.chunk),
+            words::shape(&self.grid),
+            words::shape(&self.shape)
+        )
+    }
+
+    fn json(&self) -> Value {
+        let bytes = match &self.place {
+            InnerPlace::Bytes(range) => json!([range.start, range.end]),
+            _ => Value::Null,
+        };
+        json!({
+            "chunk": self.chunk, "chunks": self.grid, "chunk_shape": self.shape,
+            "index_in_chunk": self.local, "bytes": bytes,
+            "left_out": matches!(self.place, InnerPlace::LeftOut),
+        })
+    }
 }
 
 /// Where an element lies among the bytes that its array-to-bytes codec gives.
@@ -76,7 +203,7 @@ struct Position {
 }
 
 impl Position {
-    /// `None` in shards, and past 64 bits.
+    /// `None` past 64 bits.
     fn of(codecs: &[Codec], data_type: &DataType, number: u64) -> Option<Self> {
         let leaf = codecs.iter().position(|c| c.kind() == Some(CodecKind::ArrayToBytes))?;
         let layout = data_type.layout()?;

@@ -5,6 +5,7 @@ mod copy;
 mod create;
 mod draw;
 mod explain;
+mod fetch;
 mod info;
 mod locate;
 mod plan;

@@ -1,6 +1,6 @@
 //! `locate` and `plan`.
 
-use crate::support::{root, session};
+use crate::support::{file, root, session, succeed};
 
 #[test]
 fn where_elements_are() {
@@ -32,6 +32,75 @@ fn what_a_read_touches() {
             &["plan", DAILY, "--region", "28:34", "--json"],
             &["plan", RAIN, "--region", "200:260"],
             &["plan", RAIN, "--region", "5:5"],
+        ],
+    ));
+}
+
+#[test]
+fn inner_chunks_of_shards() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let codecs = |inner: &str, after: &str| {
+        format!(
+            r#"[{{"name": "transpose", "configuration": {{"order": [1, 0]}}}},
+            {{"name": "sharding_indexed", "configuration": {{"chunk_shape": [3, 2],
+            "codecs": {inner}, "index_codecs": [{{"name": "bytes", "configuration":
+            {{"endian": "little"}}}}, {{"name": "crc32c"}}]}}}}{after}]"#
+        )
+    };
+    let bytes = r#"[{"name": "bytes"}]"#;
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
+    let nested = codecs(bytes, "").replace("[3, 2]", "[1, 2]").replace("[1, 0]", "[0, 1]");
+    let compressed = r#", {"name": "gzip", "configuration": {"level": 1}}"#;
+    for (name, chain) in [
+        ("plain", codecs(bytes, "")),
+        ("packed", codecs(packed, "")),
+        ("nested", codecs(&nested, "")),
+        ("compressed", codecs(bytes, compressed)),
+    ] {
+        let shape = ["create", name, "--shape", "12,6", "--dtype", "uint8", "--chunks", "4,6"];
+        succeed(folder, &[&shape[..], &["--codecs", &chain]].concat());
+        // The second shard has its second half of rows only, the third is not there.
+        file(folder, "rows", (0..36).collect::<Vec<u8>>());
+        succeed(folder, &["write", name, "--region", ":6", "--from", "rows"]);
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["locate", "plain", "1,4"],
+            &["locate", "plain", "6,0"],
+            &["locate", "plain", "6,0", "--json"],
+            &["locate", "plain", "8,0"],
+            &["locate", "packed", "1,4"],
+            &["locate", "packed", "1,4", "--json"],
+            &["locate", "nested", "1,4"],
+            &["locate", "compressed", "1,4"],
+            &["plan", "plain"],
+            &["plan", "plain", "--region", "1:6,4"],
+            &["plan", "plain", "--region", "7"],
+            &["plan", "plain", "--region", "::-5,::4", "--json"],
+            &["plan", "compressed", "--region", "1,4"],
+            &["check", "nested", "--data"],
+        ],
+    ));
+}
+
+#[test]
+fn bytes_that_a_read_takes() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let plain = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    let shape = ["create", "a", "--shape", "200,200,40", "--dtype", "float32"];
+    succeed(folder, &[&shape[..], &["--chunks", "100,200,40", "--codecs", plain]].concat());
+    file(folder, "ones", 1_f32.to_le_bytes().repeat(200 * 200 * 40));
+    succeed(folder, &["write", "a", "--from", "ones"]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["plan", "a", "--region", "99:101,3"],
+            &["plan", "a", "--region", "0:9:2,0,0"],
+            &["plan", "a", "--region", ":4,0,0", "--json"],
+            &["plan", "a", "--region", ":100"],
         ],
     ));
 }

@@ -151,6 +151,31 @@ impl ShardCodec {
         &self.grid
     }
 
+    /// Where in that grid inner chunk `chunk` is, counted in C order.
+    #[must_use]
+    pub fn chunk_index(&self, chunk: usize) -> Vec<usize> {
+        unravel(chunk, &self.grid)
+    }
+
+    /// Which inner chunk, counted in C order, holds the shard's element `position`, counted in C
+    /// order of the encoded shape, and the element's index within it; `None` unless the shard has
+    /// so many elements.
+    ///
+    /// `position` is what [`Route::leaf_position`](crate::Route::leaf_position) gives.
+    #[must_use]
+    pub fn locate(&self, position: usize) -> Option<(usize, Vec<usize>)> {
+        let elements = self.shape.iter().try_fold(1_usize, |n, size| n.checked_mul(*size))?;
+        (position < elements).then_some(())?;
+        let index = unravel(position, &self.shape);
+        let mut chunk = 0_usize;
+        let mut local = Vec::with_capacity(index.len());
+        for ((at, inner), count) in index.iter().zip(self.inner.shape()).zip(&self.grid) {
+            chunk = chunk.checked_mul(*count)?.checked_add(at.checked_div(*inner)?)?;
+            local.push(at.checked_rem(*inner)?);
+        }
+        Some((chunk, local))
+    }
+
     /// The codec of the inner chunks.
     #[must_use]
     pub fn inner(&self) -> &ChunkCodec {
