@@ -221,7 +221,7 @@ fn sd_16_sd_60_inner_chunks() {
             "codecs": {inner}, "index_codecs": [{{"name": "bytes", "configuration":
             {{"endian": "little"}}}}]}}}}]"#
         );
-        array("uint8", &codecs, "").replace("[4]", "[8]")
+        array("uint8", &codecs, "").replace("[4]", "[8]").replace("[6]", "[8]")
     };
     let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}]"#;
     let plain = sharded(packed, "");
