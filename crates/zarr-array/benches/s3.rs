@@ -1,5 +1,6 @@
 //! Reading from and writing to an S3-compatible server with 64 requests in flight, beside the
-//! plain client: `cargo xtask s3-test --bench`.
+//! plain client: `cargo xtask s3-test --bench`. Beside the rate, which is the server's as well, it
+//! shows what each object takes of the processors in this process alone.
 
 use std::env;
 use std::sync::Arc;
@@ -12,16 +13,34 @@ use object_store::{ObjectStoreExt, PutPayload};
 use zarr_array::store::{Key, StoreOptions, open_url, open_url_async};
 
 const IN_FLIGHT: usize = 64;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
-fn report(what: &str, size: usize, objects: usize, seconds: &[f64]) {
-    let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+/// What one run took: seconds, and seconds of the processors that were this process's.
+#[derive(Clone, Copy)]
+struct Taken {
+    wall: f64,
+    own: f64,
+}
+
+fn report(what: &str, size: usize, objects: usize, runs: &[Taken]) {
+    let best = runs.iter().map(|run| run.wall).fold(f64::INFINITY, f64::min);
     let rate = (objects * size) as f64 / best / 1e6;
+    let own = runs.iter().map(|run| run.own).sum::<f64>() / runs.len() as f64;
     println!(
-        "{what:<24} {:5} KiB  {rate:8.0} MB/s  {:7.0} objects/s",
+        "{what:<18} {:5} KiB  {rate:6.0} MB/s  {:6.0} objects/s  {:6.0} µs of processor each",
         size >> 10,
-        objects as f64 / best
+        objects as f64 / best,
+        own * 1e6 / objects as f64
     );
+}
+
+/// Seconds of all processors that this process has had, where the system tells (in hundredths).
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Past the name, which may have spaces.
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let ticks = |n: usize| fields.split(' ').nth(n).and_then(|field| field.parse::<f64>().ok());
+    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,9 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (keys, paths) = (&keys[..objects], &paths[..objects]);
         let bytes = vec![7; size];
         let time = |run: &mut dyn FnMut()| {
-            let start = Instant::now();
+            let (start, own) = (Instant::now(), processor_seconds());
             run();
-            start.elapsed().as_secs_f64()
+            Taken { wall: start.elapsed().as_secs_f64(), own: processor_seconds() - own }
         };
         let mut seconds = [const { Vec::new() }; 6];
         // In turns, so that a change in the machine's load meets all alike.
