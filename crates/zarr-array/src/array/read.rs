@@ -66,7 +66,7 @@ impl Array {
         let codec = self.chunk_codec(part.chunk_shape)?;
         let failed = |source| ArrayError::Chunk { key: key.to_string(), source };
         for attempt in 0..MAX_ATTEMPTS {
-            let mut reader = if part.is_whole {
+            let mut reader = if part.is_whole || attempt >= RANGED_ATTEMPTS {
                 codec.whole_reader(&part.in_chunk)
             } else {
                 codec.reader(&part.in_chunk, out.view(), self.range_cost)
@@ -86,9 +86,11 @@ impl Array {
                     Need::All => self.store.get_versioned(&key, encoded),
                     Need::Ranges(ranges) => self.store.get_ranges(&key, ranges, encoded),
                 };
-                // By an index that is no longer the shard's, ranges may lead anywhere.
-                if version.is_some() && matches!(found, Err(StoreError::Range { .. })) {
-                    break true;
+                match found {
+                    // By an index that is no longer the shard's, ranges may lead anywhere.
+                    Err(StoreError::Range { .. }) if version.is_some() => break true,
+                    Err(StoreError::Unsteady { .. }) => break true,
+                    _ => {}
                 }
                 let found = found?;
                 let Some(found) = found else {
@@ -121,6 +123,10 @@ impl Array {
 
 /// How often a chunk is read again that is replaced while it is read.
 const MAX_ATTEMPTS: u32 = 16;
+
+/// After so many attempts to read parts of a chunk that others go on replacing, all of it is read in
+/// one request, which sees one version whatever they do.
+const RANGED_ATTEMPTS: u32 = 4;
 
 /// Memory that is used again from chunk to chunk.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zarr_array::store::{
     ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
@@ -15,6 +15,8 @@ use zarr_metadata::ArrayMetadata;
 struct Counting {
     inner: MemoryStore,
     bytes: AtomicU64,
+    /// Whether others replace an object whenever ranges of it have been read.
+    restless: AtomicBool,
 }
 
 impl Counting {
@@ -47,6 +49,11 @@ impl Store for Counting {
     ) -> Result<Option<ObjectMeta>, StoreError> {
         let found = self.inner.get_ranges(key, ranges, out)?;
         self.count(out);
+        if self.restless.load(Ordering::Relaxed)
+            && let Some(same) = self.inner.get(key)?
+        {
+            self.inner.put(key, &same)?;
+        }
         Ok(found)
     }
 
@@ -230,6 +237,20 @@ fn indices_are_kept_while_they_are_right() {
     store.taken();
     assert_eq!(array.read_as::<u16>(&Region::from(995..998)).expect("reads"), [7, 7, 7]);
     assert_eq!(array.read_as::<u16>(&Region::from(5..6)).expect("reads"), [0]);
+}
+
+/// A shard that others replace without end is read all the same: in one piece, in the end.
+#[test]
+fn shards_that_never_rest_are_read_whole() {
+    let codecs = format!("[{}]", shard("[10]", &format!("[{BYTES}]"), "end"));
+    let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
+    array.write_as(&Region::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
+    store.restless.store(true, Ordering::Relaxed);
+    store.taken();
+    for _ in 0..3 {
+        assert_eq!(array.read_as::<u16>(&Region::from(25..27)).expect("reads"), [7, 7]);
+    }
+    assert!(store.taken() > 3 * 2000);
 }
 
 /// A region may be read past a checksum, a padding byte and a length that are wrong; the whole
