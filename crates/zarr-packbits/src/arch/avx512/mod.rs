@@ -26,7 +26,7 @@ pub(super) use pack::pack;
 pub(super) use unpack::{can_unpack, unpack};
 
 /// Vectors of one turn of a loop.
-const TURN: usize = 4;
+const TURN: usize = 2;
 
 /// Bytes of a vector.
 const VECTOR: usize = 64;
