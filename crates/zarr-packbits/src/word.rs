@@ -33,11 +33,11 @@ struct Words {
     /// Bits that one word's fields take when packed.
     packed_bits: u32,
     first_bit: u32,
-    /// The field's bits in every component, and the bit to extend.
+    /// The field's bits in every component.
     mask: u64,
+    /// The bit to extend in every component, and the highest; 0 where there is nothing to extend.
     sign: u64,
-    /// From the bit to extend to the end of the component.
-    above_sign: u32,
+    highest: u64,
 }
 
 /// A bit pattern in every component of `size` bytes.
@@ -62,13 +62,15 @@ impl Words {
                 Move { stay, go: stay << (8 * bytes), by: 8 * bytes - fields * field.bits };
             count += 1;
         }
+        let highest = 8 * size - 1;
+        let extends = field.signed && field.last_bit() < highest;
         Self {
             moves,
             packed_bits: 8 / size * field.bits,
             first_bit: field.first_bit,
             mask: repeat(field.mask(), size),
-            sign: repeat(field.sign(), size),
-            above_sign: 8 * size - 1 - field.last_bit(),
+            sign: if extends { repeat(field.sign(), size) } else { 0 },
+            highest: if extends { repeat(1 << highest, size) } else { 0 },
         }
     }
 
@@ -79,21 +81,25 @@ impl Words {
         for Move { stay, go, by } in &self.moves[..doublings(SIZE)] {
             x = x & stay | x << by & go;
         }
-        // With a component a word there was no move to drop the bits of the next field.
-        x = x << self.first_bit & self.mask;
+        x <<= self.first_bit;
+        if SIZE == 8 {
+            // There was no move to drop the bits of the next field.
+            x &= self.mask;
+        }
         if !SIGNED {
             return x;
         }
-        // All bits above the sign bit, which is the difference of the next component's lowest bit
-        // and of the bit above the sign bit. A borrow from one component is what it lends.
-        let sign = x & self.sign;
-        x | (sign << self.above_sign << 1).wrapping_sub(sign << 1)
+        // `(x ^ sign) - sign` extends one component. Its highest bit, set meanwhile, lends what the
+        // difference borrows, so that it takes nothing from the next component; where it did lend,
+        // it is 0 where it has to be 1.
+        (x ^ (self.sign | self.highest)).wrapping_sub(self.sign) ^ self.highest
     }
 
     /// Gathers the fields of components in the lowest bits.
     #[inline(always)]
     fn pack<const SIZE: usize>(&self, x: u64) -> u64 {
-        let mut x = (x & self.mask) >> self.first_bit;
+        // The moves drop what is not of the field; with a component a word there are none.
+        let mut x = if SIZE == 8 { x & self.mask } else { x } >> self.first_bit;
         for Move { stay, go, by } in self.moves[..doublings(SIZE)].iter().rev() {
             x = x & stay | (x & go) >> by;
         }
@@ -120,14 +126,30 @@ fn reverse<const SIZE: usize>(x: u64) -> u64 {
     }
 }
 
+/// Where the fields of each word start in a group.
+struct Starts<const SIZE: usize> {
+    starts: [usize; SIZE],
+    /// Whether a word's fields may span nine bytes.
+    ninth: bool,
+}
+
+impl<const SIZE: usize> Starts<SIZE> {
+    #[inline(always)]
+    fn new(packed_bits: u32) -> Self {
+        let starts = core::array::from_fn(|word| word * packed_bits as usize);
+        let ninth = starts.iter().any(|start| start % 8 + packed_bits as usize > 64);
+        Self { starts, ninth }
+    }
+}
+
 /// Bytes past a group that [`unpack`] may read, and [`pack`] may write before it writes them again.
 const OVERRUN: usize = 9;
 
 /// Evaluates an expression in which the constants `MSB` and `BITS` are a field's bit order and
 /// width: its width if it is one of those listed and the order is the codec's, otherwise 0.
 ///
-/// Constant widths fold the tables of [`Words`] into the instructions, which doubles the speed of
-/// components of one and two bytes; for larger ones and the rarer order the code is not worth it.
+/// Constant widths fold the tables of [`Words`] into the instructions, which up to doubles the
+/// speed; for components of eight bytes and the rarer order the code is not worth it.
 macro_rules! with_width {
     ($field:ident, [$($width:literal)*], $msb:ident, $bits:ident, $call:expr) => {
         match ($field.order, $field.bits) {
@@ -163,25 +185,42 @@ pub(crate) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 fn unpack_signed<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     match field.size {
         1 => {
-            with_width!(field, [1 2 3 4 5 6 7], MSB, BITS, unpack_groups::<1, MSB, BITS, SIGNED>(field, packed, dst))
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7],
+                MSB,
+                BITS,
+                unpack_groups::<1, MSB, BITS, SIGNED>(field, packed, dst)
+            )
         }
         2 => {
-            with_width!(field, [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], MSB, BITS, unpack_groups::<2, MSB, BITS, SIGNED>(field, packed, dst))
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+                MSB,
+                BITS,
+                unpack_groups::<2, MSB, BITS, SIGNED>(field, packed, dst)
+            )
         }
-        4 => with_width!(
-            field,
-            [],
-            MSB,
-            BITS,
-            unpack_groups::<4, MSB, BITS, SIGNED>(field, packed, dst)
-        ),
-        _ => with_width!(
-            field,
-            [],
-            MSB,
-            BITS,
-            unpack_groups::<8, MSB, BITS, SIGNED>(field, packed, dst)
-        ),
+        4 => {
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+                 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31],
+                MSB,
+                BITS,
+                unpack_groups::<4, MSB, BITS, SIGNED>(field, packed, dst)
+            )
+        }
+        _ => {
+            with_width!(
+                field,
+                [],
+                MSB,
+                BITS,
+                unpack_groups::<8, MSB, BITS, SIGNED>(field, packed, dst)
+            )
+        }
     }
 }
 
@@ -193,10 +232,7 @@ fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGN
     let bits = if BITS > 0 { BITS } else { field.bits };
     let words = Words::new(&Field { bits, size: SIZE, ..*field });
     let group = bits as usize;
-    // Where each word's fields start in the group.
-    let starts: [usize; SIZE] = core::array::from_fn(|word| word * words.packed_bits as usize);
-    // Whether a word's fields may span nine bytes.
-    let ninth = starts.iter().any(|start| start % 8 + words.packed_bits as usize > 64);
+    let Starts { starts, ninth } = Starts::<SIZE>::new(words.packed_bits);
     let window = group + OVERRUN;
     let groups = packed.len().checked_sub(window).map_or(0, |last| last / group + 1);
     let groups = groups.min(dst.len() / 8 / SIZE);
@@ -228,13 +264,36 @@ fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGN
 pub(crate) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     match field.size {
         1 => {
-            with_width!(field, [1 2 3 4 5 6 7], MSB, BITS, pack_groups::<1, MSB, BITS>(field, src, dst))
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7],
+                MSB,
+                BITS,
+                pack_groups::<1, MSB, BITS>(field, src, dst)
+            )
         }
         2 => {
-            with_width!(field, [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], MSB, BITS, pack_groups::<2, MSB, BITS>(field, src, dst))
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+                MSB,
+                BITS,
+                pack_groups::<2, MSB, BITS>(field, src, dst)
+            )
         }
-        4 => with_width!(field, [], MSB, BITS, pack_groups::<4, MSB, BITS>(field, src, dst)),
-        _ => with_width!(field, [], MSB, BITS, pack_groups::<8, MSB, BITS>(field, src, dst)),
+        4 => {
+            with_width!(
+                field,
+                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+                 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31],
+                MSB,
+                BITS,
+                pack_groups::<4, MSB, BITS>(field, src, dst)
+            )
+        }
+        _ => {
+            with_width!(field, [], MSB, BITS, pack_groups::<8, MSB, BITS>(field, src, dst))
+        }
     }
 }
 
@@ -246,6 +305,7 @@ fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(
     let bits = if BITS > 0 { BITS } else { field.bits };
     let words = Words::new(&Field { bits, size: SIZE, ..*field });
     let group = bits as usize;
+    let Starts { starts, ninth } = Starts::<SIZE>::new(words.packed_bits);
     let window = group + OVERRUN;
     let groups = dst.len().checked_sub(window).map_or(0, |last| last / group + 1);
     let groups = groups.min(src.len() / 8 / SIZE);
@@ -253,32 +313,37 @@ fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(
     let mut at = 0;
     for components in src[..groups * SIZE].as_chunks::<SIZE>().0 {
         let window = &mut dst[at..at + window];
-        // Bits wait in `word` until there are 64 of them.
-        let (mut word, mut waiting, mut byte) = (0, 0, 0);
-        for x in components {
+        // The bits of the last word that share a byte with this one, where they are in it.
+        let mut begun = 0;
+        for (x, start) in components.iter().zip(starts) {
+            let (byte, bit) = (start / 8, start as u32 % 8);
+            // Whole bytes up to the one in which the next word starts.
+            let filled = (bit + words.packed_bits) / 8;
             let x = u64::from_le_bytes(*x);
+            let [first @ .., last] =
+                &mut window[byte..byte + OVERRUN].as_chunks_mut::<OVERRUN>().0[0];
             let x = words.pack::<SIZE>(if MSB { reverse::<SIZE>(x) } else { x });
-            let bits = words.packed_bits;
-            // The same number, moved to the end of the word at which a sequence starts.
-            let x = if MSB { x << (64 - bits) } else { x };
-            word |= if MSB { x >> waiting } else { x << waiting };
-            waiting += bits;
-            if waiting >= 64 {
-                let bytes = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
-                window[byte..byte + 8].copy_from_slice(&bytes);
-                byte += 8;
-                waiting -= 64;
-                // What did not fit; all of `x` did if nothing waits.
-                let fitted = bits - waiting;
-                word = match (waiting, MSB) {
-                    (0, _) => 0,
-                    (_, true) => x << fitted,
-                    (_, false) => x >> fitted,
-                };
+            let (y, ninth_byte);
+            if MSB {
+                let x = x << (64 - words.packed_bits);
+                y = x >> bit | begun;
+                ninth_byte = (x << (8 - bit)) as u8;
+                *first = y.to_be_bytes();
+            } else {
+                y = x << bit | begun;
+                ninth_byte = (x >> 1 >> (63 - bit)) as u8;
+                *first = y.to_le_bytes();
             }
+            if ninth {
+                *last = ninth_byte;
+            }
+            begun = match (filled, MSB) {
+                (8, false) => u64::from(ninth_byte),
+                (8, true) => u64::from(ninth_byte) << 56,
+                (_, false) => y >> (8 * filled),
+                (_, true) => y << (8 * filled),
+            };
         }
-        let bytes = if MSB { word.to_be_bytes() } else { word.to_le_bytes() };
-        window[byte..byte + 8].copy_from_slice(&bytes);
         at += group;
     }
     8 * groups
