@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::run::{Outcome, cargo, root};
-use crate::{conformance, fixtures, tidy};
+use crate::{book, conformance, fixtures, tidy};
 
 /// Runs every check, or with `--quick` those that need no second build.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
@@ -52,6 +52,7 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
         &[],
     )?;
     selective_dependencies()?;
+    book::book(&[])?;
     no_std()
 }
 

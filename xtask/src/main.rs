@@ -4,12 +4,14 @@
 
 #![forbid(unsafe_code)]
 
+mod book;
 mod check;
 mod conformance;
 mod fixtures;
 mod interop;
 mod run;
 mod s3;
+mod sizes;
 mod tidy;
 
 use std::process::ExitCode;
@@ -40,6 +42,11 @@ const COMMANDS: &[Command] = &[
         run: conformance::conformance,
     },
     Command {
+        name: "book",
+        about: "book/: the pages of docs/ as a book; fails on a dead link",
+        run: book::book,
+    },
+    Command {
         name: "fixtures",
         about: "verify: compare the test data with its manifest; regen: make it again",
         run: fixtures::fixtures,
@@ -48,6 +55,11 @@ const COMMANDS: &[Command] = &[
         name: "interop",
         about: "docs/interop.md: arrays back and forth between the command line and its peers",
         run: interop::interop,
+    },
+    Command {
+        name: "sizes",
+        about: "docs/sizes.md: dependencies, build time and lines of each crate",
+        run: sizes::sizes,
     },
     Command {
         name: "s3-test",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::book;
 use crate::run::{Outcome, root, tracked};
 
 /// A source file longer than this has outgrown its purpose.
@@ -32,6 +33,9 @@ pub(crate) fn tidy(_: &[String]) -> Outcome {
         if !path.starts_with("fixtures/") {
             words(&path, &text, &mut faults);
         }
+    }
+    for page in book::missing_pages()? {
+        faults.push(format!("{page}: docs/SUMMARY.md leaves it out"));
     }
     changelog(&mut faults)?;
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }

@@ -59,3 +59,26 @@ pub use zarr_metadata::{ArrayMetadata, DataType, GroupMetadata};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The book's examples, run as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/kit.md")]
+    struct Kit;
+    #[doc = include_str!("../../../docs/array.md")]
+    struct Array;
+    #[doc = include_str!("../../../docs/codec.md")]
+    struct Codec;
+    #[doc = include_str!("../../../docs/metadata.md")]
+    struct Metadata;
+    #[doc = include_str!("../../../docs/grid.md")]
+    struct Grid;
+    #[doc = include_str!("../../../docs/packbits.md")]
+    struct Packbits;
+    #[doc = include_str!("../../../docs/view.md")]
+    struct View;
+    #[doc = include_str!("../../../docs/from-zarr-python.md")]
+    struct FromZarrPython;
+    #[doc = include_str!("../../../docs/from-zarrs.md")]
+    struct FromZarrs;
+}

@@ -1,6 +1,8 @@
 //! The command as its users meet it: arguments in, output and exit status out.
 
 // Clippy knows helper functions as test code by this attribute alone.
+#[cfg(all(test, unix))]
+mod book;
 #[cfg(test)]
 mod check;
 #[cfg(test)]

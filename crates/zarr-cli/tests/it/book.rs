@@ -1,0 +1,95 @@
+//! The commands of the book, run in a shell: what they say is what its pages say.
+//!
+//! Blocks marked `console` have commands after `$ `, with what they print below. Those of a page
+//! run in one folder, one after another, beside the fixtures. With `BOOK=write` the pages are
+//! brought up to date instead.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::root;
+
+const BEGIN: &str = "```console\n";
+const END: &str = "```";
+
+#[test]
+fn commands_say_what_the_book_says() {
+    let write = std::env::var_os("BOOK").is_some_and(|value| value == "write");
+    let mut run = 0;
+    for entry in fs::read_dir(root().join("docs")).expect("the folder of the book") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let page = fs::read_to_string(&path).expect("a page");
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let fixtures = root().canonicalize().expect("the root").join("fixtures");
+        std::os::unix::fs::symlink(fixtures, folder.path().join("fixtures")).expect("links");
+        let (now, commands) = replay(&page, folder.path());
+        run += commands;
+        if write {
+            fs::write(&path, now).expect("writes the page");
+        } else {
+            assert_eq!(now, page, "{}: run with BOOK=write to see the difference", path.display());
+        }
+    }
+    assert!(run > 15, "only {run} commands in the book");
+}
+
+/// The page with what its commands say now, and how many there are.
+fn replay(page: &str, folder: &Path) -> (String, usize) {
+    let mut now = String::new();
+    let mut count = 0;
+    let mut rest = page;
+    while let Some((before, block)) = rest.split_once(BEGIN) {
+        let (block, after) = block.split_once(END).expect("the end of a block");
+        now.push_str(before);
+        now.push_str(BEGIN);
+        for command in commands(block) {
+            let _infallible = writeln!(now, "$ {command}");
+            now.push_str(&output(&command, folder));
+            count += 1;
+        }
+        now.push_str(END);
+        rest = after;
+    }
+    now.push_str(rest);
+    (now, count)
+}
+
+/// The commands of a block; an indented line goes on with the command before it.
+fn commands(block: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => {
+                commands.push(command.to_owned());
+                open = true;
+            }
+            (None, Some(command)) if open && line.starts_with("    ") => {
+                command.push('\n');
+                command.push_str(line);
+            }
+            _ => open = false,
+        }
+    }
+    commands
+}
+
+/// What a command prints, messages after results.
+fn output(command: &str, folder: &Path) -> String {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_zarr-kit"));
+    let mut path = vec![program.parent().expect("in a folder").to_owned()];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(path).expect("folders"))
+        .env_remove("CLICOLOR_FORCE")
+        .output()
+        .expect("runs a shell");
+    [output.stdout, output.stderr].iter().map(|text| String::from_utf8_lossy(text)).collect()
+}

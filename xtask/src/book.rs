@@ -1,0 +1,32 @@
+//! `cargo xtask book`: the pages of `docs/` as a book, in `book/`.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::run::{Outcome, cargo, root, tracked};
+
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Builds the book; a dead link is an error, and so is a page that the summary leaves out.
+pub(crate) fn book(_: &[String]) -> Outcome {
+    let missing = missing_pages()?;
+    if !missing.is_empty() {
+        return Err(format!("{SUMMARY} leaves out {}", missing.join(", ")));
+    }
+    cargo(&["run", "--quiet", "--locked", "--manifest-path", "xtask/book/Cargo.toml"], &[])
+}
+
+/// The pages that the summary does not list.
+pub(crate) fn missing_pages() -> Result<Vec<String>, String> {
+    let summary =
+        fs::read_to_string(root().join(SUMMARY)).map_err(|error| format!("{SUMMARY}: {error}"))?;
+    let listed: BTreeSet<String> = summary
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(page, _)| format!("docs/{}", page.trim_start_matches("./")))
+        .collect();
+    let is_page = |path: &String| path.starts_with("docs/") && path.ends_with(".md");
+    let pages = tracked()?.into_iter().filter(is_page).filter(|path| path != SUMMARY);
+    Ok(pages.filter(|page| !listed.contains(page)).collect())
+}
