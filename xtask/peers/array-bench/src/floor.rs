@@ -1,43 +1,47 @@
 //! By hand: what must be done to the same bytes with no Zarr at all. Each chunk is a file, read in
-//! one go, decompressed or unpacked into reused memory, and copied row by row into the result.
+//! one go, decompressed or unpacked into reused memory, and copied row by row into the result. Of
+//! arrays whose chunks are stored in another order, the result has that order, too.
 
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarr_packbits::Packing;
 use zarr_view::{Element, Output, View};
+use zstd::bulk::{Compressor, Decompressor};
 
 use crate::Result;
-use crate::cases::{Case, Leaf};
+use crate::cases::{BYTES, CHUNKS, Layout, Leaf, counts, unravel};
+use crate::whole::Work;
 
-#[derive(Default)]
 struct Buffers {
     encoded: Vec<u8>,
     elements: Vec<u8>,
+    compressor: Compressor<'static>,
+    decompressor: Decompressor<'static>,
 }
 
-pub fn write(case: &Case, path: &Path, data: &[u8], threads: usize) -> Result<()> {
+pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
     fs::create_dir_all(path)?;
-    let [rows, columns] = case.chunk();
-    let (size, width) = (case.element_size, case.columns());
+    let Work { case, layout, data } = work;
     shared(threads, |chunk, buffers| {
-        let (row, column) = (chunk / 8 * rows, chunk % 8 * columns);
         buffers.elements.clear();
-        for line in row..row + rows {
-            let start = (line * width + column) * size;
-            buffers.elements.extend_from_slice(&data[start..start + columns * size]);
-        }
+        for_each_row(layout, chunk, |start, length| {
+            let (start, length) = (start * case.element_size, length * case.element_size);
+            buffers.elements.extend_from_slice(&data[start..start + length]);
+        });
         let encoded = match case.leaf {
             Leaf::Bytes => &buffers.elements,
             Leaf::Zstd => {
-                buffers.encoded = zstd::bulk::compress(&buffers.elements, 1)?;
+                buffers.encoded.clear();
+                buffers.encoded.reserve(zstd::zstd_safe::compress_bound(buffers.elements.len()));
+                buffers.compressor.compress_to_buffer(&buffers.elements, &mut buffers.encoded)?;
                 &buffers.encoded
             }
             Leaf::Packed { bits, signed } => {
                 let packing = Packing::builder(bits).signed(signed).build()?;
-                buffers.encoded.resize(rows * columns * bits as usize / 8, 0);
+                buffers.encoded.resize(BYTES / CHUNKS * bits as usize / 8, 0);
                 packing.pack(&buffers.elements, &mut buffers.encoded)?;
                 &buffers.encoded
             }
@@ -49,53 +53,77 @@ pub fn write(case: &Case, path: &Path, data: &[u8], threads: usize) -> Result<()
     })
 }
 
-pub fn read(case: &Case, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
+pub fn read(work: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
     if out.is_empty() {
-        *out = zarr_view::zeroed(256 << 20)?;
+        *out = zarr_view::zeroed(BYTES)?;
     }
-    let [rows, columns] = case.chunk();
-    let shape = [case.rows, case.columns()];
-    let cuts = |axis: usize| (1..8).map(move |part| part * shape[axis] / 8).collect::<Vec<_>>();
-    let places = Output::new(out, &View::contiguous(&shape)?, case.element_size)?
-        .grid(&[cuts(0), cuts(1)])?;
-    let chunk_view = View::contiguous(&[rows, columns])?;
+    let Work { case, layout, .. } = work;
+    let counts = counts(&layout.shape, &layout.chunk);
+    let cuts: Vec<Vec<usize>> = counts
+        .iter()
+        .zip(&layout.chunk)
+        .map(|(&count, edge)| (1..count).map(|part| part * edge).collect())
+        .collect();
+    let places =
+        Output::new(out, &View::contiguous(&layout.shape)?, case.element_size)?.grid(&cuts)?;
+    let chunk_view = View::contiguous(&layout.chunk)?;
     let element = Element::new(case.element_size);
     shared(threads, |chunk, buffers| {
         buffers.encoded.clear();
         File::open(path.join(chunk.to_string()))?.read_to_end(&mut buffers.encoded)?;
-        let length = rows * columns * case.element_size;
         let elements = match case.leaf {
             Leaf::Bytes => &buffers.encoded,
             Leaf::Zstd => {
                 buffers.elements.clear();
-                buffers.elements.reserve(length);
-                zstd::bulk::Decompressor::new()?
+                buffers.elements.reserve(BYTES / CHUNKS);
+                buffers
+                    .decompressor
                     .decompress_to_buffer(&buffers.encoded, &mut buffers.elements)?;
                 &buffers.elements
             }
             Leaf::Packed { bits, signed } => {
-                buffers.elements.resize(length, 0);
+                buffers.elements.resize(BYTES / CHUNKS, 0);
                 let packing = Packing::builder(bits).signed(signed).build()?;
                 packing.unpack(&buffers.encoded, &mut buffers.elements)?;
                 &buffers.elements
             }
         };
-        let mut place = places.take(&[chunk / 8, chunk % 8]).ok_or("taken twice")?;
+        let mut place = places.take(&unravel(chunk, &counts)).ok_or("taken twice")?;
         Ok(place.copy_from(&chunk_view, elements, element, &[])?)
     })
 }
 
-/// The 64 chunks, shared between threads.
-fn shared(
-    threads: usize,
-    work: impl Fn(usize, &mut Buffers) -> Result<()> + Sync,
-) -> Result<()> {
+/// Calls `visit` with the start and the length of each row of a chunk, in elements of the array.
+fn for_each_row(layout: &Layout, chunk: usize, mut visit: impl FnMut(usize, usize)) {
+    let at = unravel(chunk, &counts(&layout.shape, &layout.chunk));
+    let (&row, outer) = layout.chunk.split_last().unwrap_or((&1, &[]));
+    for line in 0..outer.iter().product::<usize>() {
+        let mut within = unravel(line, outer);
+        within.push(0);
+        let start = layout
+            .shape
+            .iter()
+            .zip(&layout.chunk)
+            .zip(at.iter().zip(within))
+            .fold(0, |start, ((length, edge), (at, within))| start * length + at * edge + within);
+        visit(start, row);
+    }
+}
+
+/// The chunks, shared between threads.
+fn shared(threads: usize, work: impl Fn(usize, &mut Buffers) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
     let run = || -> std::result::Result<(), String> {
-        let mut buffers = Buffers::default();
+        let failed = |error: io::Error| error.to_string();
+        let mut buffers = Buffers {
+            encoded: Vec::new(),
+            elements: Vec::new(),
+            compressor: Compressor::new(1).map_err(failed)?,
+            decompressor: Decompressor::new().map_err(failed)?,
+        };
         loop {
             let chunk = next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= 64 {
+            if chunk >= CHUNKS {
                 return Ok(());
             }
             work(chunk, &mut buffers).map_err(|error| error.to_string())?;

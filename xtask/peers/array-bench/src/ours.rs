@@ -7,19 +7,15 @@ use std::sync::Arc;
 use zarr_kit::{Array, ArrayMetadata, LocalStore, Prefix, Region};
 
 use crate::Result;
-use crate::cases::Case;
+use crate::whole::Work;
 
-pub fn write(case: &Case, path: &Path, data: &[u8], threads: usize) -> Result<()> {
-    if !path.join("zarr.json").exists() {
-        let store = Arc::new(LocalStore::create(path)?);
-        let metadata = ArrayMetadata::from_json(case.document().as_bytes())?;
-        Array::create(store, &Prefix::root(), metadata)?;
-    }
+pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
+    create(path, &work.layout.document)?;
     let array = open(path, threads)?;
-    Ok(array.write(&Region::whole(array.shape()), data)?)
+    Ok(array.write(&Region::whole(array.shape()), work.data)?)
 }
 
-pub fn read(_: &Case, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
+pub fn read(_: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
     let array = open(path, threads)?;
     let whole = Region::whole(array.shape());
     if out.is_empty() {
@@ -29,7 +25,17 @@ pub fn read(_: &Case, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<
     Ok(array.read_into(&whole, out)?)
 }
 
-fn open(path: &Path, threads: usize) -> Result<Array> {
+/// Creates the array, unless there is one.
+pub fn create(path: &Path, document: &str) -> Result<()> {
+    if !path.join("zarr.json").exists() {
+        let store = Arc::new(LocalStore::create(path)?);
+        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+        Array::create(store, &Prefix::root(), metadata)?;
+    }
+    Ok(())
+}
+
+pub fn open(path: &Path, threads: usize) -> Result<Array> {
     let threads = NonZeroUsize::new(threads).ok_or("no threads")?;
     let array = Array::open(Arc::new(LocalStore::open(path)?), &Prefix::root())?;
     Ok(array.with_threads(threads))
