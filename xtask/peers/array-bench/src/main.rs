@@ -2,7 +2,7 @@
 //! the same bytes moved with no Zarr at all), in turns in one process.
 //!
 //! - `whole FOLDER [OPTION...] [CASE...]`: whole arrays of 256 MiB in 64 chunks, on 1 and 2 threads
-//! - `regions FOLDER`: 2,000 small regions of sharded and of uncompressed arrays
+//! - `regions FOLDER [COUNT]`: small regions of sharded and of uncompressed arrays, 2,000 of them
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
 //! - `memory FOLDER [CASE...]`: the peak of memory beside what is promised, each in a new process
 //!
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match &arguments[..] {
         ["whole", folder, rest @ ..] => whole::run(Path::new(folder), rest),
-        ["regions", folder] => regions::run(Path::new(folder)),
+        ["regions", folder, rest @ ..] => regions::run(Path::new(folder), rest),
         ["chunks"] => chunks::run(),
         ["memory", folder, rest @ ..] => memory::run(Path::new(folder), rest),
         ["memory-of", folder, rest @ ..] => memory::child(Path::new(folder), rest),

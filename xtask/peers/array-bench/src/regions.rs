@@ -1,6 +1,7 @@
 //! Small regions at random places: what it takes to find and fetch the few bytes of each.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub const CHUNK: [usize; 2] = [1024, 2048];
 const INNER: usize = 64;
 /// Edge of a region.
 const EDGE: usize = 16;
+/// How many regions, unless told otherwise.
 const REGIONS: usize = 2000;
 const REPETITIONS: usize = 7;
 
@@ -83,17 +85,11 @@ impl ByHand {
         let per = [CHUNK[0] / INNER, CHUNK[1] / INNER];
         let shard = [chunk[0] / per[0], chunk[1] / per[1]];
         let file = self.file(shard)?;
-        if !self.indices.contains_key(&shard) {
-            let mut bytes = vec![0; per[0] * per[1] * 16];
-            let start = file.metadata()?.len() - bytes.len() as u64 - 4;
-            file.read_exact_at(&mut bytes, start)?;
-            let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
-            let entries = bytes.chunks_exact(16);
-            let entries = entries.map(|entry| Ok((number(&entry[..8])?, number(&entry[8..])?)));
-            self.indices.insert(shard, entries.collect::<Result<_>>()?);
-        }
-        let number = chunk[0] % per[0] * per[1] + chunk[1] % per[1];
-        let (offset, length) = self.indices[&shard][number];
+        let index = match self.indices.entry(shard) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(read_index(&file, per[0] * per[1])?),
+        };
+        let (offset, length) = index[chunk[0] % per[0] * per[1] + chunk[1] % per[1]];
         self.encoded.resize(usize::try_from(length)?, 0);
         file.read_exact_at(&mut self.encoded, offset)?;
         if self.kind == Kind::ShardedZstd {
@@ -109,6 +105,16 @@ impl ByHand {
     fn file(&self, chunk: [usize; 2]) -> Result<File> {
         Ok(File::open(self.path.join(format!("c/{}/{}", chunk[0], chunk[1])))?)
     }
+}
+
+/// The place of each inner chunk, from the end of its shard.
+fn read_index(file: &File, inner_chunks: usize) -> Result<Vec<(u64, u64)>> {
+    let mut bytes = vec![0; inner_chunks * 16];
+    let start = file.metadata()?.len() - bytes.len() as u64 - 4;
+    file.read_exact_at(&mut bytes, start)?;
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
+    let entries = bytes.chunks_exact(16);
+    entries.map(|entry| Ok((number(&entry[..8])?, number(&entry[8..])?))).collect()
 }
 
 impl Reader for ByHand {
@@ -192,7 +198,12 @@ fn open(contender: &str, path: &Path, kind: Kind) -> Result<Box<dyn Reader>> {
     })
 }
 
-pub fn run(folder: &Path) -> Result<()> {
+pub fn run(folder: &Path, arguments: &[&str]) -> Result<()> {
+    let count = match arguments {
+        [] => REGIONS,
+        [count] => count.parse()?,
+        _ => return Err("usage: array-bench regions FOLDER [COUNT]".into()),
+    };
     let data = data()?;
     fs::write(folder.join("regions.raw"), &data)?;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -203,7 +214,7 @@ pub fn run(folder: &Path) -> Result<()> {
         (state >> 11) as usize % below
     };
     let places: Vec<[usize; 2]> =
-        (0..REGIONS).map(|_| [random(SHAPE[0] - EDGE), random(SHAPE[1] - EDGE)]).collect();
+        (0..count).map(|_| [random(SHAPE[0] - EDGE), random(SHAPE[1] - EDGE)]).collect();
     let text: Vec<String> = places.iter().map(|[row, column]| format!("{row} {column}")).collect();
     fs::write(folder.join("regions.places"), text.join("\n"))?;
     for (kind, name) in KINDS {
@@ -245,7 +256,7 @@ fn measure(path: &Path, kind: Kind, name: &str, places: &[[usize; 2]], data: &[u
         print!("  {contender:<10}");
         for (times, floor) in times.into_iter().zip(floor) {
             let seconds = median(times);
-            print!(" {:>9.2} {:>6.2}", seconds * 1e6 / REGIONS as f64, seconds / floor);
+            print!(" {:>9.2} {:>6.2}", seconds * 1e6 / places.len() as f64, seconds / floor);
         }
         println!();
     }

@@ -44,6 +44,7 @@ pub fn open(path: &Path) -> Result<Array<FilesystemStore>> {
     Ok(Array::open(Arc::new(FilesystemStore::new(path)?), "/")?)
 }
 
+/// So many threads, and no more: by default at least four chunks are worked on at once.
 pub fn options(threads: usize) -> CodecOptions {
-    CodecOptions::default().with_concurrent_target(threads)
+    CodecOptions::default().with_concurrent_target(threads).with_chunk_concurrent_minimum(threads)
 }

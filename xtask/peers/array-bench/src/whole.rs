@@ -3,12 +3,12 @@
 //! Options: `--without CONTENDER` (any number of times), `--threads N`, `--repetitions N`, and
 //! `--raw`, which also writes the elements into `FOLDER/CASE.raw` for other programs to compare.
 
-use std::collections::HashMap;
 use std::fs;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::cases::{CASES, CHUNKS, Case, Layout, counts, unravel};
+use crate::cases::{BYTES, CASES, CHUNKS, Case, Layout, counts, unravel};
 use crate::{Result, floor, median, ours, theirs};
 
 /// One array to write and read.
@@ -110,8 +110,11 @@ fn measure(
         .collect();
     let mut times = vec![[const { Vec::new() }; 3]; contenders.len()];
     let mut reused = vec![0; declared.data.len()];
-    for _ in 0..options.repetitions {
-        for (contender, times) in contenders.iter().zip(&mut times) {
+    for round in 0..options.repetitions {
+        for turn in 0..contenders.len() {
+            // Each has every place in the order.
+            let number = (round + turn) % contenders.len();
+            let (contender, times) = (contenders[number], &mut times[number]);
             let work = if contender.turned { turned } else { declared };
             let path = path_of(folder, case, contender.name);
             let start = Instant::now();
@@ -119,6 +122,7 @@ fn measure(
             times[0].push(start.elapsed().as_secs_f64());
 
             let mut owned = Vec::new();
+            prime()?;
             let start = Instant::now();
             (contender.read)(work, &path, &mut owned, threads)?;
             times[1].push(start.elapsed().as_secs_f64());
@@ -153,24 +157,33 @@ fn measure(
     Ok(())
 }
 
+/// Takes as much memory as a result and gives it back, so that it is there for whoever comes next:
+/// to find large pages in a full memory can take longer than the read.
+fn prime() -> Result<()> {
+    let mut memory = zarr_kit::view::zeroed(BYTES)?;
+    memory.fill(1);
+    drop(black_box(memory));
+    Ok(())
+}
+
 /// The chunks of zarr-kit, of its turned array and of the floor hold the same bytes, as far as
 /// they were written; returns how many.
 fn same_chunks(folder: &Path, case: &Case, turned: &Layout) -> Result<u64> {
-    let mut names: HashMap<&str, fn(&Case, &Layout, usize) -> PathBuf> = HashMap::new();
-    names.insert(FLOOR, |_, _, chunk| chunk.to_string().into());
-    names.insert(OURS, |case, _, chunk| key(&case.declared_chunk(chunk)));
-    names.insert(TURNED, |_, turned, chunk| {
-        key(&unravel(chunk, &counts(&turned.shape, &turned.chunk)))
-    });
+    let counts = counts(&turned.shape, &turned.chunk);
     let mut total = 0;
     for chunk in 0..CHUNKS {
         let mut first: Option<Vec<u8>> = None;
-        for (contender, name) in &names {
+        let names = [
+            (FLOOR, PathBuf::from(chunk.to_string())),
+            (OURS, key(&case.declared_chunk(chunk))),
+            (TURNED, key(&unravel(chunk, &counts))),
+        ];
+        for (contender, name) in names {
             let path = path_of(folder, case, contender);
             if !path.exists() {
                 continue;
             }
-            let bytes = fs::read(path.join(name(case, turned, chunk)))?;
+            let bytes = fs::read(path.join(name))?;
             if first.get_or_insert_with(|| bytes.clone()) != &bytes {
                 return Err(format!("chunk {chunk} of {contender} has other bytes").into());
             }
