@@ -2,8 +2,12 @@
 
 Build first: `cargo build --release --manifest-path xtask/peers/packbits/Cargo.toml`; then run this
 with numpy installed. Prints GB/s of unpacked bytes (medians of turns taken in one loop) and ratios
-to a copy of them. Fresh outputs are arrays that numpy allocates anew in every call, for both: at
-64 MiB on huge pages, at 64 KiB from memory it has used before.
+to a copy of them.
+
+numpy always allocates its result, so that its figures are for fresh ones. At 64 MiB ours is then
+allocated by numpy, too, on huge pages. At 64 KiB a call through ctypes takes as long as numpy's
+work, so that ours loops inside, with malloc and free in every turn as numpy has; and what a call
+takes in numpy, that of a single byte, is subtracted from its time.
 """
 
 import ctypes
@@ -17,22 +21,17 @@ library = ctypes.CDLL(str(pathlib.Path(__file__).parent / "target/release/libpac
 
 for function in (library.pack, library.unpack):
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_bool, ctypes.c_size_t]
-
-
-def call(function, src, dst, length, portable=False, calls=1):
-    function(src.ctypes.data, dst.ctypes.data, length, portable, calls)
+for function in (library.pack_fresh, library.unpack_fresh):
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
 
 
 def race(tasks, turns, calls):
+    """Median seconds of one call; a task is told how many to make."""
     times = {name: [] for name in tasks}
     for _ in range(turns):
         for name, task in tasks.items():
             start = time.perf_counter()
-            if name.endswith("reused"):  # loops inside, as a call through ctypes takes microseconds
-                task(calls)
-            else:
-                for _ in range(calls):
-                    task()
+            task(calls)
             times[name].append((time.perf_counter() - start) / calls)
     return {name: sorted(t)[len(t) // 2] for name, t in times.items()}
 
@@ -44,30 +43,52 @@ def main():
         packed = np.packbits(values, bitorder="little")
         copied, out, out_packed = np.empty_like(values), np.empty_like(values), np.empty_like(packed)
         copied[:], out[:], out_packed[:] = 1, 1, 1
+        byte = np.ones(1, np.uint8)
+        small = length < 1 << 20
 
-        def ours_fresh():
-            call(library.unpack, packed, np.empty(length, np.uint8), length)
+        def repeat(task):
+            def run(n):
+                for _ in range(n):
+                    task()
+            return run
 
-        def ours_packs_fresh():
-            call(library.pack, values, np.empty(length // 8, np.uint8), length)
+        def ours(function, src, portable=False):
+            dst = out_packed if function is library.pack else out
+            return lambda n: function(src.ctypes.data, dst.ctypes.data, length, portable, n)
 
-        # numpy has no unpackbits into a given array: its own figure is always for a fresh one.
+        def fresh(function, inside, src):
+            if small:
+                return lambda n: inside(src.ctypes.data, length, n)
+            size = length // 8 if function is library.pack else length
+
+            def task():
+                dst = np.empty(size, np.uint8)
+                function(src.ctypes.data, dst.ctypes.data, length, False, 1)
+            return repeat(task)
+
         tasks = {
-            "copy": lambda: np.copyto(copied, values),
-            "unpack, numpy, fresh": lambda: np.unpackbits(packed, bitorder="little"),
-            "unpack, ours, fresh": ours_fresh,
-            "unpack, ours, reused": lambda n: call(library.unpack, packed, out, length, calls=n),
-            "unpack, ours portable, reused": lambda n: call(library.unpack, packed, out, length, True, n),
-            "pack, numpy, fresh": lambda: np.packbits(values, bitorder="little"),
-            "pack, ours, fresh": ours_packs_fresh,
-            "pack, ours, reused": lambda n: call(library.pack, values, out_packed, length, calls=n),
-            "pack, ours portable, reused": lambda n: call(library.pack, values, out_packed, length, True, n),
+            "copy": repeat(lambda: np.copyto(copied, values)),
+            "unpack, numpy": repeat(lambda: np.unpackbits(packed, bitorder="little")),
+            "unpack, ours, fresh": fresh(library.unpack, library.unpack_fresh, packed),
+            "unpack, ours, reused": ours(library.unpack, packed),
+            "unpack, ours portable, reused": ours(library.unpack, packed, True),
+            "pack, numpy": repeat(lambda: np.packbits(values, bitorder="little")),
+            "pack, ours, fresh": fresh(library.pack, library.pack_fresh, values),
+            "pack, ours, reused": ours(library.pack, values),
+            "pack, ours portable, reused": ours(library.pack, values, True),
+            "copy, one byte": repeat(lambda: np.copyto(byte, byte)),
+            "unpack, one byte": repeat(lambda: np.unpackbits(byte, bitorder="little")),
+            "pack, one byte": repeat(lambda: np.packbits(byte, bitorder="little")),
         }
         times = race(tasks, turns, calls)
         assert np.array_equal(out, values) and np.array_equal(out_packed, packed)
-        print(f"\n| {name} | GB/s | to copy |\n|---|---|---|")
+        overhead = {word: times.pop(f"{word}, one byte") for word in ("copy", "unpack", "pack")}
+        print(f"\n| {name} | GB/s | GB/s less numpy's call | to copy |\n|---|---|---|---|")
+        copy = times["copy"] - overhead["copy"]
         for task, seconds in times.items():
-            print(f"| {task} | {length / seconds / 1e9:.1f} | {times['copy'] / seconds:.3f} |")
+            word = task.split(",")[0]
+            work = seconds if "ours" in task else seconds - overhead[word]
+            print(f"| {task} | {length / seconds / 1e9:.1f} | {length / work / 1e9:.1f} | {copy / work:.3f} |")
 
 
 main()

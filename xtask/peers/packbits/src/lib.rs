@@ -1,5 +1,6 @@
 //! Bool packing as C functions, for `numpy_bool.py` to call on numpy's own buffers.
 
+use std::ffi::c_void;
 use std::hint::black_box;
 
 use zarr_packbits::{Kernel, Packing};
@@ -50,5 +51,45 @@ pub unsafe extern "C" fn unpack(
     };
     for _ in 0..calls {
         packing(portable).unpack(black_box(src), black_box(dst)).expect("right lengths");
+    }
+}
+
+unsafe extern "C" {
+    /// The allocator of numpy's arrays, of whose results the compiler knows nothing.
+    fn malloc(len: usize) -> *mut c_void;
+    fn free(allocation: *mut c_void);
+}
+
+/// [`pack`], each time to a new allocation.
+///
+/// # Safety
+/// `src` is valid for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pack_fresh(src: *const u8, len: usize, calls: usize) {
+    for _ in 0..calls {
+        // SAFETY: the caller's promise; a new allocation overlaps nothing, and is freed once.
+        unsafe {
+            let dst = malloc(len.div_ceil(8));
+            assert!(!dst.is_null(), "out of memory");
+            pack(src, dst.cast(), len, false, 1);
+            free(dst);
+        }
+    }
+}
+
+/// [`unpack`], each time to a new allocation.
+///
+/// # Safety
+/// `src` is valid for `len / 8` bytes, rounded up.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unpack_fresh(src: *const u8, len: usize, calls: usize) {
+    for _ in 0..calls {
+        // SAFETY: the caller's promise; a new allocation overlaps nothing, and is freed once.
+        unsafe {
+            let dst = malloc(len);
+            assert!(!dst.is_null(), "out of memory");
+            unpack(src, dst.cast(), len, false, 1);
+            free(dst);
+        }
     }
 }
