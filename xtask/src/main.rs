@@ -12,6 +12,7 @@ mod interop;
 mod run;
 mod s3;
 mod sizes;
+mod thorough;
 mod tidy;
 
 use std::process::ExitCode;
@@ -60,6 +61,16 @@ const COMMANDS: &[Command] = &[
         name: "sizes",
         about: "docs/sizes.md: dependencies, build time and lines of each crate",
         run: sizes::sizes,
+    },
+    Command {
+        name: "exhaustive",
+        about: "the full products of bit kernels and grids, which `check` thins out",
+        run: thorough::exhaustive,
+    },
+    Command {
+        name: "asan",
+        about: "the tests of unsafe code under AddressSanitizer, by the nightly compiler",
+        run: thorough::asan,
     },
     Command {
         name: "s3-test",

@@ -51,7 +51,7 @@ fn check(a: &Naive, b: &Naive) {
 
 #[test]
 fn every_pair_of_partitions_compares_as_by_a_walk() {
-    // All pairs up to 10 take minutes: `ZARR_KIT_EXHAUSTIVE=1`, in release.
+    // All pairs up to 10 take minutes: `cargo xtask exhaustive`.
     let exhaustive = std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some();
     let (most, overflow) = if exhaustive { (10, 2) } else { (7, 2) };
     for extent in 0..=most {

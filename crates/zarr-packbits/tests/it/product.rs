@@ -1,7 +1,7 @@
 //! Every kernel against `bitvec`, on the product of everything that a layout depends on.
 //!
-//! CI runs a thinned product. The full one takes the environment variable `ZARR_KIT_EXHAUSTIVE`:
-//! `ZARR_KIT_EXHAUSTIVE=1 cargo test -p zarr-packbits --profile test-release product`.
+//! CI runs a thinned product. `cargo xtask exhaustive` runs the full one, for which it sets the
+//! environment variable `ZARR_KIT_EXHAUSTIVE`.
 
 use zarr_packbits::{Kernel, Packing};
 
