@@ -8,40 +8,61 @@ use std::process::{Child, Command, Stdio};
 use crate::run::{Outcome, cargo, root};
 
 const MANIFEST: &str = "xtask/peers/s3-server/Cargo.toml";
-const BINARY: &str = "xtask/peers/s3-server/target/release/s3-server";
+const TARGET: &str = "xtask/peers/s3-server/target";
 
 /// Builds the server, starts it on an empty folder, and runs the tests of `zarr-array` that are
 /// ignored otherwise; with `--bench` the throughput beside a plain client instead.
 ///
-/// `--unlocked` starts the server without its locks: the tests must then fail.
+/// `--quick` takes 20 rounds of concurrent writers in place of 100: with building the server, about
+/// a minute and a half on two cores. `--unlocked` starts the server without its locks: the tests must
+/// then fail.
 pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
     let mut bench = false;
     let mut unlocked = false;
+    let mut quick = false;
     for argument in arguments {
         match argument.as_str() {
             "--bench" => bench = true,
             "--unlocked" => unlocked = true,
-            _ => return Err("usage: cargo xtask s3-test [--bench] [--unlocked]".to_owned()),
+            "--quick" => quick = true,
+            _ => {
+                return Err(
+                    "usage: cargo xtask s3-test [--bench | --quick] [--unlocked]".to_owned()
+                );
+            }
         }
     }
-    cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path", MANIFEST], &[])?;
+    // For tests a server that is soon built; for measuring a fast one.
+    let profile = if bench { "release" } else { "dev" };
+    let build = ["build", "--profile", profile, "--locked", "--quiet", "--manifest-path", MANIFEST];
+    cargo(&build, &[])?;
+    let folder_of_profile = if bench { "release" } else { "debug" };
+    let binary = root().join(TARGET).join(folder_of_profile).join("s3-server");
     let folder = std::env::temp_dir().join(format!("zarr-kit-s3-{}", std::process::id()));
     let bucket = folder.join("bucket");
     std::fs::create_dir_all(&bucket).map_err(|error| format!("{}: {error}", bucket.display()))?;
-    let outcome = with_server(&folder, unlocked, bench);
+    let run = Run { bench, unlocked, rounds: if quick { "20" } else { "100" } };
+    let outcome = with_server(&binary, &folder, &run);
     // What is left is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     outcome
 }
 
-fn with_server(folder: &Path, unlocked: bool, bench: bool) -> Outcome {
-    let mut server = Command::new(root().join(BINARY))
+struct Run {
+    bench: bool,
+    unlocked: bool,
+    /// How often each of the concurrent writers writes.
+    rounds: &'static str,
+}
+
+fn with_server(binary: &Path, folder: &Path, run: &Run) -> Outcome {
+    let mut server = Command::new(binary)
         .arg(folder)
-        .args(unlocked.then_some("--unlocked"))
+        .args(run.unlocked.then_some("--unlocked"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("could not start {BINARY}: {error}"))?;
+        .map_err(|error| format!("could not start {}: {error}", binary.display()))?;
     let outcome = port_of(&mut server).and_then(|port| {
         let endpoint = format!("http://127.0.0.1:{port}");
         let environment = [
@@ -51,17 +72,21 @@ fn with_server(folder: &Path, unlocked: bool, bench: bool) -> Outcome {
             ("AWS_REGION", "us-east-1"),
             ("AWS_ACCESS_KEY_ID", "test"),
             ("AWS_SECRET_ACCESS_KEY", "test-secret"),
+            // The machine may be busy, and a conditional put that timed out is not tried again.
+            ("AWS_TIMEOUT", "300 seconds"),
+            ("ZARR_KIT_ROUNDS", run.rounds),
         ];
-        let package = ["--package", "zarr-array", "--features", "aws", "--locked"];
-        if bench {
+        if run.bench {
+            let package = ["--package", "zarr-array", "--features", "aws", "--locked"];
             return cargo(&[&["bench", "--bench", "s3"][..], &package].concat(), &environment);
         }
-        let test = [&["test", "--quiet", "--test", "it"][..], &package].concat();
+        // Built as `check` builds it.
+        let test = ["test", "--quiet", "--workspace", "--all-features", "--locked", "--test", "it"];
         cargo(&[&test[..], &["store::s3", "--", "--ignored"]].concat(), &environment)
     });
     // The server ends with its input.
     drop(server.stdin.take());
-    server.wait().map_err(|error| format!("{BINARY}: {error}"))?;
+    server.wait().map_err(|error| format!("{}: {error}", binary.display()))?;
     outcome
 }
 

@@ -21,6 +21,11 @@ fn url(test: &str) -> String {
     format!("{bucket}/{test}-{}", std::process::id())
 }
 
+/// How often each of the concurrent writers writes.
+fn rounds() -> u16 {
+    env::var("ZARR_KIT_ROUNDS").map_or(100, |rounds| rounds.parse().unwrap())
+}
+
 fn open(test: &str) -> Arc<dyn Store> {
     open_url(&url(test), &StoreOptions::new()).unwrap()
 }
@@ -77,13 +82,13 @@ fn the_asynchronous_face_works_too() {
 #[test]
 #[ignore = "needs cargo xtask s3-test"]
 fn no_update_is_lost_between_threads_and_processes() {
-    processes::count_in_threads_and_processes(&url("count"), 100);
+    processes::count_in_threads_and_processes(&url("count"), rounds().into());
 }
 
 #[test]
 #[ignore = "needs cargo xtask s3-test"]
 fn no_element_is_lost_between_threads_and_processes() {
-    processes::interleave_in_threads_and_processes(&url("interleave"), 100);
+    processes::interleave_in_threads_and_processes(&url("interleave"), rounds());
 }
 
 #[test]
