@@ -1,3 +1,5 @@
+use crate::Kernel;
+
 /// Why a view could not be made or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -179,6 +181,12 @@ pub enum CopyError {
     /// A plan was run on an output whose view it was not made for.
     #[error("the plan was made for a destination of another shape, strides or mask")]
     Plan,
+    /// A kernel needs instructions that this processor does not have.
+    #[error("kernel {kernel:?} is not available on this processor")]
+    Kernel {
+        /// The kernel asked for.
+        kernel: Kernel,
+    },
     /// A box or a reshape is wrong.
     #[error(transparent)]
     View(#[from] ViewError),

@@ -23,7 +23,8 @@
 //!
 //! # Features
 //!
-//! * `std` (default): [`zeroed`] asks the operating system for huge pages.
+//! * `std` (default): [`zeroed`] asks the operating system for huge pages, and the processor is
+//!   asked for its vector instructions ([`Kernel`]).
 //! * `count`: counts the bytes that copies write, for tests that show each is written once.
 //!
 //! # Non-goals
@@ -44,7 +45,7 @@ mod walk;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, Output, OutputGrid, copy, copy_in_order, gather, scatter, zeroed,
+    CopyPlan, Element, Kernel, Output, OutputGrid, copy, copy_in_order, gather, scatter, zeroed,
 };
 pub use error::{CopyError, ViewError};
 pub use stack::ViewStack;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "count")]
 mod count;
+mod dispatch;
 mod element;
 mod grid;
 mod kernel;
@@ -13,6 +14,7 @@ mod range;
 
 #[cfg(feature = "count")]
 pub use count::bytes_written;
+pub use dispatch::Kernel;
 pub use element::Element;
 pub use grid::OutputGrid;
 pub use memory::zeroed;

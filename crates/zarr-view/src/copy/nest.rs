@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Element, kernel};
+use super::{Element, Kernel, kernel};
 use crate::view::{Dims, signed};
 
 /// One loop: how often, and how far each step goes on both sides, in bytes.
@@ -20,7 +20,7 @@ pub(super) struct Nest {
     dst: isize,
     /// Outermost first; the last ones belong to the kernel.
     loops: Dims<Loop>,
-    kernel: kernel::Kernel,
+    kernel: kernel::Routine,
 }
 
 impl Nest {
@@ -43,8 +43,13 @@ impl Nest {
         }
         nest.merge();
         let Walk { src, dst, mut loops } = nest;
-        let kernel = kernel::Kernel::choose(&mut loops, element);
+        let kernel = kernel::Routine::choose(&mut loops, element, Kernel::best());
         Self { src, dst, loops, kernel }
+    }
+
+    /// The same on other instructions.
+    pub(super) const fn set_kernel(&mut self, kernel: Kernel) {
+        self.kernel.set(kernel);
     }
 
     /// Runs the loops on a source and a destination.

@@ -2,8 +2,8 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use super::Element;
 use super::nest::Nest;
+use super::{Element, Kernel};
 use crate::CopyError;
 use crate::view::{Dims, View};
 
@@ -65,6 +65,18 @@ impl CopyPlan {
         }
         plan.body = Some(plan.nest(&area, false));
         Ok(plan)
+    }
+
+    /// The same copy on another kernel than the best one.
+    ///
+    /// # Errors
+    /// [`CopyError::Kernel`] if this processor cannot run it.
+    pub fn with_kernel(mut self, kernel: Kernel) -> Result<Self, CopyError> {
+        if !kernel.is_available() {
+            return Err(CopyError::Kernel { kernel });
+        }
+        self.body.iter_mut().chain(&mut self.margins).for_each(|nest| nest.set_kernel(kernel));
+        Ok(self)
     }
 
     /// The loops over `area`, a box of valid destination indices, and of valid source indices

@@ -2,14 +2,18 @@
 
 #![expect(unsafe_code, reason = "moves bytes through pointers whose bounds the plan has proved")]
 
+mod block;
+mod layout;
+mod plane;
 mod scalar;
 mod swap;
 mod tile;
-mod transpose;
+mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use super::Element;
+use super::dispatch::Kernel;
 use super::nest::Loop;
 use crate::view::{Dims, signed};
 
@@ -20,15 +24,25 @@ const STREAMED: usize = 4 << 20;
 /// a page the order of the loops does not matter.
 const LONGEST: usize = 4096;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Bytes from which on a run through the source, or the destination, is worth its way.
+const RUN_IN: usize = 1024;
+const RUN_OUT: usize = 4096;
+
 /// How the innermost loops of a nest are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kernel {
+pub(super) struct Routine {
+    kernel: Kernel,
     way: Way,
     /// Bytes that stay together on both sides, and the unit of the swap within them.
     size: usize,
     unit: usize,
     /// Whether to write past the cache.
     stream: bool,
+    /// Whether a third loop belongs to the plane.
+    mid: bool,
 }
 
 /// The loops that a kernel runs itself.
@@ -38,15 +52,21 @@ enum Way {
     Stretch,
     /// The last one, with any steps.
     Line,
-    /// The last two, transposed in blocks.
+    /// The last two or three, transposed in blocks.
     Plane,
 }
 
-impl Kernel {
+impl Routine {
     /// Picks the kernel for sorted and merged loops, and puts the loops it runs last.
-    pub(super) fn choose(loops: &mut Dims<Loop>, element: Element) -> Self {
-        let mut kernel =
-            Self { way: Way::Stretch, size: element.size(), unit: element.unit(), stream: false };
+    pub(super) fn choose(loops: &mut Dims<Loop>, element: Element, kernel: Kernel) -> Self {
+        let mut kernel = Self {
+            kernel,
+            way: Way::Stretch,
+            size: element.size(),
+            unit: element.unit(),
+            stream: false,
+            mid: false,
+        };
         // What is contiguous on both sides stays together.
         if let Some(&Loop { count, src, dst }) = loops.last()
             && src == signed(kernel.size)
@@ -69,10 +89,40 @@ impl Kernel {
             && across != inner
         {
             kernel.way = Way::Plane;
+            let between = kernel.between(loops, across, inner);
             let plane = loops.remove(across);
             loops.insert(inner - 1, plane);
+            // Where the other loops have moved to.
+            if let Some(mid) = between {
+                let mid = loops.remove(if mid > across { mid - 1 } else { mid });
+                loops.insert(inner - 2, mid);
+                kernel.mid = true;
+            }
         }
         kernel
+    }
+
+    /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
+    /// destination, or that goes next slowest through the source.
+    fn between(&self, loops: &[Loop], across: usize, inner: usize) -> Option<usize> {
+        let (rows, along) = (loops[across], loops[inner]);
+        let others = (0..inner).filter(|&axis| axis != across);
+        let run = signed(along.count).wrapping_mul(along.dst);
+        if run < signed(RUN_OUT)
+            && let Some(axis) = others.clone().find(|&axis| loops[axis].dst == run)
+        {
+            return Some(axis);
+        }
+        let step = |axis: &usize| loops[*axis].src.unsigned_abs();
+        if step(&across).saturating_mul(rows.count) >= RUN_IN {
+            return None;
+        }
+        others.filter(|axis| (1..step(&inner)).contains(&step(axis))).min_by_key(step)
+    }
+
+    /// Takes other instructions, which must be available.
+    pub(super) const fn set(&mut self, kernel: Kernel) {
+        self.kernel = kernel;
     }
 
     /// The bytes that a run writes.
@@ -118,10 +168,14 @@ impl Kernel {
             (Way::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);
             },
-            (Way::Plane, &[across, along]) => {
-                // SAFETY: the elements of the last two loops.
-                unsafe { self.plane::<N>(across, along, src, dst) };
-            }
+            // SAFETY: the elements of the last two loops.
+            (Way::Plane, &[across, along]) if !self.mid => unsafe {
+                self.plane::<N>(Loop { count: 1, src: 0, dst: 0 }, across, along, src, dst);
+            },
+            // SAFETY: the elements of the last three loops.
+            (Way::Plane, &[mid, across, along]) if self.mid => unsafe {
+                self.plane::<N>(mid, across, along, src, dst);
+            },
             (_, &[Loop { count, src: src_step, dst: dst_step }, ref inner @ ..]) => {
                 for i in 0..signed(count) {
                     // SAFETY: step i of the loop is within both buffers.
@@ -137,33 +191,29 @@ impl Kernel {
     /// The elements of both loops are valid for reads from `src` and for writes from `dst`.
     unsafe fn plane<const N: usize>(
         &self,
+        mid: Loop,
         mut across: Loop,
         along: Loop,
         mut src: *const u8,
         mut dst: *mut u8,
     ) {
-        let blocks = N != 0 && across.src.unsigned_abs() == N && along.dst == signed(N);
         // SAFETY: reversing a loop on both sides reaches the same elements.
         unsafe {
-            if !blocks {
-                return scalar::plane::<N>(across, along, src, dst, self.size, self.unit);
+            if along.dst != signed(self.size) {
+                for i in 0..signed(mid.count) {
+                    let (src, dst) = (src.offset(i * mid.src), dst.offset(i * mid.dst));
+                    scalar::plane::<N>(across, along, src, dst, self.size, self.unit);
+                }
+                return;
             }
             if across.src < 0 {
                 src = src.offset(across.src * signed(across.count - 1));
                 dst = dst.offset(across.dst * signed(across.count - 1));
                 across = Loop { src: -across.src, dst: -across.dst, ..across };
             }
-            let plane = transpose::Plane { across, along, unit: self.unit, stream: self.stream };
-            match N {
-                1 => transpose::run::<1>(&plane, src, dst),
-                2 => transpose::run::<2>(&plane, src, dst),
-                4 => transpose::run::<4>(&plane, src, dst),
-                8 => transpose::run::<8>(&plane, src, dst),
-                16 => transpose::run::<16>(&plane, src, dst),
-                32 => transpose::run::<32>(&plane, src, dst),
-                64 => transpose::run::<64>(&plane, src, dst),
-                _ => transpose::run::<128>(&plane, src, dst),
-            }
+            let all = block::Block { across, mid, along, size: self.size };
+            let Self { unit, stream, kernel, .. } = *self;
+            plane::Plane { all, unit, stream, kernel }.run::<N>(src, dst);
         }
     }
 }
@@ -176,8 +226,8 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: head, lines and tail divide the row; `stream` is fenced at the end of `run`.
     unsafe {
-        let head = dst.align_offset(64).min(bytes);
-        let lines = (bytes - head) & !63;
+        let head = dst.align_offset(LINE).min(bytes);
+        let lines = (bytes - head) & !(LINE - 1);
         if head > 0 {
             core::ptr::copy_nonoverlapping(src, dst, head);
         }
@@ -194,16 +244,11 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     }
 }
 
-/// Asks for `bytes` bytes of each of `rows` rows that will be read soon.
+/// Asks for the cache line at `at`, which need not be valid.
 #[inline(always)]
-fn prefetch(start: *const u8, pitch: isize, rows: usize, bytes: usize) {
+fn prefetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    for row in 0..rows {
-        let start = start.wrapping_offset(signed(row) * pitch);
-        for at in (0..bytes).step_by(64) {
-            x86::prefetch(start.wrapping_add(at));
-        }
-    }
+    x86::prefetch(at);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (start, pitch, rows, bytes);
+    let _ = at;
 }

@@ -1,91 +1,232 @@
-//! The smallest transposes: rows of 16 bytes to rows of 16 bytes.
+//! The smallest transposes, in registers.
+//!
+//! A lane holds `S` elements of `N` bytes. `S` vectors are transposed within their lanes in log2(S)
+//! stages: a stage interleaves row `i` with row `i + D`, for all `i` without the bit of `D`, and so
+//! swaps one bit of the row number with one of the element number.
+//!
+//! ```text
+//! a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
+//! b0 b1 b2 b3  ->  b0 d0 b1 d1  ->  a1 b1 c1 d1
+//! c0 c1 c2 c3      a2 c2 a3 c3      a2 b2 c2 d2
+//! d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
+//! ```
+//!
+//! Vectors of several lanes differ in what their lanes are. Whole lines are written if they come
+//! from as many source rows ([`Gather`]), and read if they go to as many destination rows
+//! ([`Scatter`]); at the price of as many vectors, both ([`Square`]).
 
-/// Bytes in a row of a tile.
-pub(super) const ROW: usize = 16;
+use super::vector::Vector;
+use crate::view::signed;
 
-/// Elements of `N` bytes along each side of a tile.
-pub(super) const fn side<const N: usize>() -> usize {
-    // Never called for larger elements, which no tile holds.
-    if N > ROW { 1 } else { ROW / N }
+/// A transpose of some source rows to destination rows.
+pub(super) trait Tile {
+    /// Destination rows, which are elements of each source row.
+    const ROWS: usize;
+    /// Source rows, which are elements of each destination row.
+    const COLUMNS: usize;
+
+    /// Moves the tile: element `i` of source row `j` becomes element `j` of destination row `i`.
+    ///
+    /// # Safety
+    /// The elements are valid for reads from `src`, in rows that are `src_pitch` bytes apart, and
+    /// for writes from `dst`, likewise; the processor has the instructions.
+    unsafe fn transpose(src: *const u8, src_pitch: isize, dst: *mut u8, dst_pitch: isize);
 }
 
-/// Transposes one tile of elements of `N` bytes, 1, 2, 4, 8 or 16: element `i` of source row `j`
-/// becomes element `j` of destination row `i`.
-///
-/// # Safety
-/// [`side`] rows of [`ROW`] bytes, `src_pitch` and `dst_pitch` bytes apart, are valid for reads
-/// from `src` and for writes from `dst`.
-#[inline(always)]
-pub(super) unsafe fn transpose<const N: usize>(
-    src: *const u8,
-    src_pitch: isize,
-    dst: *mut u8,
-    dst_pitch: isize,
-) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's; SSE2 is part of x86-64.
-    unsafe {
-        super::x86::transpose::<N>(src, src_pitch, dst, dst_pitch);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller's.
-    unsafe {
-        portable::<N>(src, src_pitch, dst, dst_pitch);
-    }
-}
+/// Each lane is a part of a source row of its own.
+pub(super) struct Gather<V, const N: usize, const S: usize>(V);
 
-/// The same without intrinsics.
-///
-/// # Safety
-/// As [`transpose`].
-#[cfg_attr(target_arch = "x86_64", cfg(test))]
-pub(super) unsafe fn portable<const N: usize>(
-    src: *const u8,
-    src_pitch: isize,
-    dst: *mut u8,
-    dst_pitch: isize,
-) {
-    let side = crate::view::signed(side::<N>());
-    for i in 0..side {
-        for j in 0..side {
-            // SAFETY: both are within a row of the tile.
-            unsafe {
-                let from = src.offset(j * src_pitch + i * crate::view::signed(N));
-                let to = dst.offset(i * dst_pitch + j * crate::view::signed(N));
-                core::ptr::copy_nonoverlapping(from, to, N);
+/// Each lane becomes a part of a destination row of its own.
+pub(super) struct Scatter<V, const N: usize, const S: usize>(V);
+
+/// `L` lanes both ways.
+pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
+
+// In each of them pointers move on row by row: that takes a register each, where offsets would take
+// one a row.
+
+impl<V: Vector, const N: usize, const S: usize> Tile for Gather<V, N, S> {
+    const ROWS: usize = S;
+    const COLUMNS: usize = V::LANES * S;
+
+    #[inline(always)]
+    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+        // SAFETY: lane l of vector i is source row l S + i of the tile, and vector i afterwards
+        // destination row i.
+        unsafe {
+            let mut rows: [V; S] = core::array::from_fn(|_| {
+                let row = V::gather(|lane| src.wrapping_offset(signed(lane * S) * src_pitch));
+                src = src.wrapping_offset(src_pitch);
+                row
+            });
+            lanes::<V, N, S>(&mut rows);
+            for row in rows {
+                row.store(dst);
+                dst = dst.wrapping_offset(dst_pitch);
             }
         }
     }
+}
+
+impl<V: Vector, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
+    const ROWS: usize = V::LANES * S;
+    const COLUMNS: usize = S;
+
+    #[inline(always)]
+    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+        // SAFETY: vector i is source row i of the tile, and its lane l afterwards destination row
+        // l S + i.
+        unsafe {
+            let mut rows: [V; S] = core::array::from_fn(|_| {
+                let row = V::load(src);
+                src = src.wrapping_offset(src_pitch);
+                row
+            });
+            lanes::<V, N, S>(&mut rows);
+            for row in rows {
+                row.scatter(|lane| dst.wrapping_offset(signed(lane * S) * dst_pitch));
+                dst = dst.wrapping_offset(dst_pitch);
+            }
+        }
+    }
+}
+
+impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<V, N, S, L> {
+    const ROWS: usize = L * S;
+    const COLUMNS: usize = L * S;
+
+    #[inline(always)]
+    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+        const { assert!(L == V::LANES, "a square has as many groups as lanes") };
+        // SAFETY: vector i of group l is source row l S + i of the tile, and destination row l S + i
+        // after lanes and groups have changed places.
+        unsafe {
+            let mut groups: [[V; S]; L] = core::array::from_fn(|_| {
+                core::array::from_fn(|_| {
+                    let row = V::load(src);
+                    src = src.wrapping_offset(src_pitch);
+                    row
+                })
+            });
+            for group in &mut groups {
+                lanes::<V, N, S>(group);
+            }
+            for i in 0..S {
+                let mut across: [V; L] = core::array::from_fn(|l| groups[l][i]);
+                V::cross(&mut across);
+                for (group, vector) in groups.iter_mut().zip(&across) {
+                    group[i] = *vector;
+                }
+            }
+            // By reference, one loop in the other: what moves arrays keeps them in memory.
+            for group in &groups {
+                for row in group {
+                    row.store(dst);
+                    dst = dst.wrapping_offset(dst_pitch);
+                }
+            }
+        }
+    }
+}
+
+/// Transposes within each lane.
+///
+/// # Safety
+/// The instructions of `V` exist.
+#[inline(always)]
+unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
+    // SAFETY: the caller's.
+    unsafe {
+        if S > 8 {
+            stage::<V, N, S, 8>(rows);
+        }
+        if S > 4 {
+            stage::<V, N, S, 4>(rows);
+        }
+        if S > 2 {
+            stage::<V, N, S, 2>(rows);
+        }
+        stage::<V, N, S, 1>(rows);
+    }
+}
+
+/// # Safety
+/// As [`lanes`].
+#[inline(always)]
+unsafe fn stage<V: Vector, const N: usize, const S: usize, const D: usize>(rows: &mut [V; S]) {
+    // Written out, because a loop here is not unrolled in time and keeps the rows in memory.
+    macro_rules! pairs {
+        ($($i:literal)*) => {$(
+            if ($i / D).is_multiple_of(2) && $i + D < S {
+                // SAFETY: the caller's.
+                (rows[$i], rows[$i + D]) = unsafe { rows[$i].interleave::<N>(rows[$i + D]) };
+            }
+        )*};
+    }
+    pairs!(0_usize 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ROW, portable, side, transpose};
+    use alloc::vec;
+    use alloc::vec::Vec;
 
-    fn check<const N: usize>() {
-        let side = side::<N>();
-        let src: Vec<u8> = (0..side * 24).map(|i| (i * 7 % 251) as u8).collect();
-        let (mut fast, mut plain) = (vec![0; side * 21], vec![0; side * 21]);
-        // SAFETY: pitches of 24 and 21 bytes hold rows of 16, and both buffers all of them.
-        unsafe {
-            transpose::<N>(src.as_ptr(), 24, fast.as_mut_ptr(), 21);
-            portable::<N>(src.as_ptr(), 24, plain.as_mut_ptr(), 21);
-        }
-        assert_eq!(fast, plain, "elements of {N} bytes");
-        for i in 0..side {
-            for j in 0..side {
-                assert_eq!(plain[i * 21 + j * N..][..N], src[j * 24 + i * N..][..N]);
+    use super::super::vector::Plain;
+    use super::{Gather, Scatter, Square, Tile, signed};
+    use crate::copy::Kernel;
+
+    /// Every byte of a transposed tile, at unaligned starts and odd pitches, and every byte around.
+    fn check<T: Tile>(size: usize) {
+        for (skip, pitch) in [(0, 0), (1, 0), (3, 5), (17, 64), (63, 1)] {
+            let (from, to) = (T::ROWS * size + pitch, T::COLUMNS * size + pitch);
+            let src: Vec<u8> =
+                (0..skip + T::COLUMNS * from).map(|i| (i * 31 + i / 251) as u8).collect();
+            let mut dst = vec![0xee; skip + T::ROWS * to + 64];
+            let mut wanted = dst.clone();
+            for row in 0..T::ROWS {
+                for column in 0..T::COLUMNS {
+                    wanted[skip + row * to + column * size..][..size]
+                        .copy_from_slice(&src[skip + column * from + row * size..][..size]);
+                }
             }
+            // SAFETY: the pitches hold a row each, and both buffers all rows; the caller has asked
+            // for the instructions.
+            unsafe {
+                let (src, dst) = (src.as_ptr().add(skip), dst.as_mut_ptr().add(skip));
+                T::transpose(src, signed(from), dst, signed(to));
+            }
+            assert!(dst == wanted, "{} x {} of {size} bytes", T::ROWS, T::COLUMNS);
         }
-        assert_eq!(side * N, ROW);
+    }
+
+    macro_rules! check {
+        ($kernel:ident, $vector:ty, $lanes:literal) => {
+            if Kernel::$kernel.is_available() {
+                check::<Gather<$vector, 1, 16>>(1);
+                check::<Gather<$vector, 2, 8>>(2);
+                check::<Gather<$vector, 4, 4>>(4);
+                check::<Gather<$vector, 8, 2>>(8);
+                check::<Scatter<$vector, 1, 16>>(1);
+                check::<Scatter<$vector, 2, 8>>(2);
+                check::<Scatter<$vector, 4, 4>>(4);
+                check::<Scatter<$vector, 8, 2>>(8);
+                check::<Square<$vector, 1, 16, $lanes>>(1);
+                check::<Square<$vector, 2, 8, $lanes>>(2);
+                check::<Square<$vector, 4, 4, $lanes>>(4);
+                check::<Square<$vector, 8, 2, $lanes>>(8);
+            }
+        };
     }
 
     #[test]
     fn tiles_transpose() {
-        check::<1>();
-        check::<2>();
-        check::<4>();
-        check::<8>();
-        check::<16>();
+        check!(Portable, Plain, 1);
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{__m128i, __m256i, __m512i};
+            check!(Sse2, __m128i, 1);
+            check!(Avx2, __m256i, 2);
+            check!(Avx512, __m512i, 4);
+        }
     }
 }

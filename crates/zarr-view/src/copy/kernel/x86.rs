@@ -1,103 +1,197 @@
-//! Tiles and streaming stores with SSE2, which every x86-64 processor has.
+//! Vectors of SSE2, AVX2 and AVX-512, streaming stores and prefetches.
 
 use core::arch::x86_64::{
-    __m128i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_storeu_si128,
-    _mm_stream_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
+    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence,
+    _mm_storeu_si128, _mm_stream_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
     _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32,
-    _mm_unpacklo_epi64,
+    _mm_unpacklo_epi64, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_storeu_si256,
+    _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
+    _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_extracti32x4_epi32, _mm512_inserti32x4,
+    _mm512_loadu_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi8,
+    _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi8,
+    _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
-/// Interleaves two rows in units of `N` bytes.
-#[inline(always)]
-fn interleave<const N: usize>(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
-    // SAFETY: SSE2 is part of x86-64.
-    unsafe {
-        match N {
-            1 => (_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)),
-            2 => (_mm_unpacklo_epi16(a, b), _mm_unpackhi_epi16(a, b)),
-            4 => (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b)),
-            _ => (_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)),
+use super::vector::Vector;
+
+/// Interleaving by the instructions of one width.
+macro_rules! interleave {
+    ($lo8:ident $hi8:ident $lo16:ident $hi16:ident $lo32:ident $hi32:ident $lo64:ident $hi64:ident) => {
+        #[inline(always)]
+        unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self) {
+            // SAFETY: the caller knows that the instructions exist.
+            unsafe {
+                match N {
+                    1 => ($lo8(self, other), $hi8(self, other)),
+                    2 => ($lo16(self, other), $hi16(self, other)),
+                    4 => ($lo32(self, other), $hi32(self, other)),
+                    _ => ($lo64(self, other), $hi64(self, other)),
+                }
+            }
         }
+    };
+}
+
+/// SSE2, which every x86-64 processor has.
+impl Vector for __m128i {
+    const LANES: usize = 1;
+
+    interleave! {
+        _mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
+        _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64
+    }
+
+    #[inline(always)]
+    unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm_loadu_si128(lane(0).cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm_loadu_si128(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { self.store(lane(0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn cross(_: &mut [Self]) {}
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { _mm_storeu_si128(to.cast(), self) }
     }
 }
 
-/// Transposes a square of `S` rows of 16 bytes in elements of `N` bytes.
-///
-/// Interleaving row `i` with row `i + S/2`, for all `i`, moves one bit of the row number into the
-/// element number. After log2(S) rounds all bits have changed places.
-///
-/// ```text
-/// a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
-/// b0 b1 b2 b3  ->  a2 c2 a3 c3  ->  a1 b1 c1 d1
-/// c0 c1 c2 c3      b0 d0 b1 d1      a2 b2 c2 d2
-/// d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
-/// ```
-#[inline(always)]
-fn square<const N: usize, const S: usize>(mut rows: [__m128i; S]) -> [__m128i; S] {
-    let mut round = 1;
-    while round < S {
-        let before = rows;
-        let mut i = 0;
-        while i < S / 2 {
-            (rows[2 * i], rows[2 * i + 1]) = interleave::<N>(before[i], before[i + S / 2]);
-            i += 1;
-        }
-        round *= 2;
+/// AVX2.
+impl Vector for __m256i {
+    const LANES: usize = 2;
+
+    interleave! {
+        _mm256_unpacklo_epi8 _mm256_unpackhi_epi8 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16
+        _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64
     }
-    rows
+
+    #[inline(always)]
+    unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            let load = |i| _mm_loadu_si128(lane(i).cast());
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load(0)), load(1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            _mm_storeu_si128(lane(0).cast(), _mm256_castsi256_si128(self));
+            _mm_storeu_si128(lane(1).cast(), _mm256_extracti128_si256::<1>(self));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn cross(vectors: &mut [Self]) {
+        let [a, b] = vectors else { return };
+        // SAFETY: the caller knows that the instructions exist.
+        unsafe {
+            (*a, *b) = (
+                _mm256_permute2x128_si256::<0x20>(*a, *b),
+                _mm256_permute2x128_si256::<0x31>(*a, *b),
+            );
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { _mm256_storeu_si256(to.cast(), self) }
+    }
 }
 
-/// # Safety
-/// As [`transpose`], for a tile of `S` rows.
-#[inline(always)]
-unsafe fn tile<const N: usize, const S: usize>(
-    src: *const u8,
-    src_pitch: isize,
-    dst: *mut u8,
-    dst_pitch: isize,
-) {
-    // SAFETY: row i of the tile is valid for reads of 16 bytes.
-    let load = |i| unsafe { _mm_loadu_si128(src.offset(i as isize * src_pitch).cast()) };
-    let rows = square::<N, S>(core::array::from_fn(load));
-    for (i, row) in rows.into_iter().enumerate() {
-        // SAFETY: row i of the tile is valid for writes of 16 bytes.
-        unsafe { _mm_storeu_si128(dst.offset(i as isize * dst_pitch).cast(), row) };
-    }
-}
+/// AVX-512, the foundation and BW.
+impl Vector for __m512i {
+    const LANES: usize = 4;
 
-/// See [`tile::transpose`](super::tile::transpose).
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-pub(super) unsafe fn transpose<const N: usize>(
-    src: *const u8,
-    src_pitch: isize,
-    dst: *mut u8,
-    dst_pitch: isize,
-) {
-    // SAFETY: the caller's.
-    unsafe {
-        match N {
-            1 => tile::<1, 16>(src, src_pitch, dst, dst_pitch),
-            2 => tile::<2, 8>(src, src_pitch, dst, dst_pitch),
-            4 => tile::<4, 4>(src, src_pitch, dst, dst_pitch),
-            8 => tile::<8, 2>(src, src_pitch, dst, dst_pitch),
-            _ => core::ptr::copy_nonoverlapping(src, dst, 16),
+    interleave! {
+        _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
+        _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64
+    }
+
+    #[inline(always)]
+    unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            let load = |i| _mm_loadu_si128(lane(i).cast());
+            let all = _mm512_castsi128_si512(load(0));
+            let all = _mm512_inserti32x4::<1>(all, load(1));
+            let all = _mm512_inserti32x4::<2>(all, load(2));
+            _mm512_inserti32x4::<3>(all, load(3))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            _mm_storeu_si128(lane(0).cast(), _mm512_castsi512_si128(self));
+            _mm_storeu_si128(lane(1).cast(), _mm512_extracti32x4_epi32::<1>(self));
+            _mm_storeu_si128(lane(2).cast(), _mm512_extracti32x4_epi32::<2>(self));
+            _mm_storeu_si128(lane(3).cast(), _mm512_extracti32x4_epi32::<3>(self));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn cross(vectors: &mut [Self]) {
+        let [a, b, c, d] = vectors else { return };
+        // SAFETY: the caller knows that the instructions exist.
+        unsafe {
+            // Lanes 0 and 2, then 1 and 3, of each pair.
+            let odd = [_mm512_shuffle_i32x4::<0xdd>(*a, *b), _mm512_shuffle_i32x4::<0xdd>(*c, *d)];
+            let (ab, cd) =
+                (_mm512_shuffle_i32x4::<0x88>(*a, *b), _mm512_shuffle_i32x4::<0x88>(*c, *d));
+            (*a, *c) = (_mm512_shuffle_i32x4::<0x88>(ab, cd), _mm512_shuffle_i32x4::<0xdd>(ab, cd));
+            let (ab, cd) = (odd[0], odd[1]);
+            (*b, *d) = (_mm512_shuffle_i32x4::<0x88>(ab, cd), _mm512_shuffle_i32x4::<0xdd>(ab, cd));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { _mm512_storeu_si512(to.cast(), self) }
     }
 }
 
 /// Copies whole cache lines past the cache.
 ///
 /// # Safety
-/// `bytes` is a multiple of 64, `src` is aligned to 16 and `dst` to 64; both are valid for that
-/// many bytes and do not overlap. [`fence`] is called before another thread may see what was
-/// written.
+/// `bytes` is a multiple of 64 and `dst` is aligned to 64; both are valid for that many bytes and
+/// do not overlap. [`fence`] is called before another thread may see what was written.
 #[inline(always)]
 pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(64) {
-        // SAFETY: four aligned rows of 16 bytes within both buffers.
+        // SAFETY: four rows of 16 bytes within both buffers, aligned in the destination.
         unsafe {
             let (from, to) = (src.add(at).cast::<__m128i>(), dst.add(at).cast::<__m128i>());
             let line: [__m128i; 4] = core::array::from_fn(|i| _mm_loadu_si128(from.add(i)));

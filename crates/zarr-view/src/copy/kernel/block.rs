@@ -1,0 +1,237 @@
+//! One block of a transpose, small enough for the cache.
+
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+use super::super::dispatch::Kernel;
+use super::super::nest::Loop;
+use super::tile::{Gather, Scatter, Square, Tile};
+use super::vector::{LANE, Plain, Vector};
+use super::{LINE, prefetch};
+use crate::view::signed;
+
+/// How many bytes ahead a block asks for its source.
+const AHEAD: usize = 4096;
+
+/// A box of elements of `size` bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// The loop that goes slowest through the source.
+    pub(super) across: Loop,
+    /// A loop of any steps.
+    pub(super) mid: Loop,
+    /// `size` bytes a step in the destination.
+    pub(super) along: Loop,
+    pub(super) size: usize,
+}
+
+/// A move of one block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Move {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    /// Where the source of the next block starts, if neither is in the cache yet. It need not be
+    /// valid.
+    pub(super) next: Option<*const u8>,
+}
+
+impl Block {
+    /// Moves all elements. `N` is their size, or 0 if that is no constant.
+    ///
+    /// # Safety
+    /// All elements are valid for reads from the source and for writes from the destination; the
+    /// processor has the instructions of `kernel`.
+    pub(super) unsafe fn run<const N: usize>(&self, kernel: Kernel, to: Move) {
+        let tiles = matches!(N, 1 | 2 | 4 | 8)
+            && self.across.src == signed(N)
+            && self.across.count.min(self.along.count) >= LANE / N;
+        // SAFETY: the caller's; one lane fits both ways where there are tiles.
+        unsafe {
+            if !tiles {
+                return self.elements::<N>(to);
+            }
+            match kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => self.avx512::<N>(to),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => self.avx2::<N>(to),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Sse2 => self.vectors::<__m128i, N, 1>(to),
+                _ => self.vectors::<Plain, N, 1>(to),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run), and one lane fits both ways.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    unsafe fn avx512<const N: usize>(&self, to: Move) {
+        // SAFETY: the caller's; AVX-512 includes the others.
+        unsafe {
+            match self.lanes::<N>(to) {
+                4.. => self.vectors::<__m512i, N, 4>(to),
+                2.. => self.vectors::<__m256i, N, 2>(to),
+                _ => self.vectors::<__m128i, N, 1>(to),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`avx512`](Self::avx512).
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn avx2<const N: usize>(&self, to: Move) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.lanes::<N>(to) {
+                2.. => self.vectors::<__m256i, N, 2>(to),
+                _ => self.vectors::<__m128i, N, 1>(to),
+            }
+        }
+    }
+
+    /// How many lanes fit, in the direction in which tiles are wide.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn lanes<const N: usize>(&self, to: Move) -> usize {
+        let wide = if self.aliased::<N>(to) { self.across.count } else { self.along.count };
+        wide * N / LANE
+    }
+
+    /// Whether the lines of a tile meet in the same few sets of the innermost cache, so that each
+    /// should be read once and as a whole.
+    #[inline(always)]
+    fn aliased<const N: usize>(&self, to: Move) -> bool {
+        N < 4 && to.next.is_some() && self.along.src.unsigned_abs().is_multiple_of(4096)
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run). `L` lanes of `V` fit in the direction in which tiles are wide, and one
+    /// in the other.
+    #[inline(always)]
+    unsafe fn vectors<V: Vector, const N: usize, const L: usize>(&self, to: Move) {
+        let aliased = self.aliased::<N>(to);
+        let square = self.across.count * N >= L * LANE;
+        // SAFETY: the caller's; a square fits.
+        unsafe {
+            match N {
+                1 if aliased => self.tiles::<Scatter<V, 1, 16>>(to),
+                1 => self.tiles::<Gather<V, 1, 16>>(to),
+                2 if aliased => self.tiles::<Scatter<V, 2, 8>>(to),
+                2 => self.tiles::<Gather<V, 2, 8>>(to),
+                4 if square => self.tiles::<Square<V, 4, 4, L>>(to),
+                4 => self.tiles::<Gather<V, 4, 4>>(to),
+                _ if square => self.tiles::<Square<V, 8, 2, L>>(to),
+                _ => self.tiles::<Gather<V, 8, 2>>(to),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run), and a tile fits.
+    #[inline(always)]
+    unsafe fn tiles<T: Tile>(&self, Move { src, dst, next }: Move) {
+        for column in starts(self.along.count, T::COLUMNS) {
+            let ahead = self.ahead(src, column, T::COLUMNS, next);
+            let src = src.wrapping_offset(signed(column) * self.along.src);
+            let dst = dst.wrapping_add(column * self.size);
+            for mid in 0..signed(self.mid.count) {
+                for row in starts(self.across.count, T::ROWS) {
+                    let from = mid * self.mid.src + signed(row * self.size);
+                    let to = mid * self.mid.dst + signed(row) * self.across.dst;
+                    if let Some(ahead) = ahead {
+                        self.ask(ahead, from, T::ROWS * self.size, T::COLUMNS);
+                    } else if T::ROWS < T::COLUMNS {
+                        // Stores wait for each other's lines, so these are asked for, too.
+                        for row in 0..signed(T::ROWS) {
+                            let to = to + (signed(T::ROWS) + row) * self.across.dst;
+                            prefetch(dst.wrapping_offset(to));
+                        }
+                    }
+                    let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                    // SAFETY: the tile lies within the block.
+                    unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
+                }
+            }
+        }
+    }
+
+    /// Element by element.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn elements<const N: usize>(&self, Move { src, dst, next }: Move) {
+        let Self { across, mid, along, size } = *self;
+        // Whole lines of the destination, but no more columns than needed: the source's lines may
+        // meet in the same sets of the cache.
+        let wide = (AHEAD / size / across.count / mid.count).max(LINE / size).clamp(1, 64);
+        for column in (0..along.count).step_by(wide) {
+            let ahead = self.ahead(src, column, wide, next);
+            let columns = column..along.count.min(column + wide);
+            for m in 0..signed(mid.count) {
+                for row in 0..signed(across.count) {
+                    let from = m * mid.src + row * across.src;
+                    let to = m * mid.dst + row * across.dst;
+                    if let Some(ahead) = ahead {
+                        self.ask(ahead, from, size, wide);
+                    }
+                    for column in columns.clone() {
+                        let from = src.wrapping_offset(from + signed(column) * along.src);
+                        let to = dst.wrapping_offset(to + signed(column * size));
+                        let bytes = if N > 0 { N } else { size };
+                        // SAFETY: one element of the block.
+                        unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where the columns lie that are asked for while those at `column` are moved: a whole number
+    /// of steps on, in this block or the next.
+    #[inline(always)]
+    fn ahead(
+        &self,
+        src: *const u8,
+        column: usize,
+        wide: usize,
+        next: Option<*const u8>,
+    ) -> Option<*const u8> {
+        let next = next?;
+        let step = wide * self.across.count * self.mid.count * self.size;
+        let ahead = column + wide * AHEAD.div_ceil(step);
+        Some(match ahead.checked_sub(self.along.count) {
+            None => src.wrapping_offset(signed(ahead) * self.along.src),
+            Some(over) => next.wrapping_offset(signed(over) * self.along.src),
+        })
+    }
+
+    /// Asks for `bytes` bytes from `start + at` in each of `columns` columns, unless their lines
+    /// were asked for with the bytes before.
+    #[inline(always)]
+    fn ask(&self, start: *const u8, at: isize, bytes: usize, columns: usize) {
+        if at & signed(LINE - 1) >= signed(bytes) {
+            return;
+        }
+        // Columns that share a line count once.
+        let step = (LINE / self.along.src.unsigned_abs().max(1)).max(1);
+        for column in (0..columns).step_by(step) {
+            let start = start.wrapping_offset(at + signed(column) * self.along.src);
+            if at == 0 {
+                prefetch(start);
+            }
+            // The last byte of each line's length: rows need not start with a line.
+            for line in (LINE - 1..bytes + LINE - 1).step_by(LINE) {
+                prefetch(start.wrapping_add(line));
+            }
+        }
+    }
+}
+
+/// Where steps over `total` start; the last one is moved back to end there. A step is no longer
+/// than the whole.
+#[inline(always)]
+fn starts(total: usize, step: usize) -> impl Iterator<Item = usize> {
+    (0..total).step_by(step).map(move |at| at.min(total - step))
+}

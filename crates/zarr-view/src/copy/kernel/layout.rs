@@ -1,0 +1,118 @@
+//! How a block lies in the buffer between the two sides of a transpose.
+
+use super::LINE;
+use super::block::Block;
+use crate::view::signed;
+
+/// The extents of a block, and its places in the buffer: as in the destination where that is
+/// contiguous, else in runs an odd number of lines apart, so that they do not all meet in the same
+/// few sets of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// Elements of a block along each loop.
+    pub(super) rows: usize,
+    pub(super) mids: usize,
+    pub(super) columns: usize,
+    /// Bytes between them in the buffer.
+    pub(super) row: usize,
+    pub(super) mid: usize,
+    joined: Joined,
+}
+
+/// What is one run in the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    /// The columns of a row.
+    Columns,
+    /// The columns of all mids of a row.
+    Mids,
+    /// The whole block.
+    Rows,
+}
+
+/// Bytes of a block's runs on both sides, where the loops are long enough. As measured: longer ones
+/// would leave no room for as many of them in the buffer, shorter ones cost more partial lines.
+const RUN: usize = 512;
+
+impl Layout {
+    /// Chooses blocks that fit `room` bytes, which must hold an element and two lines.
+    pub(super) fn new(all: &Block, room: usize) -> Self {
+        let Block { across, mid, along, size } = *all;
+        // As many as wanted, but all if there are no more, and whole lines if not all.
+        let cut = |wanted: usize, count: usize| {
+            let line = (LINE / size).max(1);
+            let whole = (wanted - wanted % line).max(line);
+            if wanted < count { whole.min(count) } else { count }
+        };
+        let (room, run) = (room / 5 * 4, RUN.min(room / 128));
+        let mut rows = cut(run / size, across.count);
+        let mut columns = cut(run / size, along.count);
+        if mid.count > 1 {
+            columns = columns.max(cut(room / rows / size, along.count));
+        }
+        let mids = (room / (rows * columns * size)).clamp(1, mid.count);
+        // What is short along one loop is taken the longer along the others.
+        if mids == mid.count {
+            columns = columns.max(cut(room / (rows * mids * size), along.count));
+        }
+        if columns == along.count {
+            rows = rows.max(cut(room / (columns * mids * size), across.count));
+        }
+        let mut layout = Self { rows, mids, columns, row: 0, mid: 0, joined: Joined::Columns };
+        loop {
+            layout.place(all);
+            if layout.rows * layout.row <= room / 4 * 5 {
+                return layout;
+            }
+            // Rows that are padded may need more room than their elements.
+            if layout.rows > 1 {
+                layout.rows -= layout.rows.div_ceil(16);
+            } else if layout.mids > 1 {
+                layout.mids -= layout.mids.div_ceil(16);
+            } else {
+                layout.columns = layout.columns.div_ceil(2);
+            }
+        }
+    }
+
+    /// Works out the distances for the extents.
+    fn place(&mut self, all: &Block) {
+        let Block { across, mid, along, size } = *all;
+        let odd = |bytes: usize| (bytes.div_ceil(LINE) | 1) * LINE;
+        let run = self.columns * size;
+        let mids_join = self.columns == along.count && mid.dst == signed(run);
+        let rows_join = self.columns == along.count
+            && (mids_join || mid.count == 1)
+            && self.mids == mid.count
+            && across.dst == signed(run * self.mids);
+        self.joined = if rows_join && !(run * self.mids).is_multiple_of(256) {
+            Joined::Rows
+        } else if mids_join {
+            Joined::Mids
+        } else {
+            Joined::Columns
+        };
+        self.mid = if self.joined == Joined::Columns { odd(run) } else { run };
+        self.row =
+            if self.joined == Joined::Rows { run * self.mids } else { odd(self.mid * self.mids) };
+    }
+
+    /// A block as it lies in the buffer.
+    pub(super) const fn buffered(&self, block: &Block) -> Block {
+        let mut block = *block;
+        block.across.dst = self.row.cast_signed();
+        block.mid.dst = self.mid.cast_signed();
+        block
+    }
+
+    /// The runs of a block: how many rows and mids of them, and their bytes.
+    pub(super) const fn runs(&self, block: &Block) -> (usize, usize, usize) {
+        let (rows, mids) = (block.across.count, block.mid.count);
+        let columns = block.along.count * block.size;
+        match self.joined {
+            Joined::Rows => (1, 1, columns * mids * rows),
+            Joined::Mids => (rows, 1, columns * mids),
+            Joined::Columns => (rows, mids, columns),
+        }
+    }
+}
