@@ -1,5 +1,6 @@
 //! Arrays: opened from a store, created in one.
 
+mod fetch;
 mod indices;
 #[cfg(feature = "ndarray")]
 mod ndarray;

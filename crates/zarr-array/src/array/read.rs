@@ -1,16 +1,15 @@
 //! Reading regions.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use zarr_codec::{Need, Scratch};
 use zarr_view::Output;
 
 use super::Array;
+use super::fetch::Fetch;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::StoreError;
 use crate::transfer::{Part, Transfer, region_len, too_large};
 
 impl Array {
@@ -55,82 +54,30 @@ impl Array {
         })
     }
 
-    fn read_part(
+    /// Reads a part of a chunk into its place.
+    pub(super) fn read_part(
         &self,
         part: &Part<'_>,
         out: &mut Output<'_>,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
-        let key = self.chunk_key(part.chunk)?;
         let codec = self.chunk_codec(part.chunk_shape)?;
-        let failed = |source| ArrayError::Chunk { key: key.to_string(), source };
-        for attempt in 0..MAX_ATTEMPTS {
-            let mut reader = if part.is_whole || attempt >= RANGED_ATTEMPTS {
-                codec.whole_reader(&part.in_chunk)
-            } else {
-                codec.reader(&part.in_chunk, out.view(), self.range_cost)
+        let mut fetch = Fetch::new(self, part, &codec, out.view())?;
+        loop {
+            let found = match fetch.need() {
+                Need::Nothing => return Ok(()),
+                Need::All => self.store.get_versioned(&fetch.key, encoded),
+                Need::Ranges(ranges) => self.store.get_ranges(&fetch.key, ranges, encoded),
             };
-            let mut version = None;
-            let cached = self.indices.get(part.chunk);
-            if let Some(cached) = &cached
-                && attempt == 0
-            {
-                reader.use_index(Arc::clone(&cached.index));
-                version = Some(cached.version.clone());
-            }
-            // One object throughout: if it is replaced between two requests, all begins anew.
-            let changed = loop {
-                let found = match reader.need() {
-                    Need::Nothing => break false,
-                    Need::All => self.store.get_versioned(&key, encoded),
-                    Need::Ranges(ranges) => self.store.get_ranges(&key, ranges, encoded),
-                };
-                match found {
-                    // By an index that is no longer the shard's, ranges may lead anywhere.
-                    Err(StoreError::Range { .. }) if version.is_some() => break true,
-                    Err(StoreError::Unsteady { .. }) => break true,
-                    _ => {}
-                }
-                let found = found?;
-                let Some(found) = found else {
-                    self.indices.remove(part.chunk);
-                    if version.is_some() {
-                        break true;
-                    }
-                    return Ok(out.fill(&self.fill)?);
-                };
-                if version.get_or_insert_with(|| found.version.clone()) != &found.version {
-                    break true;
-                }
-                reader
-                    .supply(encoded, Some(found.size), out, &self.fill, scratch)
-                    .map_err(failed)?;
-                if let Some(index) = reader.index()
-                    && found.version.is_some()
-                {
-                    self.indices.insert(part.chunk, index, &found.version);
-                }
-            };
-            if !changed {
-                return Ok(());
-            }
-            self.indices.remove(part.chunk);
+            fetch.supply(found, encoded, out, scratch)?;
         }
-        Err(ArrayError::Changing { key: key.to_string(), attempts: MAX_ATTEMPTS })
     }
 }
 
-/// How often a chunk is read again that is replaced while it is read.
-const MAX_ATTEMPTS: u32 = 16;
-
-/// After so many attempts to read parts of a chunk that others go on replacing, all of it is read in
-/// one request, which sees one version whatever they do.
-const RANGED_ATTEMPTS: u32 = 4;
-
 /// Memory that is used again from chunk to chunk.
 #[derive(Default)]
-struct Buffers {
+pub(super) struct Buffers {
     encoded: Vec<u8>,
     scratch: Scratch,
 }
