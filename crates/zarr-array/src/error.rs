@@ -140,6 +140,12 @@ pub enum ArrayError {
     /// A region outside the array.
     #[error(transparent)]
     Region(#[from] RegionError),
+    /// An orthogonal selection outside the array.
+    #[error("selection: {source}")]
+    Selection {
+        /// What is wrong with it, and on which axis.
+        source: GridError,
+    },
     /// A view of the caller's that does not fit the region.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),

@@ -30,6 +30,7 @@ pub mod copy;
 mod error;
 mod grid;
 mod group;
+mod index_moves;
 mod node;
 mod parallel;
 mod pieces;
@@ -44,3 +45,5 @@ pub use group::Group;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
 pub use region::{AxisRegion, Region, RegionError};
+/// What to select along one axis; see [`Array::read_orthogonal`].
+pub use zarr_grid::Select;

@@ -25,6 +25,42 @@ pub(crate) fn too_large(region: &Region, element_size: usize) -> ArrayError {
     ArrayError::RegionTooLarge { elements, element_size }
 }
 
+/// Bytes of so many elements of this size, `None` past what a buffer can hold.
+pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
+    if counts.contains(&0) {
+        return Some(0);
+    }
+    let bytes = counts.iter().try_fold(element_size, |bytes, count| bytes.checked_mul(*count));
+    bytes.filter(|bytes| isize::try_from(*bytes).is_ok())
+}
+
+/// Refuses a buffer that is not as long as the elements that belong there.
+pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
+    if found == expected {
+        return Ok(());
+    }
+    let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+    Err(ArrayError::BufferLength { found: wide(found), expected: wide(expected) })
+}
+
+/// What is number `linear` in C order of so many on each axis: its number on each.
+pub(crate) fn number(
+    mut linear: u64,
+    counts: impl DoubleEndedIterator<Item = usize>,
+) -> Vec<usize> {
+    let mut number: Vec<usize> = counts
+        .rev()
+        .map(|count| {
+            let count = u64::try_from(count).unwrap_or(u64::MAX).max(1);
+            let at = linear % count;
+            linear /= count;
+            narrow(at)
+        })
+        .collect();
+    number.reverse();
+    number
+}
+
 /// The part of a region that lies in one chunk.
 pub(crate) struct Part<'a> {
     /// Number of the chunk on each axis.
@@ -42,6 +78,17 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// These elements of a chunk, wherever they go.
+    pub(crate) fn of_chunk(
+        chunk: &'a [u64],
+        chunk_shape: &'a [u64],
+        in_chunk: Vec<Slice>,
+        is_whole: bool,
+    ) -> Self {
+        let (in_region, number) = (Vec::new(), Vec::new());
+        Self { chunk, chunk_shape, in_chunk, in_region, number, is_whole }
+    }
+
     fn new(part: SelectionPart<'a>, number: Vec<usize>) -> Self {
         let is_whole = part.is_whole();
         let SelectionPart { chunk, chunk_shape, axes, .. } = part;
@@ -76,12 +123,7 @@ impl<'a> Transfer<'a> {
         buffer_len: usize,
     ) -> Result<Self, ArrayError> {
         region.check(array.shape())?;
-        let expected = region_len(region, array.element_size())?;
-        if buffer_len != expected {
-            let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-            let (found, expected) = (wide(buffer_len), wide(expected));
-            return Err(ArrayError::BufferLength { found, expected });
-        }
+        check_length(buffer_len, region_len(region, array.element_size())?)?;
         let counts: Vec<usize> = region.axes().iter().map(|axis| narrow(axis.count)).collect();
         let mut view = View::contiguous(&counts).map_err(CopyError::from)?;
         for (axis, indices) in region.axes().iter().enumerate() {
@@ -131,7 +173,8 @@ impl<'a> Transfer<'a> {
         range: Range<u64>,
         mut visit: impl FnMut(&Part<'_>) -> Result<(), ArrayError>,
     ) -> Result<(), ArrayError> {
-        let mut number = self.number(range.start);
+        let counts = self.cuts.iter().map(|cuts| cuts.len().saturating_add(1));
+        let mut number = number(range.start, counts);
         let mut parts = self.selection.parts().range(range);
         while let Some(part) = parts.next_part() {
             let part = Part::new(part, number);
@@ -146,25 +189,8 @@ impl<'a> Transfer<'a> {
         }
         Ok(())
     }
-
-    /// The part numbered `linear` on each axis.
-    fn number(&self, mut linear: u64) -> Vec<usize> {
-        let mut number: Vec<usize> = self
-            .cuts
-            .iter()
-            .rev()
-            .map(|cuts| {
-                let count = u64::try_from(cuts.len()).unwrap_or(u64::MAX).saturating_add(1);
-                let at = linear % count;
-                linear /= count;
-                narrow(at)
-            })
-            .collect();
-        number.reverse();
-        number
-    }
 }
 
-fn narrow(n: u64) -> usize {
+pub(crate) fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -4,6 +4,7 @@ mod fetch;
 mod indices;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod orthogonal;
 mod read;
 mod stored;
 mod typed;

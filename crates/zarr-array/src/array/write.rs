@@ -49,7 +49,7 @@ impl Array {
                 Ok(())
             })
         })
-        .map_err(|source| log.incomplete(self, region, transfer.parts(), source))
+        .map_err(|source| log.incomplete(chunks_of(self, region), transfer.parts(), source))
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.
@@ -121,7 +121,7 @@ impl Array {
 
     /// Reads a chunk, lets `change` work on its elements in C order, and writes it back, under the
     /// best exclusion that the store has.
-    fn change_chunk(
+    pub(super) fn change_chunk(
         &self,
         key: &Key,
         codec: &ChunkCodec,
@@ -160,9 +160,20 @@ impl Array {
     }
 }
 
+/// The numbers of the chunks that a region meets on each axis.
+fn chunks_of(array: &Array, region: &Region) -> Vec<Vec<u64>> {
+    let axes = array.grid().axes().iter().zip(region.axes());
+    axes.map(|(axis, indices)| {
+        // Checked by the write itself before it began.
+        let parts = axis.stepped(indices.bounds(), indices.step.unsigned_abs());
+        parts.into_iter().flatten().map(|part| part.chunk).collect()
+    })
+    .collect()
+}
+
 /// Memory that is used again from chunk to chunk.
 #[derive(Default)]
-struct Buffers {
+pub(super) struct Buffers {
     encoded: Vec<u8>,
     decoded: Vec<u8>,
     scratch: Scratch,

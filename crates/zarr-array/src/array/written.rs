@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::Array;
 use crate::error::ArrayError;
-use crate::region::Region;
 
 /// Which chunks of a write that ended early were written, and which were not: the chunks that its
 /// region touches, numbered in C order.
@@ -104,23 +102,17 @@ impl Log {
         Done { log: self, parts: part..part }
     }
 
-    /// The error of a write that ended with `source`: a single chunk needs no more words.
+    /// The error of a write to `total` chunks, of these numbers on each axis, that ended with
+    /// `source`: a single chunk needs no more words.
     pub(super) fn incomplete(
         self,
-        array: &Array,
-        region: &Region,
+        axes: Vec<Vec<u64>>,
         total: u64,
         source: ArrayError,
     ) -> ArrayError {
         if total <= 1 {
             return source;
         }
-        let axes = array.grid().axes().iter().zip(region.axes()).map(|(axis, indices)| {
-            let step = indices.step.unsigned_abs();
-            // Checked by the write itself before it began.
-            let parts = axis.stepped(indices.bounds(), step).into_iter().flatten();
-            parts.map(|part| part.chunk).collect()
-        });
         let mut done: Vec<Range<u64>> = Vec::new();
         let mut ranges = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         ranges.sort_by_key(|range| range.start);
@@ -130,7 +122,7 @@ impl Log {
                 _ => done.push(range),
             }
         }
-        let written = Box::new(Written { axes: axes.collect(), total, done });
+        let written = Box::new(Written { axes, total, done });
         ArrayError::Incomplete { written, source: Box::new(source) }
     }
 }

@@ -12,6 +12,8 @@ mod empty;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod orthogonal;
+#[cfg(test)]
 mod partial;
 #[cfg(test)]
 mod regions;

@@ -6,7 +6,7 @@ use zarr_array::store::{MemoryStore, Prefix};
 use zarr_array::{Array, AxisRegion, Region};
 use zarr_metadata::ArrayMetadata;
 
-fn array(shape: &str, data_type: &str, grid: &str, codecs: &str) -> Array {
+pub(crate) fn array(shape: &str, data_type: &str, grid: &str, codecs: &str) -> Array {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape}, "data_type": "{data_type}",
         "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": 9,
