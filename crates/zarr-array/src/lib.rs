@@ -34,6 +34,7 @@ mod index_moves;
 mod node;
 mod parallel;
 mod pieces;
+mod plan;
 mod region;
 pub mod store;
 mod transfer;
@@ -44,6 +45,7 @@ pub use error::ArrayError;
 pub use group::Group;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
+pub use plan::{Plan, PlannedChunk, PlannedIndices, PlannedReads};
 pub use region::{AxisRegion, Region, RegionError};
 /// What to select along one axis; see [`Array::read_orthogonal`].
 pub use zarr_grid::Select;

@@ -1,5 +1,6 @@
 //! Regions of chunks that need not be read whole: what they read, and that it is right.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zarr_array::store::{
     ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
 };
-use zarr_array::{Array, AxisRegion, Region};
+use zarr_array::{Array, AxisRegion, PlannedChunk, Region};
 use zarr_metadata::ArrayMetadata;
 
 /// A store that counts the bytes it gives.
@@ -138,11 +139,9 @@ fn shard(inner: &str, codecs: &str, location: &str) -> String {
     )
 }
 
-/// Every box with steps of a small array, by exact ranges: the values are right, and no chunk is
-/// read for more than it has.
-#[test]
-fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
-    let chains = [
+/// Chains of which parts can be read, for chunks of two axes.
+fn chains() -> Vec<String> {
+    vec![
         format!("[{BYTES}]"),
         format!("[{TRANSPOSE}, {BYTES}, {CRC32C}]"),
         format!("[{PACKBITS}]"),
@@ -162,8 +161,14 @@ fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
                 "end"
             )
         ),
-    ];
-    for codecs in chains {
+    ]
+}
+
+/// Every box with steps of a small array, by exact ranges: the values are right, and no chunk is
+/// read for more than it has.
+#[test]
+fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
+    for codecs in chains() {
         let (store, array) = create("[6, 7]", "[[2, 4], [[4, 2]]]", "uint16", &codecs);
         // Zeros among them, so that some inner chunks are left out.
         let model: Vec<u16> =
@@ -271,4 +276,94 @@ fn sd_47_a_ranged_read_checks_only_what_it_reads() {
         assert_eq!(array.read_as::<u16>(&Region::from(500..502)).expect("reads"), [30, 30]);
         assert!(array.read(&Region::whole(&[1000])).is_err());
     }
+}
+
+/// A plan's chunks make up the region, and say before a read just which bytes it takes.
+#[test]
+fn a_plan_is_what_a_read_does() {
+    let compressed = format!(r#"[{BYTES}, {{"name": "gzip", "configuration": {{"level": 1}}}}]"#);
+    for codecs in chains().into_iter().chain([compressed]) {
+        let (store, array) = create("[6, 7]", "[[2, 4], [[4, 2]]]", "uint16", &codecs);
+        let model: Vec<u16> = (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n }).collect();
+        array.write_as(&Region::whole(&[6, 7]), &model).expect("writes");
+        for rows in axis_regions(6) {
+            for columns in axis_regions(7).into_iter().step_by(3) {
+                let region = Region::new(vec![rows, columns]);
+                let plan = array.plan(&region).expect("plans");
+                let chunks = plan.chunks(0..u64::MAX).expect("lists");
+                assert_eq!(chunks.len() as u64, plan.len());
+                let mut covered = vec![false; region.elements().expect("small") as usize];
+                let mut planned = 0;
+                for chunk in &chunks {
+                    visit(&array, &region, chunk, &mut covered);
+                    planned += plan.reads(chunk).expect("reads").map_or(0, |reads| reads.bytes());
+                }
+                assert!(covered.iter().all(|covered| *covered), "{codecs} {region:?}");
+                // Opened anew, so that no index is known from before.
+                let fresh = Array::open(store.clone(), &Prefix::root()).expect("opens");
+                store.taken();
+                fresh.with_range_cost(0).read(&region).expect("reads");
+                assert_eq!(store.taken(), planned, "{codecs} {region:?}");
+            }
+        }
+    }
+}
+
+/// Marks the elements of a region that a planned chunk has, each by the definition.
+fn visit(array: &Array, region: &Region, chunk: &PlannedChunk, covered: &mut [bool]) {
+    assert_eq!(array.chunk_key(&chunk.chunk).expect("short").as_str(), chunk.key);
+    let shape = region.shape();
+    let axes: Vec<Vec<u64>> = (0..2)
+        .map(|axis| {
+            let start = array.grid().axes()[axis].start(chunk.chunk[axis]).expect("declared");
+            let of = chunk.in_chunk[axis];
+            let mut inside: Vec<u64> =
+                (0..of.count).map(|n| start + of.start + n * of.step).collect();
+            if region.axes()[axis].step < 0 {
+                inside.reverse();
+            }
+            let asked: Vec<u64> = indices(&region.axes()[axis]).map(|n| n as u64).collect();
+            let [from, to] = chunk.in_region[axis];
+            let positions: Vec<u64> = (from..to).collect();
+            let there: Vec<u64> = positions.iter().map(|at| asked[*at as usize]).collect();
+            assert_eq!(inside, there, "{region:?} {chunk:?}");
+            positions
+        })
+        .collect();
+    for row in &axes[0] {
+        for column in &axes[1] {
+            let place = &mut covered[(row * shape[1] + column) as usize];
+            assert!(!*place, "{region:?} {chunk:?}");
+            *place = true;
+        }
+    }
+}
+
+#[test]
+fn shares_of_a_plan_are_apart_and_equal() {
+    let (_, array) = create("[6, 7]", "[[[1, 6]], [[1, 7]]]", "uint16", &format!("[{BYTES}]"));
+    let plan = array.plan(&Region::parse("1:4, 2:6", &[6, 7]).expect("parses")).expect("plans");
+    assert_eq!(plan.len(), 12);
+    for workers in 1..=15_u64 {
+        let count = NonZeroUsize::new(workers as usize).expect("not zero");
+        let shares = plan.shares(count);
+        assert_eq!(shares.len() as u64, workers.min(12));
+        assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!((shares[0].start, shares[shares.len() - 1].end), (0, 12));
+        let lengths = shares.iter().map(|share| share.end - share.start);
+        assert!(lengths.clone().max().unwrap() - lengths.min().unwrap() <= 1, "{shares:?}");
+    }
+}
+
+/// A region of a grid that no memory would hold is planned in steps.
+#[test]
+fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
+    let (_, array) =
+        create("[1000000000000000]", "[[[1, 1000000000000000]]]", "uint16", &format!("[{BYTES}]"));
+    let region = Region::whole(array.shape());
+    let plan = array.plan(&region).expect("plans");
+    assert_eq!(plan.len(), 1_000_000_000_000_000);
+    let chunks = plan.chunks(999_999_999_999_998..u64::MAX).expect("lists");
+    assert_eq!((chunks.len(), chunks[1].key.as_str()), (2, "c/999999999999999"));
+    assert_eq!(plan.reads(&chunks[1]).expect("asks"), None);
 }

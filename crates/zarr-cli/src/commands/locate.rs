@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use serde_json::{Value, json};
-use zarr_kit::array::store::Key;
-use zarr_kit::codec::{ChunkCodec, Slice};
+use zarr_kit::array::PlannedReads;
+use zarr_kit::codec::ChunkCodec;
 use zarr_kit::metadata::{Codec, CodecKind, DataType, PaddingEncoding};
 use zarr_kit::{Array, ArrayError, Region};
 
-use super::fetch::Fetch;
 use crate::args::Locate;
 use crate::error::CliError;
 use crate::place::Place;
@@ -17,7 +16,7 @@ use crate::words;
 
 pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
+    let array = place.array()?.with_range_cost(0);
     let region = Region::parse(&args.index, array.shape())
         .map_err(|source| CliError::argument("index", &args.index, source))?;
     if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
@@ -40,9 +39,8 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         local.iter().map(|index| usize::try_from(*index).ok()).collect();
     let inside = inside.unwrap_or_default();
     let mut way = Way::new(array.metadata().codecs(), array.data_type(), &codec, &inside);
-    if let (Some(inner), Some(size)) = (way.inner.first_mut(), stored) {
-        inner.place = InnerPlace::find(&array, (&key, size), &codec, &inside)
-            .map_err(|source| place.failed(source))?;
+    if let Some(inner) = way.inner.first_mut() {
+        inner.place = InnerPlace::find(&array, &region).map_err(|source| place.failed(source))?;
     }
     let mut out = Out::stdout();
     if args.json {
@@ -145,20 +143,15 @@ enum InnerPlace {
 }
 
 impl InnerPlace {
-    /// Asks the shard's index.
-    fn find(
-        array: &Array,
-        object: (&Key, u64),
-        codec: &ChunkCodec,
-        inside: &[usize],
-    ) -> Result<Self, ArrayError> {
-        let one: Vec<Slice> =
-            inside.iter().map(|at| Slice { start: *at, count: 1, step: 1 }).collect();
-        let fetch = Fetch::of(array, object, codec, &one, 0)?;
-        Ok(match (fetch.index, fetch.elements.into_iter().next()) {
-            (None, _) => Self::NotKnown,
-            (Some(_), None) => Self::LeftOut,
-            (Some(_), Some(range)) => Self::Bytes(range),
+    /// Asks the shard's index for the chunk that holds the region's one element.
+    fn find(array: &Array, region: &Region) -> Result<Self, ArrayError> {
+        let plan = array.plan(region)?;
+        let Some(chunk) = plan.chunks(0..1)?.pop() else { return Ok(Self::NotKnown) };
+        Ok(match plan.reads(&chunk)? {
+            Some(PlannedReads { index: Some(_), ranges, .. }) => {
+                ranges.into_iter().next().map_or(Self::LeftOut, Self::Bytes)
+            }
+            _ => Self::NotKnown,
         })
     }
 }

@@ -5,7 +5,6 @@ mod copy;
 mod create;
 mod draw;
 mod explain;
-mod fetch;
 mod info;
 mod locate;
 mod plan;
