@@ -167,6 +167,12 @@ impl<'a> Transfer<'a> {
         Output::new(out, &self.view, element_size)?.grid(&self.cuts)
     }
 
+    /// The numbers on each axis of the part that is `linear` in C order.
+    #[cfg(feature = "async")]
+    pub(crate) fn number(&self, linear: u64) -> Vec<usize> {
+        number(linear, self.cuts.iter().map(|cuts| cuts.len().saturating_add(1)))
+    }
+
     /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.
     pub(crate) fn for_each_part(
         &self,

@@ -1,5 +1,7 @@
 //! Arrays: opened from a store, created in one.
 
+#[cfg(feature = "async")]
+mod asynchronous;
 mod fetch;
 mod indices;
 #[cfg(feature = "ndarray")]

@@ -1,6 +1,8 @@
 //! Behaviour of the crate as its users see it.
 
 // Clippy knows helper functions as test code by this attribute alone.
+#[cfg(all(test, feature = "async"))]
+mod asynchronous;
 #[cfg(test)]
 mod check;
 #[cfg(test)]
