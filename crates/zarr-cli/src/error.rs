@@ -23,6 +23,8 @@ pub(crate) enum CliError {
     Node { place: String, source: ArrayError },
     #[error("{place}: {source}")]
     Key { place: String, source: KeyError },
+    #[error("{place}: there is no such folder; did you mean {near}?")]
+    Missing { place: String, near: String },
     #[error("{place}: no array or group here: there is no zarr.json{hint}")]
     NotFound { place: String, hint: String },
     #[error(

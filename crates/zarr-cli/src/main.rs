@@ -13,6 +13,7 @@ mod chunks;
 mod commands;
 mod error;
 mod format;
+mod nearest;
 mod place;
 mod print;
 mod progress;

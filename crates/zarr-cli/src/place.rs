@@ -11,6 +11,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 use zarr_kit::codec::Options;
 
 use crate::error::CliError;
+use crate::nearest;
 
 /// A folder or URL, opened as a store whose root is the node.
 #[derive(Debug)]
@@ -37,7 +38,10 @@ impl Place {
         let path = if trimmed.is_empty() { path } else { trimmed };
         // A trailing `zarr.json` is what completion in a shell leads to.
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
-        let store = store::open_url(path, options)?;
+        let store = store::open_url(path, options).map_err(|source| match nearest::node(path) {
+            Some(near) => CliError::Missing { place: path.to_owned(), near },
+            None => source.into(),
+        })?;
         let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
         // A colon after two letters or more is a URL's.
         let is_url = path.split_once(':').is_some_and(|(scheme, _)| {

@@ -28,6 +28,8 @@ fn places_and_regions() {
         &[
             &["read", "nowhere.zarr"],
             &["info", "nowhere.zarr"],
+            &["info", "fixtures/seattle-weather.zarr/tmep_max"],
+            &["info", "fixtures/seattle-weather.zar"],
             &["info", "fixtures"],
             &["info", "fixtures/seattle-weather.csv"],
             &["info", "fixtures/seattle-weather.zarr/rain/c"],

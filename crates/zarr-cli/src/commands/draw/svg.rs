@@ -18,11 +18,14 @@ const WORDS: f64 = 560.0;
 const LEFT: f64 = 96.0;
 const TOP: f64 = 72.0;
 const RIGHT: f64 = 32.0;
-const BOTTOM: f64 = 56.0;
+const BOTTOM: f64 = 28.0;
 
-/// Pixels that a label across needs, and one downwards.
-const LABEL: f64 = 44.0;
+/// Pixels that a character of a label needs, and a line.
+const CHARACTER: f64 = 8.0;
 const LINE: f64 = 15.0;
+
+/// Cells narrower than this are outlined faintly, so that what they hold stays visible.
+const NARROW: f64 = 10.0;
 
 /// Inner chunks are drawn unless there are more than this.
 const INNER: u64 = 256;
@@ -30,7 +33,10 @@ const INNER: u64 = 256;
 pub(super) fn draw(picture: &Picture) -> String {
     let (across, down) = (&picture.across, &picture.down);
     let (width, height) = size(across, down);
-    let (total_width, total_height) = ((LEFT + width + RIGHT).max(WORDS), TOP + height + BOTTOM);
+    let legend = legend(picture);
+    let words = LINE * float(u64::try_from(legend.len()).unwrap_or(1));
+    let total_width = (LEFT + width + RIGHT).max(WORDS);
+    let total_height = TOP + height + BOTTOM + words;
     let mut svg = String::new();
     let mut line = |text: String| {
         svg.push_str(&text);
@@ -49,13 +55,22 @@ pub(super) fn draw(picture: &Picture) -> String {
     let x = Scale { start: LEFT, pixels: width, extent: across.extent };
     let y = Scale { start: TOP, pixels: height, extent: down.extent };
     for (row, rows) in down.cells.iter().enumerate() {
-        for (column, columns) in across.cells.iter().enumerate() {
-            let fill = match picture.stored(row, column) {
+        // Neighbours alike are one rectangle: the picture of a million chunks stays small.
+        let mut columns = across.cells.iter().enumerate().peekable();
+        while let Some((column, cell)) = columns.next() {
+            let stored = picture.stored(row, column);
+            let mut range = cell.clone();
+            while let Some((_, next)) =
+                columns.next_if(|(next, _)| picture.stored(row, *next) == stored)
+            {
+                range.end = next.end;
+            }
+            let fill = match stored {
                 Stored::All => "#7aa6c8",
                 Stored::Some => "#c3d7e6",
                 Stored::None => "#f4f4f4",
             };
-            line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, columns, &y, rows)));
+            line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, &range, &y, rows)));
         }
     }
     // Chunks are outlined over their inner chunks.
@@ -73,7 +88,9 @@ pub(super) fn draw(picture: &Picture) -> String {
             ));
         }
     }
-    for (place, label) in ticks(across, &x, LABEL) {
+    let longest = words::count(across.extent).chars().count() + 1;
+    let room = CHARACTER * float(u64::try_from(longest).unwrap_or(1));
+    for (place, label) in ticks(across, &x, room) {
         line(format!(
             "<text x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{label}</text>",
             TOP - 8.0
@@ -102,15 +119,26 @@ pub(super) fn draw(picture: &Picture) -> String {
             escaped(name)
         ));
     }
-    let mut words = vec!["dark: stored, light: in part, grey: not stored".to_owned()];
-    words.extend(picture.notes.iter().cloned());
-    line(format!(
-        "<text x=\"{LEFT}\" y=\"{:.1}\" fill=\"#555555\">{}</text>",
-        TOP + height + 28.0,
-        escaped(&words.join("; "))
-    ));
+    let mut at = TOP + height + BOTTOM;
+    for words in legend {
+        let words = escaped(&words);
+        line(format!("<text x=\"{LEFT}\" y=\"{at:.1}\" fill=\"#555555\">{words}</text>"));
+        at += LINE;
+    }
     line("</svg>".to_owned());
     svg
+}
+
+/// What the shades mean, and what the picture leaves out, one a line.
+fn legend(picture: &Picture) -> Vec<String> {
+    let (rows, columns) = (picture.down.cells.len(), picture.across.cells.len());
+    let in_part =
+        (0..rows).any(|row| (0..columns).any(|column| picture.stored(row, column) == Stored::Some));
+    let shades = match in_part {
+        true => "dark: stored; light: stored in part; grey: not stored",
+        false => "dark: stored; grey: not stored",
+    };
+    [shades.to_owned()].into_iter().chain(picture.notes.iter().cloned()).collect()
 }
 
 /// Pixels across and downwards: in proportion, as long as neither gets too short.
@@ -171,7 +199,16 @@ fn outlines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
     let ends = |scale: &Scale, side: &Side| (scale.at(0), scale.at(side.extent));
     let (left, right) = ends(x, &picture.across);
     let (top, bottom) = ends(y, &picture.down);
-    let style = "stroke=\"#33475b\" stroke-width=\"1\"";
+    let narrowest = |scale: &Scale, starts: &[u64]| {
+        let cells = starts.windows(2).map(|pair| match pair {
+            [start, end] => scale.at(*end) - scale.at(*start),
+            _ => scale.pixels,
+        });
+        cells.fold(scale.pixels, f64::min)
+    };
+    let narrow = narrowest(x, &columns).min(narrowest(y, &rows)) < NARROW;
+    let opacity = if narrow { " stroke-opacity=\"0.3\"" } else { "" };
+    let style = format!("stroke=\"#33475b\" stroke-width=\"1\"{opacity}");
     let down = columns.into_iter().map(|column| {
         let at = x.at(column);
         format!("<line x1=\"{at:.2}\" y1=\"{top:.2}\" x2=\"{at:.2}\" y2=\"{bottom:.2}\" {style}/>")
@@ -198,7 +235,7 @@ fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
                 let mut text = String::new();
                 let _infallible = write!(
                     text,
-                    "<line {} stroke=\"#ffffff\" stroke-width=\"0.8\"/>",
+                    "<line {} stroke=\"#b5c9d8\" stroke-width=\"0.8\"/>",
                     position(at)
                 );
                 lines.push(text);
