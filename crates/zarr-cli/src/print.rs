@@ -119,6 +119,9 @@ pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Characters of a value that are shown in a line however narrow the terminal is.
+const NARROWEST: usize = 24;
+
 /// What names of things look like.
 pub(crate) const LABEL: Style = Style::new().bold();
 
@@ -135,15 +138,60 @@ impl Table {
 
     pub(crate) fn print(&self, out: &mut Out) -> Result<(), CliError> {
         let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let room = room_after(width + 2);
         for (name, value) in &self.rows {
             let padding = width.saturating_sub(name.chars().count());
+            let mut lines = wrapped(value, room).into_iter();
+            let first = lines.next().unwrap_or_default();
             if out.color() && !name.starts_with(' ') {
-                let line = format!("{LABEL}{name}{LABEL:#}{:padding$}  {value}", "");
+                let line = format!("{LABEL}{name}{LABEL:#}{:padding$}  {first}", "");
                 out.line(line.trim_end())?;
             } else {
-                out.line(format!("{name}{:padding$}  {value}", "").trim_end())?;
+                out.line(format!("{name}{:padding$}  {first}", "").trim_end())?;
+            }
+            for line in lines {
+                out.line(format_args!("{:width$}  {line}", ""))?;
             }
         }
         Ok(())
+    }
+}
+
+/// How many characters of a line are left in the terminal; any number in a pipe, whose reader wants
+/// one line a row.
+pub(crate) fn room_after(used: usize) -> usize {
+    let columns = stdout_is_terminal().then(terminal_size::terminal_size).flatten();
+    columns.map_or(usize::MAX, |(columns, _)| {
+        usize::from(columns.0).saturating_sub(used).max(NARROWEST)
+    })
+}
+
+/// A text in lines of at most `room` characters, cut at spaces where there are any.
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some((end, _)) = rest.char_indices().nth(room) {
+        // A space just past the end will do.
+        let cut = rest[..=end].rfind(' ').filter(|cut| *cut > 0);
+        let Some(cut) = cut else { break };
+        lines.push(rest[..cut].trim_end());
+        rest = rest[cut..].trim_start();
+    }
+    lines.push(rest);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_end_between_words() {
+        assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("ab cd ef", 5), ["ab cd", "ef"]);
+        assert_eq!(wrapped("ab cd ef", 4), ["ab", "cd", "ef"]);
+        assert_eq!(wrapped("ab  cd ef", 8), ["ab  cd", "ef"]);
+        assert_eq!(wrapped("abcdefgh ij", 5), ["abcdefgh ij"]);
+        assert_eq!(wrapped("é é é é", 3), ["é é", "é é"]);
     }
 }

@@ -20,20 +20,21 @@ impl Bar {
 
     /// Does something that may write to the same terminal, and must not ask the bar anything.
     pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
+        // What has not been shown yet would be drawn empty.
+        if self.bar.length().is_none() { write() } else { self.bar.suspend(write) }
     }
 
     /// So many chunks of so many are done, which had so many bytes.
     pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
         if self.bar.prefix() != name {
-            let template =
-                "{prefix} {wide_bar} {human_pos}/{human_len} chunks {msg} {per_sec} {eta}";
+            let template = "{prefix} {wide_bar} {human_pos}/{human_len} chunks, {msg}, {eta} left";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 self.bar.set_style(style);
             }
-            self.bar.reset();
             self.bar.set_prefix(name.to_owned());
             self.bar.set_length(total);
+            self.bar.set_position(0);
+            self.bar.reset_eta();
         }
         // Several threads tell of it, not always in order.
         if done > self.bar.position() {

@@ -11,7 +11,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 use crate::args::Info;
 use crate::error::CliError;
 use crate::place::Place;
-use crate::print::{LABEL, Out, Table};
+use crate::print::{self, LABEL, Out, Table};
 use crate::words;
 
 /// Stored chunks above which their sizes are not added up: each is a request.
@@ -348,13 +348,21 @@ fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), C
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
     };
-    let widths: Vec<usize> = (0..4).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &rows {
-        let mut line = String::from(" ");
-        for (text, width) in row.iter().zip(&widths) {
-            line.push_str(&format!(" {text:width$} "));
+    let widths: Vec<usize> = (0..3).map(|column| width(column).unwrap_or(0)).collect();
+    // Two spaces before each column.
+    let before: usize = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
+    let room = print::room_after(before);
+    for [name, data_type, shape, codecs] in &rows {
+        let mut line = String::new();
+        for (text, width) in [name, data_type, shape].into_iter().zip(&widths) {
+            line.push_str(&format!("  {text:width$}"));
         }
+        let mut lines = print::wrapped(codecs, room).into_iter();
+        line.push_str(&format!("  {}", lines.next().unwrap_or_default()));
         out.line(line.trim_end())?;
+        for line in lines {
+            out.line(format_args!("{:before$}{line}", ""))?;
+        }
     }
     out.finish()
 }
