@@ -202,7 +202,8 @@ impl Plan<'_> {
         let array = self.array;
         let key = array.chunk_key(&chunk.chunk)?;
         let Some(stored_bytes) = array.store().size(&key)? else { return Ok(None) };
-        let whole = || PlannedReads { stored_bytes, index: None, ranges: vec![0..stored_bytes] };
+        let all = 0..stored_bytes;
+        let whole = || PlannedReads { stored_bytes, index: None, ranges: vec![all.clone()] };
         if chunk.is_whole {
             return Ok(Some(whole()));
         }
