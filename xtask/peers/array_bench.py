@@ -1,7 +1,8 @@
 """Whole arrays and small regions by zarr-python and TensorStore, on the stores of `array-bench`.
 
     cargo build --release --manifest-path xtask/peers/array-bench/Cargo.toml
-    ENV/bin/python xtask/peers/array_bench.py whole|regions FOLDER [--threads N] [CASE...]
+    ENV/bin/python xtask/peers/array_bench.py whole FOLDER [--threads N] [--repetitions N] [CASE...]
+    ENV/bin/python xtask/peers/array_bench.py regions FOLDER
     ENV/bin/python xtask/peers/array_bench.py chunks
 
 ENV is the environment that `cargo xtask interop` makes, `target/fixtures-python-*`. Both peers run
@@ -26,7 +27,6 @@ import zarr
 from zarr.core.buffer.cpu import NDBuffer
 
 BENCH = Path(__file__).parent / "array-bench/target/release/array-bench"
-REPETITIONS = 3
 REGIONS = 200
 CASES = (
     "bool-packbits",
@@ -102,7 +102,8 @@ class TensorStore:
         return self.open(folder).read().result()
 
     def read_into(self, folder, out):
-        ts.array(out, copy=False, write=True, context=self.context).write(self.open(folder)).result()
+        into = ts.array(out, copy=False, write=True, context=self.context)
+        into.write(self.open(folder)).result()
 
     def region(self, array, rows, columns):
         return array[rows, columns].read().result()
@@ -121,10 +122,11 @@ PEERS = {
 CACHED = {"TensorStore, 4 MiB cache": TensorStore(4 << 20)}
 
 
-def floor(folder, case, threads, *more):
+def floor(folder, case, threads, repetitions, *more):
     """Seconds of the floor and of zarr-kit, by name."""
-    command = [BENCH, "whole", folder, "--threads", str(threads), "--repetitions", "3",
-               "--without", "zarrs", "--without", "zarr-kit, stored turned", *more, case]
+    command = [BENCH, "whole", folder, "--threads", str(threads),
+               "--repetitions", str(repetitions), "--without", "zarrs",
+               "--without", "zarr-kit, stored turned", *more, case]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return figures(output, ("floor", "zarr-kit"), 3)
 
@@ -163,8 +165,8 @@ def own_store(folder, case, peer):
     return theirs
 
 
-def whole(folder, case, threads):
-    before = floor(folder, case, threads, "--raw")
+def whole(folder, case, threads, repetitions):
+    before = floor(folder, case, threads, repetitions, "--raw")
     document = json.loads((folder / f"{case}-zarr-kit/zarr.json").read_text())
     values = np.fromfile(folder / f"{case}.raw", dtype=document["data_type"])
     values = values.reshape(document["shape"])
@@ -177,7 +179,7 @@ def whole(folder, case, threads):
         theirs = own_store(folder, case, name)
         ours = theirs if "packbits" in case else folder / f"{case}-zarr-kit"
         times[name] = [[], [], []]
-        for _ in range(REPETITIONS):
+        for _ in range(repetitions):
             times[name][0].append(seconds(lambda: peer.write(theirs, values))[0])
             took, fresh = seconds(lambda: peer.read(ours))
             times[name][1].append(took)
@@ -188,7 +190,7 @@ def whole(folder, case, threads):
             assert np.array_equal(out, values), f"{name} reads other data into a buffer"
         assert np.array_equal(peer.read(theirs), values), f"{name} wrote other data"
         shutil.rmtree(theirs)
-    rows = mean(before, floor(folder, case, threads))
+    rows = mean(before, floor(folder, case, threads, repetitions))
     rows |= {name: [statistics.median(one) for one in three] for name, three in times.items()}
     print(f"{case}, {threads} threads (seconds, ratio to the floor)")
     table(("write", "read, fresh", "read, reused"), rows)
@@ -205,8 +207,8 @@ def table(columns, rows, scale=1.0, digits=3):
 def regions(folder):
     """Small regions, one after the other, on one thread."""
     def ours():
-        output = subprocess.run([BENCH, "regions", folder, str(REGIONS)], check=True, capture_output=True,
-                                text=True).stdout
+        command = [BENCH, "regions", folder, str(REGIONS)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         parts = re.split(r"(?m)^(?=\d+ regions)", output)[1:]
         return [figures(part, ("floor", "zarr-kit", "zarrs"), 2) for part in parts]
 
@@ -305,6 +307,7 @@ def main():
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--threads", type=int, choices=(1, 2))
+    parser.add_argument("--repetitions", type=int, default=3)
     args = parser.parse_intermixed_args()
     warnings.filterwarnings("ignore", module="zarr")
     if args.what == "chunks":
@@ -313,7 +316,7 @@ def main():
         return regions(args.folder)
     for case in args.cases or CASES:
         for threads in (args.threads,) if args.threads else (1, 2):
-            whole(args.folder, case, threads)
+            whole(args.folder, case, threads, args.repetitions)
 
 
 if __name__ == "__main__":
