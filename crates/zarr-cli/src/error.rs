@@ -43,7 +43,7 @@ pub(crate) enum CliError {
     Copy { place: String, source: Box<TransferError> },
     #[error("--edges {text:?}: {source}")]
     Edges { text: String, source: ChunksError },
-    #[error("{argument}: {}", source.to_string().trim_start_matches("$: "))]
+    #[error("{argument}: {}{}", source.to_string().trim_start_matches("$: "), json(argument, source))]
     Metadata { argument: &'static str, source: MetadataError },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
@@ -114,6 +114,16 @@ fn at(place: &str, source: &ArrayError) -> String {
         }
         ArrayError::Region(source) => format!("{place}: {source}"),
         other => format!("{place}: {other}"),
+    }
+}
+
+/// What JSON looks like, where an argument is none.
+fn json(argument: &str, source: &MetadataError) -> &'static str {
+    let is_none = source.to_string().trim_start_matches("$: ").starts_with("line ");
+    match argument {
+        "--codecs" if is_none => "; a JSON list is allowed: [{\"name\": \"bytes\"}]",
+        "--fill" if is_none => "; JSON is allowed: 0, true, \"NaN\"",
+        _ => "",
     }
 }
 

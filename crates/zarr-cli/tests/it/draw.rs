@@ -46,6 +46,7 @@ fn in_the_terminal() {
             &["draw", "scalar"],
             &["draw", "cube", "--axes", "t"],
             &["draw", "cube", "--axes", "x,x"],
+            &["draw", "cube", "-o", "grid.png"],
         ],
     ));
 }

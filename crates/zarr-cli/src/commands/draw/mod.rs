@@ -25,6 +25,12 @@ use crate::words;
 const SVG_CELLS: u64 = 128;
 
 pub(super) fn run(args: &Draw) -> Result<(), CliError> {
+    if let Some(path) = &args.output
+        && path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("svg"))
+    {
+        let reason = "pictures are SVG; a name that ends in .svg is allowed";
+        return Err(CliError::argument("--output", &path.display().to_string(), reason));
+    }
     let place = Place::open(&args.array)?;
     let array = place.array()?;
     let axes = drawn_axes(args, &array)?;
