@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Plan(Plan),
     Draw(Draw),
     Resize(Resize),
+    Append(Append),
     Completions(Completions),
 }
 
@@ -295,6 +296,40 @@ pub(crate) struct Resize {
     /// Remove what the new shape cuts off.
     #[arg(long)]
     pub(crate) discard: bool,
+    /// Nobody else writes to the array meanwhile: for --discard where no locks reach other
+    /// processes, as in object storage.
+    #[arg(long)]
+    pub(crate) sole_writer: bool,
+}
+
+/// Append elements to an axis of an array.
+///
+/// They show all at once when all are written: an append that is interrupted leaves the array as
+/// it was, and doing it again completes it. An axis of listed edges takes new ones from --edges, or
+/// repeats its last.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Elements come from a .npy file, whose shape is the array's but on that axis, or raw: C order, little
+endian.
+
+Example:
+  zarr-kit append weather.zarr/temp --from march.npy --edges 31")]
+pub(crate) struct Append {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// A .npy file or raw elements; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// The axis that grows, by name or number.
+    #[arg(long, value_name = "AXIS", default_value = "0")]
+    pub(crate) axis: String,
+    /// Edges of the chunks that are added: 30|31x2.
+    #[arg(long, value_name = "EDGES")]
+    pub(crate) edges: Option<String>,
+    /// Nobody else writes to the array meanwhile: needed where no locks reach other processes, as in
+    /// object storage.
+    #[arg(long)]
+    pub(crate) sole_writer: bool,
 }
 
 /// Print completions for a shell.

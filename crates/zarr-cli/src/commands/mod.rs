@@ -1,5 +1,6 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
+mod append;
 mod check;
 mod copy;
 mod create;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Plan(args) => plan::run(&args)?,
         Command::Draw(args) => draw::run(&args)?,
         Command::Resize(args) => resize::run(&args)?,
+        Command::Append(args) => append::run(&args)?,
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Args::command(), "zarr-kit", &mut script);

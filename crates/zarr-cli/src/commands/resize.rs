@@ -2,6 +2,7 @@
 
 use zarr_kit::ArrayMetadata;
 use zarr_kit::array::Cut;
+use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
 
@@ -15,7 +16,7 @@ use crate::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
+    let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let shape = numbers("--shape", &args.shape)?;
     if shape.len() != array.shape().len() {
         let reason = format!("the array has {} axes", array.shape().len());
@@ -45,16 +46,24 @@ fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksEr
             None if entries.len() == rank => (position, *entry),
             None => return Err(ChunksError::Rank { found: entries.len(), rank }),
         };
-        let runs = match chunks::parse_edges(edges)? {
-            ChunkEdges::Integer(edge) => vec![Run { edge, count: 1 }],
-            ChunkEdges::List(runs) => runs
-                .iter()
-                .map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() })
-                .collect(),
-        };
         if let Some(slot) = axes.get_mut(axis) {
-            *slot = runs;
+            *slot = runs(edges)?;
         }
     }
     Ok(axes)
+}
+
+/// `30|31`.
+pub(super) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
+    Ok(match chunks::parse_edges(edges)? {
+        ChunkEdges::Integer(edge) => vec![Run { edge, count: 1 }],
+        ChunkEdges::List(runs) => {
+            runs.iter().map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() }).collect()
+        }
+    })
+}
+
+/// Whether a change of several objects is refused where no lock keeps other processes out.
+pub(super) fn policy(sole_writer: bool) -> UpdatePolicy {
+    if sole_writer { UpdatePolicy::AcceptSingleProcess } else { UpdatePolicy::RequireExclusion }
 }

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
 }
 
 /// The file that elements come from.
-struct Input<'a> {
+pub(super) struct Input<'a> {
     path: &'a Path,
     reader: Box<dyn io::Read>,
     /// Bytes of it, if it is a file.
@@ -61,7 +61,7 @@ struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn open(path: &'a Path) -> Result<Self, CliError> {
+    pub(super) fn open(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
             let reader = Box::new(io::stdin().lock());
             return Ok(Self {
@@ -85,12 +85,12 @@ impl<'a> Input<'a> {
         CliError::File { path: self.path.to_owned(), source }
     }
 
-    fn wrong(&self, reason: impl Into<String>) -> CliError {
+    pub(super) fn wrong(&self, reason: impl Into<String>) -> CliError {
         CliError::Input { path: self.path.to_owned(), reason: reason.into() }
     }
 
     /// The header, if it is a .npy file.
-    fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
+    pub(super) fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
         let mut first = Vec::new();
         let wanted = u64::try_from(npy::MAGIC.len()).unwrap_or(0);
         (&mut self.reader).take(wanted).read_to_end(&mut first).map_err(|e| self.failed(e))?;
@@ -154,6 +154,13 @@ impl<'a> Input<'a> {
         )))
     }
 
+    /// The bytes of all elements that are left.
+    pub(super) fn rest(&mut self) -> Result<Vec<u8>, CliError> {
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(|source| self.failed(source))?;
+        Ok(bytes)
+    }
+
     /// There is nothing left.
     fn end(&mut self) -> Result<(), CliError> {
         let mut one = [0];
@@ -168,7 +175,7 @@ impl<'a> Input<'a> {
     }
 
     /// The elements in memory's form: little-endian, sub-byte types extended from their own bits.
-    fn in_memory(
+    pub(super) fn in_memory(
         &self,
         mut elements: Vec<u8>,
         header: &Npy,
@@ -206,7 +213,7 @@ impl<'a> Input<'a> {
 }
 
 /// Fortran order turned into C order.
-fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
+pub(super) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
     let sizes: Vec<usize> =
         shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
     let reversed: Vec<usize> = sizes.iter().rev().copied().collect();

@@ -15,6 +15,7 @@ fn every_command_explains_itself() {
         "plan",
         "draw",
         "resize",
+        "append",
         "completions",
     ];
     let help: Vec<[&str; 2]> = commands.iter().map(|command| [*command, "--help"]).collect();

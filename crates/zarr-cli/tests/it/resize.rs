@@ -1,4 +1,4 @@
-//! `resize`.
+//! `resize` and `append`.
 
 use crate::support::{run_with, session, succeed, text};
 
@@ -33,4 +33,47 @@ fn sd_08_edges_keep_and_discard() {
         ],
     ));
     assert!(text(folder, &["info", "a"]).contains("59"));
+}
+
+#[test]
+fn sd_08_appends_take_edges_or_repeat_the_last() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = [
+        "create", "a", "--shape", "2,3", "--dtype", "uint16", "--chunks", "2,3", "--dims", "time,x",
+    ];
+    succeed(folder, &create);
+    succeed(folder, &["create", "m", "--shape", "2", "--dtype", "uint8", "--chunks", "1|1"]);
+    let rows = |count: u16| (1..=count * 3).flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    crate::support::file(folder, "three.raw", rows(3));
+    let append = ["append", "a", "--from", "-", "--axis", "time"];
+    assert!(run_with(folder, &append, &rows(1)).status.success());
+    assert!(
+        run_with(folder, &["append", "m", "--from", "-", "--edges", "3"], b"abc").status.success()
+    );
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["append", "a", "--from", "three.raw"],
+            &["read", "a"],
+            &["append", "m", "--from", "three.raw"],
+            &["info", "m"],
+            &["read", "m", "--format", "lines", "--region", ":7"],
+            // Columns: six rows of them.
+            &["append", "a", "--from", "three.raw", "--axis", "x"],
+            &["append", "a", "--from", "three.raw", "--axis", "y"],
+            &["append", "a", "--from", "three.raw", "--edges", "4"],
+            &["append", "m", "--from", "three.raw", "--edges", "4"],
+            &["read", "a", "--region", "5"],
+            &["check", "a", "--data"],
+        ],
+    ));
+    // From numpy's format, as another array was written.
+    succeed(folder, &["read", "a", "--region", ":2", "-o", "two.npy"]);
+    succeed(folder, &["append", "a", "--from", "two.npy"]);
+    assert_eq!(
+        text(folder, &["read", "a", "--region", ":2"]),
+        text(folder, &["read", "a", "--region", "6:"])
+    );
+    assert!(!run_with(folder, &["append", "m", "--from", "two.npy"], b"").status.success());
 }

@@ -1,0 +1,69 @@
+//! `zarr-kit append`.
+
+use super::resize::{policy, runs};
+use super::write::{Input, c_order};
+use crate::args::Append;
+use crate::chunks;
+use crate::error::CliError;
+use crate::format::npy::Npy;
+use crate::place::Place;
+use crate::print::note;
+use crate::words;
+
+pub(super) fn run(args: &Append) -> Result<(), CliError> {
+    let place = Place::open(&args.array)?;
+    let array = place.array()?.with_update_policy(policy(args.sole_writer));
+    let names = array.metadata().dimension_names().unwrap_or_default();
+    let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
+        .map_err(|source| CliError::argument("--axis", &args.axis, source))?;
+    let edges = match &args.edges {
+        Some(text) => {
+            runs(text).map_err(|source| CliError::Edges { text: text.clone(), source })?
+        }
+        None => Vec::new(),
+    };
+    let mut input = Input::open(&args.from)?;
+    let header = input.header(array.data_type())?;
+    let mut elements = input.rest()?;
+    let size = array.element_size();
+
+    // The shape of what is appended: the array's, but on the axis.
+    let mut shape = array.shape().to_vec();
+    let row = shape.iter().enumerate().filter(|(other, _)| *other != axis);
+    let row = row.fold(u64::try_from(size).ok(), |bytes, (_, length)| bytes?.checked_mul(*length));
+    let row = row.filter(|row| *row > 0).ok_or_else(|| {
+        input.wrong("there is nothing to append: another axis of the array is empty")
+    })?;
+    let length = u64::try_from(elements.len()).unwrap_or(u64::MAX);
+    let count = length.checked_div(row).unwrap_or(0);
+    if let Some(slot) = shape.get_mut(axis) {
+        *slot = count;
+    }
+    if length.checked_rem(row) != Some(0) {
+        return Err(input.wrong(format!(
+            "{length} bytes of elements, but one index of axis {} has {row}",
+            args.axis
+        )));
+    }
+    if let Some(header) = &header {
+        if header.shape != shape {
+            return Err(input.wrong(format!(
+                "an array of shape {:?}, but what is appended to {} has the shape {shape:?}",
+                header.shape,
+                words::shape(array.shape())
+            )));
+        }
+        if header.fortran {
+            elements =
+                c_order(&elements, &shape, size).map_err(|error| input.wrong(error.to_string()))?;
+        }
+    }
+    let big_endian = header.is_some_and(|header| header.big_endian);
+    let header = Npy { shape: Vec::new(), fortran: false, big_endian };
+    let elements = input.in_memory(elements, &header, array.data_type())?;
+    let before = words::shape(array.shape());
+    let array =
+        array.append(axis, count, &elements, &edges).map_err(|source| place.failed(source))?;
+    note(format_args!("appended to {}: {before} to {}", place.shown, words::shape(array.shape())));
+    Ok(())
+}
