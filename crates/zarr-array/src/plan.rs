@@ -137,7 +137,7 @@ impl Plan<'_> {
     /// for, so that a plan of very many chunks is gone through in steps.
     ///
     /// # Errors
-    /// [`ArrayError::Key`] for a chunk whose key would be too long.
+    /// [`ArrayError`] for a chunk whose key would be too long.
     pub fn chunks(&self, numbers: Range<u64>) -> Result<Vec<PlannedChunk>, ArrayError> {
         let mut parts = self.selection.parts().range(numbers);
         let mut chunks = Vec::new();

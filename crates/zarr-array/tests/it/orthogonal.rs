@@ -8,9 +8,13 @@ use crate::regions::array;
 
 const SHAPE: [u64; 2] = [6, 4];
 
-/// What an axis of this length is asked for, and the indices that this means.
-fn selects(length: u64) -> Vec<(Vec<u64>, Option<(u64, u64, u64)>)> {
-    let mut selects: Vec<(Vec<u64>, Option<(u64, u64, u64)>)> = Vec::new();
+/// The indices that are asked for, and the start, end and step of the range that says so, unless
+/// it is a list.
+type Asked = (Vec<u64>, Option<(u64, u64, u64)>);
+
+/// What an axis of this length is asked for.
+fn selects(length: u64) -> Vec<Asked> {
+    let mut selects: Vec<Asked> = Vec::new();
     for start in 0..=length {
         for end in start..=length {
             for step in 1..=3 {
@@ -33,7 +37,7 @@ fn selects(length: u64) -> Vec<(Vec<u64>, Option<(u64, u64, u64)>)> {
     selects
 }
 
-fn select(of: &(Vec<u64>, Option<(u64, u64, u64)>)) -> Select<'_> {
+fn select(of: &Asked) -> Select<'_> {
     match of.1 {
         Some((start, end, 1)) => Select::Range(start..end),
         Some((start, end, step)) => Select::Step { range: start..end, step },
