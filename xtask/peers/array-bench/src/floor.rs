@@ -95,18 +95,31 @@ pub fn read(work: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Resu
 
 /// Calls `visit` with the start and the length of each row of a chunk, in elements of the array.
 fn for_each_row(layout: &Layout, chunk: usize, mut visit: impl FnMut(usize, usize)) {
-    let at = unravel(chunk, &counts(&layout.shape, &layout.chunk));
-    let (&row, outer) = layout.chunk.split_last().unwrap_or((&1, &[]));
-    for line in 0..outer.iter().product::<usize>() {
-        let mut within = unravel(line, outer);
-        within.push(0);
-        let start = layout
-            .shape
-            .iter()
-            .zip(&layout.chunk)
-            .zip(at.iter().zip(within))
-            .fold(0, |start, ((length, edge), (at, within))| start * length + at * edge + within);
-        visit(start, row);
+    let Layout { shape, chunk: edges, .. } = layout;
+    let at = unravel(chunk, &counts(shape, edges));
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    let last = edges.len() - 1;
+    let mut start = (0..=last).map(|axis| at[axis] * edges[axis] * strides[axis]).sum();
+    let mut within = vec![0; last];
+    loop {
+        visit(start, edges[last]);
+        let mut axis = last;
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            within[axis] += 1;
+            start += strides[axis];
+            if within[axis] < edges[axis] {
+                break;
+            }
+            start -= edges[axis] * strides[axis];
+            within[axis] = 0;
+        }
     }
 }
 
