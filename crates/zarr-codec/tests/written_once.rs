@@ -1,0 +1,104 @@
+//! Every element of a result is written once, wherever the chain is one view: nothing is put
+//! together in a buffer and copied again. A program of its own, since the count is the process's.
+
+use zarr_codec::{AxisEdges, Chain, Encoded, Scratch, Slice};
+use zarr_metadata::{Codec, DataType};
+use zarr_view::{Output, View, bytes_written};
+
+const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+const SWAPPED: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
+const PACKBITS: &str = r#"{"name": "packbits", "configuration": {"last_bit": 10}}"#;
+const TRANSPOSE: &str = r#"{"name": "transpose", "configuration": {"order": [2, 0, 1]}}"#;
+const SPLIT: &str = r#"{"name": "reshape", "configuration": {"shape": [[0], 2, -1, [2]]}}"#;
+const FLAT: &str = r#"{"name": "reshape", "configuration": {"shape": [-1]}}"#;
+const ZSTD: &str = r#"{"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
+
+const SHAPE: [usize; 3] = [20, 24, 30];
+
+/// The bytes that copies write while `work` runs.
+fn counted(work: impl FnOnce()) -> u64 {
+    let before = bytes_written();
+    work();
+    bytes_written() - before
+}
+
+fn chain(codecs: &[&str]) -> Chain {
+    let codecs: Vec<Codec> =
+        codecs.iter().map(|codec| Codec::from_json(codec.as_bytes()).unwrap()).collect();
+    let edges = SHAPE.map(|size| AxisEdges::one(size as u64));
+    Chain::bind(&codecs, &DataType::Uint16, &edges).unwrap()
+}
+
+/// Bytes written to encode the chunk, and to decode this box of it into the middle of a larger
+/// array.
+fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
+    let codec = chain(codecs).for_shape(&SHAPE.map(|size| size as u64)).unwrap();
+    let elements: Vec<u8> =
+        (0..20 * 24 * 30_u32).flat_map(|n| ((n * 7 % 2047) as u16).to_le_bytes()).collect();
+    let whole = View::contiguous(&SHAPE).unwrap();
+    let (mut encoded, mut scratch) = (Vec::new(), Scratch::new());
+    let encoding = counted(|| {
+        let content = codec.encode(&elements, &whole, &[0, 0], &mut encoded, &mut scratch);
+        assert_eq!(content.unwrap(), Encoded::Chunk);
+    });
+
+    let outer = [40, 40, 40];
+    let mut target = vec![0xee; 40 * 40 * 40 * 2];
+    let place = region.map(|slice| 3..3 + slice.count);
+    let view = View::contiguous(&outer).unwrap().shrink(&place).unwrap();
+    let mut out = Output::new(&mut target, &view, 2).unwrap();
+    let decoding =
+        counted(|| codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).unwrap());
+
+    // The right bytes at the right places, and nothing else touched.
+    let mut wanted = vec![0xee; 40 * 40 * 40 * 2];
+    for a in 0..region[0].count {
+        for b in 0..region[1].count {
+            for c in 0..region[2].count {
+                let [x, y, z] = [(a, 0), (b, 1), (c, 2)].map(|(n, axis)| region[axis].start + n);
+                let (from, to) =
+                    (2 * ((x * 24 + y) * 30 + z), 2 * (((3 + a) * 40 + 3 + b) * 40 + 3 + c));
+                wanted[to..to + 2].copy_from_slice(&elements[from..from + 2]);
+            }
+        }
+    }
+    assert!(target == wanted, "{codecs:?}");
+    (encoding, decoding)
+}
+
+#[test]
+fn every_element_of_a_result_is_written_once() {
+    let whole = SHAPE.map(|size| Slice::from(0..size));
+    let part = [(3..17).into(), (5..6).into(), (0..29).into()];
+    let chunk_bytes = 20 * 24 * 30 * 2;
+    let single: &[&[&str]] = &[
+        &[BYTES],
+        &[SWAPPED],
+        &[PACKBITS],
+        &[TRANSPOSE, BYTES],
+        &[TRANSPOSE, SWAPPED, ZSTD],
+        &[TRANSPOSE, PACKBITS, ZSTD],
+        &[SPLIT, BYTES],
+        &[SPLIT, r#"{"name": "transpose", "configuration": {"order": [3, 1, 0, 2]}}"#, BYTES],
+        &[TRANSPOSE, FLAT, PACKBITS],
+    ];
+    for codecs in single {
+        for region in [whole, part] {
+            let region_bytes: usize = 2 * region.map(|slice| slice.count).iter().product::<usize>();
+            let (encoding, decoding) = both_ways(codecs, region);
+            assert_eq!(decoding, region_bytes as u64, "decoding {codecs:?} {region:?}");
+            assert_eq!(encoding, chunk_bytes, "encoding {codecs:?}");
+        }
+    }
+    // Where no view holds the chain there is one stop on the way, so that all moves twice.
+    let stack = [
+        TRANSPOSE,
+        FLAT,
+        r#"{"name": "reshape", "configuration": {"shape": [160, 90]}}"#,
+        r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#,
+        BYTES,
+    ];
+    let (_, decoding) = both_ways(&stack, whole);
+    assert!(decoding <= 2 * chunk_bytes, "{decoding}");
+    assert!(decoding > chunk_bytes, "{decoding}: this chain is one view, take another");
+}
