@@ -58,7 +58,7 @@ pub struct Region {
 #[non_exhaustive]
 pub enum RegionError {
     /// More entries than the array has axes, or fewer where all are needed.
-    #[error("region has {found} axes, the array has {rank}")]
+    #[error("region has {found} {}, the array has {rank}", if *.found == 1 { "axis" } else { "axes" })]
     Rank {
         /// Entries given.
         found: usize,
@@ -107,7 +107,7 @@ impl Region {
         Self { axes: shape.iter().map(|length| (0..*length).into()).collect() }
     }
 
-    /// Reads numpy's notation, without the brackets: `0:10, 5, ::2`.
+    /// Reads numpy's notation, with or without its brackets: `0:10, 5, ::2`.
     ///
     /// Ranges are clipped to the array and negative numbers count from its end; `...` stands for
     /// as many whole axes as are left, and so does the end of the text.
@@ -115,7 +115,9 @@ impl Region {
     /// # Errors
     /// [`RegionError`] names the axis and what was found there.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self, RegionError> {
-        let entries: Vec<&str> = match text.trim() {
+        let text = text.trim();
+        let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let entries: Vec<&str> = match inner.unwrap_or(text).trim() {
             "" => Vec::new(),
             text => text.split(',').map(str::trim).collect(),
         };

@@ -60,12 +60,14 @@ fn ranges_mean_what_they_mean_in_python() {
 
 #[test]
 fn messages_name_the_axis() {
-    let messages: Vec<String> = ["0, 9", "0:2:0", "x", "1,2,3", "1:2:3:4", "", "..., ...", "-5"]
-        .map(|text| match Region::parse(text, &[4, 8]) {
-            Ok(region) => format!("{text:?}: {:?}", region.shape()),
-            Err(error) => format!("{text:?}: {error}"),
-        })
-        .to_vec();
+    let messages: Vec<String> = [
+        "0, 9", "0:2:0", "x", "1,2,3", "1:2:3:4", "", "..., ...", "-5", "[1:3, 2]", "[1:3", "[[1]]",
+    ]
+    .map(|text| match Region::parse(text, &[4, 8]) {
+        Ok(region) => format!("{text:?}: {:?}", region.shape()),
+        Err(error) => format!("{text:?}: {error}"),
+    })
+    .to_vec();
     insta::assert_snapshot!(messages.join("\n"), @r#"
     "0, 9": axis 1: index 9 is outside the array's length 8
     "0:2:0": axis 0: a step of 0 leads nowhere
@@ -75,6 +77,9 @@ fn messages_name_the_axis() {
     "": [4, 8]
     "..., ...": axis 1: "..." is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
     "-5": axis 0: index -5 is outside the array's length 4
+    "[1:3, 2]": [2]
+    "[1:3": axis 0: "[1:3" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
+    "[[1]]": axis 0: "[1]" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
     "#);
 }
 
