@@ -24,31 +24,32 @@ fn counted(work: impl FnOnce()) -> u64 {
 
 fn chain(codecs: &[&str]) -> Chain {
     let codecs: Vec<Codec> =
-        codecs.iter().map(|codec| Codec::from_json(codec.as_bytes()).unwrap()).collect();
+        codecs.iter().map(|codec| Codec::from_json(codec.as_bytes()).expect("valid")).collect();
     let edges = SHAPE.map(|size| AxisEdges::one(size as u64));
-    Chain::bind(&codecs, &DataType::Uint16, &edges).unwrap()
+    Chain::bind(&codecs, &DataType::Uint16, &edges).expect("binds")
 }
 
 /// Bytes written to encode the chunk, and to decode this box of it into the middle of a larger
 /// array.
 fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
-    let codec = chain(codecs).for_shape(&SHAPE.map(|size| size as u64)).unwrap();
+    let codec = chain(codecs).for_shape(&SHAPE.map(|size| size as u64)).expect("compiles");
     let elements: Vec<u8> =
         (0..20 * 24 * 30_u32).flat_map(|n| ((n * 7 % 2047) as u16).to_le_bytes()).collect();
-    let whole = View::contiguous(&SHAPE).unwrap();
+    let whole = View::contiguous(&SHAPE).expect("a view");
     let (mut encoded, mut scratch) = (Vec::new(), Scratch::new());
     let encoding = counted(|| {
         let content = codec.encode(&elements, &whole, &[0, 0], &mut encoded, &mut scratch);
-        assert_eq!(content.unwrap(), Encoded::Chunk);
+        assert_eq!(content.expect("encodes"), Encoded::Chunk);
     });
 
     let outer = [40, 40, 40];
     let mut target = vec![0xee; 40 * 40 * 40 * 2];
     let place = region.map(|slice| 3..3 + slice.count);
-    let view = View::contiguous(&outer).unwrap().shrink(&place).unwrap();
-    let mut out = Output::new(&mut target, &view, 2).unwrap();
-    let decoding =
-        counted(|| codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).unwrap());
+    let view = View::contiguous(&outer).and_then(|outer| outer.shrink(&place)).expect("a view");
+    let mut out = Output::new(&mut target, &view, 2).expect("an output");
+    let decoding = counted(|| {
+        codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).expect("decodes")
+    });
 
     // The right bytes at the right places, and nothing else touched.
     let mut wanted = vec![0xee; 40 * 40 * 40 * 2];
