@@ -48,7 +48,7 @@ fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
     let view = View::contiguous(&outer).and_then(|outer| outer.shrink(&place)).expect("a view");
     let mut out = Output::new(&mut target, &view, 2).expect("an output");
     let decoding = counted(|| {
-        codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).expect("decodes")
+        codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).expect("decodes");
     });
 
     // The right bytes at the right places, and nothing else touched.
