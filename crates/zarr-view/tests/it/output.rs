@@ -153,6 +153,42 @@ fn large_copies_are_exact() {
     }
 }
 
+/// Rows that are contiguous on both sides, in another order and with gaps: their ends share cache
+/// lines with what must not change.
+#[test]
+fn large_copies_of_rows_are_exact() {
+    for (rows, row, gap) in [
+        ([41, 67], 2057, 0),
+        ([41, 67], 2057, 5),
+        ([70, 130], 513, 1),
+        ([70, 130], 512, 64),
+        ([13, 81], 4096, 3),
+        ([9, 50], 10_001, 7),
+        ([3, 2], 800_000, 1),
+    ] {
+        let element = Element::new(1);
+        let [a, b] = rows;
+        let step = row + gap;
+        let source: Vec<u8> = (0..a * b * step + 3).map(|i| (i * 7 + i / 251) as u8).collect();
+        let mut buffer = zeroed(a * b * step + 1).unwrap();
+        let stored = |first, second| {
+            let whole = View::contiguous(&[first, second, step]).unwrap();
+            whole.shrink(&[0..first, 0..second, 0..row]).unwrap()
+        };
+        let from = stored(a, b).permute(&[1, 0, 2]).unwrap();
+        copy(&from, &source[3..], &stored(b, a), &mut buffer[1..], element, &[]).unwrap();
+        assert_eq!(buffer[0], 0);
+        for i in 0..b {
+            for j in 0..a {
+                let found = &buffer[1 + (i * a + j) * step..][..step];
+                let wanted = &source[3 + (j * b + i) * step..][..row];
+                assert!(found[..row] == *wanted, "row of {row} at {i}, {j}");
+                assert!(found[row..].iter().all(|byte| *byte == 0), "gap at {i}, {j}");
+            }
+        }
+    }
+}
+
 #[test]
 fn outputs_that_overlap_are_refused() {
     let mut buffer = [0; 10];

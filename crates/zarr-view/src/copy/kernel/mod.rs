@@ -22,7 +22,10 @@ const STREAMED: usize = 4 << 20;
 
 /// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Beyond
 /// a page the order of the loops does not matter.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 512;
+
+/// How far ahead of a copy of stretches the source is asked for.
+const AHEAD: usize = 4096;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -164,6 +167,8 @@ impl Routine {
         match (self.way, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
             (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
+            // SAFETY: a stretch at each step of the last loop.
+            (Way::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
             // SAFETY: the elements of the last loop.
             (Way::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);
@@ -182,6 +187,33 @@ impl Routine {
                     unsafe {
                         self.sized::<N>(inner, src.offset(i * src_step), dst.offset(i * dst_step));
                     };
+                }
+            }
+        }
+    }
+
+    /// Copies stretches, and asks for those ahead: the processor foresees how a stretch goes on, but
+    /// not where the next one starts.
+    ///
+    /// # Safety
+    /// At each step of the loop `size` bytes are valid for reads from `src`, and for writes from
+    /// `dst`.
+    unsafe fn stretches(&self, line: Loop, src: *const u8, dst: *mut u8) {
+        let Loop { count, src: src_step, dst: dst_step } = line;
+        let ahead = signed((AHEAD / self.size).max(1)).wrapping_mul(src_step);
+        let asked = if src_step == signed(self.size) { 0 } else { self.size.min(AHEAD) };
+        for i in 0..signed(count) {
+            let from = src.wrapping_offset(i * src_step);
+            for at in (0..asked).step_by(LINE) {
+                prefetch(from.wrapping_offset(ahead).wrapping_add(at));
+            }
+            // SAFETY: step i of the loop is within both buffers.
+            unsafe {
+                let to = dst.offset(i * dst_step);
+                if self.stream && self.unit <= 1 {
+                    stream(from, to, self.size);
+                } else {
+                    swap::copy(from, to, self.size, self.unit);
                 }
             }
         }
