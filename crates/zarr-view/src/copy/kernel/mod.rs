@@ -20,8 +20,8 @@ use crate::view::{Dims, signed};
 /// From how many bytes on a copy is taken to exceed the cache.
 const STREAMED: usize = 4 << 20;
 
-/// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Beyond
-/// a page the order of the loops does not matter.
+/// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Longer
+/// ones are copied one by one: the order of the loops matters little then, and a buffer costs.
 const LONGEST: usize = 512;
 
 /// How far ahead of a copy of stretches the source is asked for.
