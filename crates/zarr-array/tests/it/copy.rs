@@ -1,7 +1,5 @@
 //! Copies: into other chunks and codecs, within little memory, interrupted at every step.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
@@ -9,6 +7,8 @@ use zarr_array::copy::{CopyOptions, CopySummary, TransferError, copy_array, copy
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Group, Region};
 use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec, GroupMetadata};
+
+use crate::workload::objects;
 
 const SHAPE: [u64; 2] = [20, 12];
 
@@ -42,18 +42,6 @@ fn source(grid: &str, codecs: &str) -> (Array, Arc<FaultStore<MemoryStore>>) {
         Array::create(store.clone(), &Prefix::root(), metadata(grid, codecs)).expect("creates");
     array.write(&Region::whole(&SHAPE), &elements()).expect("writes");
     (array, store)
-}
-
-fn objects(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    store
-        .list(&Prefix::root(), &mut |key| {
-            let bytes = store.get(&key).expect("reads").expect("is there");
-            all.insert(key.to_string(), bytes);
-            ControlFlow::Continue(())
-        })
-        .expect("lists");
-    all
 }
 
 fn targets() -> Vec<ArrayMetadata> {
