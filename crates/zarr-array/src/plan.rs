@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_codec::{ByteRange, ChunkCodec, Need, Scratch, Slice};
-use zarr_grid::{AxisPart, GridError, Select, Selection, SelectionPart};
+use zarr_grid::{AxisPart, GridError, Selection, SelectionPart};
 use zarr_view::{CopyError, View};
 
 use crate::array::Array;
@@ -50,13 +50,10 @@ impl Array {
     /// ```
     pub fn plan(&self, region: &Region) -> Result<Plan<'_>, ArrayError> {
         region.check(self.shape())?;
-        let selects: Vec<Select<'_>> = region
-            .axes()
-            .iter()
-            .map(|axis| Select::Step { range: axis.bounds(), step: axis.step.unsigned_abs() })
-            .collect();
-        let selection =
-            self.grid().select(&selects).map_err(|source| ArrayError::Selection { source })?;
+        let selection = self
+            .grid()
+            .select(&region.selects())
+            .map_err(|source| ArrayError::Selection { source })?;
         let backwards =
             region.axes().iter().map(|axis| (axis.step < 0).then_some(axis.count)).collect();
         Ok(Plan { array: self, selection, backwards })

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use zarr_grid::Select;
+
 /// The indices of a region on one axis: `start`, `start + step`, ..., `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisRegion {
@@ -176,6 +178,15 @@ impl Region {
     #[must_use]
     pub fn bounds(&self) -> Vec<Range<u64>> {
         self.axes.iter().map(AxisRegion::bounds).collect()
+    }
+
+    /// The region as an orthogonal selection, in the array's direction.
+    pub(crate) fn selects(&self) -> Vec<Select<'static>> {
+        let select = |axis: &AxisRegion| Select::Step {
+            range: axis.bounds(),
+            step: axis.step.unsigned_abs(),
+        };
+        self.axes.iter().map(select).collect()
     }
 
     /// Checks that the region lies within an array of this shape.

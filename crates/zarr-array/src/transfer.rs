@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
+use zarr_grid::{AxisPart, Selection, SelectionPart};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -32,6 +32,14 @@ pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
     }
     let bytes = counts.iter().try_fold(element_size, |bytes, count| bytes.checked_mul(*count));
     bytes.filter(|bytes| isize::try_from(*bytes).is_ok())
+}
+
+/// The first `length` bytes of memory that is used again, whatever they hold.
+pub(crate) fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], CopyError> {
+    if buffer.len() < length {
+        *buffer = zarr_view::zeroed(length)?;
+    }
+    Ok(buffer.get_mut(..length).unwrap_or_default())
 }
 
 /// Refuses a buffer that is not as long as the elements that belong there.
@@ -131,15 +139,10 @@ impl<'a> Transfer<'a> {
                 view = view.flip(axis).map_err(CopyError::from)?;
             }
         }
-        let selects: Vec<Select<'_>> = region
-            .axes()
-            .iter()
-            .map(|axis| Select::Step { range: axis.bounds(), step: axis.step.unsigned_abs() })
-            .collect();
         let grid_error =
             |source| ArrayError::Grid { key: array.prefix().as_str().to_owned(), source };
-        let selection = array.grid().select(&selects).map_err(grid_error)?;
-        let mut cuts = Vec::with_capacity(selects.len());
+        let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
+        let mut cuts = Vec::with_capacity(region.axes().len());
         for (axis, indices) in array.grid().axes().iter().zip(region.axes()) {
             let parts =
                 axis.stepped(indices.bounds(), indices.step.unsigned_abs()).map_err(grid_error)?;
@@ -165,12 +168,6 @@ impl<'a> Transfer<'a> {
         element_size: usize,
     ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
         Output::new(out, &self.view, element_size)?.grid(&self.cuts)
-    }
-
-    /// The numbers on each axis of the part that is `linear` in C order.
-    #[cfg(feature = "async")]
-    pub(crate) fn number(&self, linear: u64) -> Vec<usize> {
-        number(linear, self.cuts.iter().map(|cuts| cuts.len().saturating_add(1)))
     }
 
     /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.

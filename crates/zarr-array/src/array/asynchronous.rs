@@ -4,15 +4,16 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::stream::{self, TryStreamExt as _};
-use zarr_codec::{Need, Scratch};
+use zarr_codec::{Need, Slice};
 use zarr_view::OutputGrid;
 
 use super::Array;
 use super::fetch::Fetch;
+use super::read::Buffers;
 use crate::error::ArrayError;
 use crate::region::Region;
 use crate::store::AsyncStore;
-use crate::transfer::{Part, Transfer, region_len, too_large};
+use crate::transfer::{Part, Transfer};
 
 impl Array {
     /// As [`read`](Array::read), with up to `in_flight` chunks under way at once, asked of the
@@ -52,10 +53,7 @@ impl Array {
         region: &Region,
         in_flight: NonZeroUsize,
     ) -> Result<Vec<u8>, ArrayError> {
-        region.check(self.shape())?;
-        let length = region_len(region, self.element_size())?;
-        let mut out =
-            zarr_view::zeroed(length).map_err(|_| too_large(region, self.element_size()))?;
+        let mut out = self.room_for(region)?;
         self.read_async_into(store, region, &mut out, in_flight).await?;
         Ok(out)
     }
@@ -93,7 +91,7 @@ impl Array {
         let Some(owned) = Owned::new(transfer, number)? else { return Ok(()) };
         let part = owned.part();
         // Each part is visited once, so that its place has not been taken.
-        let Some(mut place) = places.take(&transfer.number(number)) else { return Ok(()) };
+        let Some(mut place) = places.take(&owned.number) else { return Ok(()) };
         let codec = self.chunk_codec(part.chunk_shape)?;
         let mut fetch = Fetch::new(self, &part, &codec, place.view())?;
         let mut buffers = pool.take();
@@ -122,7 +120,8 @@ impl Array {
 struct Owned {
     chunk: Vec<u64>,
     chunk_shape: Vec<u64>,
-    in_chunk: Vec<zarr_codec::Slice>,
+    in_chunk: Vec<Slice>,
+    number: Vec<usize>,
     is_whole: bool,
 }
 
@@ -134,6 +133,7 @@ impl Owned {
                 chunk: part.chunk.to_vec(),
                 chunk_shape: part.chunk_shape.to_vec(),
                 in_chunk: part.in_chunk.clone(),
+                number: part.number.clone(),
                 is_whole: part.is_whole,
             });
             Ok(())
@@ -150,12 +150,6 @@ impl Owned {
 #[derive(Default)]
 struct Pool {
     free: Mutex<Vec<Buffers>>,
-}
-
-#[derive(Default)]
-struct Buffers {
-    encoded: Vec<u8>,
-    scratch: Scratch,
 }
 
 impl Pool {

@@ -10,7 +10,7 @@ use super::written::Log;
 use crate::error::ArrayError;
 use crate::index_moves::{IndexMoves, Pair};
 use crate::parallel;
-use crate::transfer::{Part, bytes_of, check_length, narrow};
+use crate::transfer::{Part, bytes_of, check_length, narrow, room};
 
 impl Array {
     /// Reads an orthogonal selection: the product of what is selected on each axis, in C order,
@@ -320,12 +320,4 @@ fn picks(part: &SelectionPart<'_>, slices: &[Slice]) -> Option<Vec<Vec<Pair>>> {
         })
         .collect();
     (!same).then_some(picks)
-}
-
-/// The first `length` bytes of memory that is used again.
-fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], ArrayError> {
-    if buffer.len() < length {
-        *buffer = zarr_view::zeroed(length)?;
-    }
-    Ok(buffer.get_mut(..length).unwrap_or_default())
 }

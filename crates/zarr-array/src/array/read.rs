@@ -18,12 +18,16 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] names the region's axis, or the chunk that could not be read.
     pub fn read(&self, region: &Region) -> Result<Vec<u8>, ArrayError> {
-        region.check(self.shape())?;
-        let length = region_len(region, self.element_size())?;
-        let mut out =
-            zarr_view::zeroed(length).map_err(|_| too_large(region, self.element_size()))?;
+        let mut out = self.room_for(region)?;
         self.read_into(region, &mut out)?;
         Ok(out)
+    }
+
+    /// Zeros for the elements of a region.
+    pub(super) fn room_for(&self, region: &Region) -> Result<Vec<u8>, ArrayError> {
+        region.check(self.shape())?;
+        let length = region_len(region, self.element_size())?;
+        zarr_view::zeroed(length).map_err(|_| too_large(region, self.element_size()))
     }
 
     /// As [`read`](Array::read), into the caller's bytes.
@@ -78,6 +82,6 @@ impl Array {
 /// Memory that is used again from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Buffers {
-    encoded: Vec<u8>,
-    scratch: Scratch,
+    pub(super) encoded: Vec<u8>,
+    pub(super) scratch: Scratch,
 }

@@ -11,7 +11,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
 use crate::store::{Change, Key, remove, replace, update};
-use crate::transfer::{Part, Transfer};
+use crate::transfer::{Part, Transfer, room};
 
 impl Array {
     /// Writes a region from its elements in C order.
@@ -133,10 +133,7 @@ impl Array {
         let Buffers { encoded, decoded, scratch } = buffers;
         let length = codec.elements().saturating_mul(self.element_size());
         update(&*self.store, key, self.policy, encoded, |current, encoded| {
-            if decoded.len() < length {
-                *decoded = zarr_view::zeroed(length)?;
-            }
-            let decoded = decoded.get_mut(..length).unwrap_or_default();
+            let decoded = room(decoded, length)?;
             let mut out = Output::new(decoded, &whole, self.element_size())?;
             if current.exists {
                 codec

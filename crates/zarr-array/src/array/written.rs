@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::ArrayError;
+use crate::transfer::number;
 
 /// Which chunks of a write that ended early were written, and which were not: the chunks that its
 /// region touches, numbered in C order.
@@ -73,20 +74,10 @@ impl Written {
     }
 
     /// The chunk of the part numbered `linear` in C order.
-    fn chunk(&self, mut linear: u64) -> Vec<u64> {
-        let mut chunk: Vec<u64> = self
-            .axes
-            .iter()
-            .rev()
-            .map(|chunks| {
-                let count = u64::try_from(chunks.len()).unwrap_or(u64::MAX).max(1);
-                let at = usize::try_from(linear % count).unwrap_or(usize::MAX);
-                linear /= count;
-                chunks.get(at).copied().unwrap_or_default()
-            })
-            .collect();
-        chunk.reverse();
-        chunk
+    fn chunk(&self, linear: u64) -> Vec<u64> {
+        let number = number(linear, self.axes.iter().map(Vec::len));
+        let axes = self.axes.iter().zip(number);
+        axes.map(|(chunks, at)| chunks.get(at).copied().unwrap_or_default()).collect()
     }
 }
 
