@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use zarr_metadata::Rule;
+
 /// A fault, and the codec where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct At<K> {
@@ -215,6 +217,34 @@ pub enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
+    /// The rule of the specifications that is broken; `None` for what is no more than not done
+    /// here.
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        Some(match self {
+            Self::Order => Rule::ChainOrder,
+            Self::MissingEndian { .. } => Rule::BytesEndianMissing,
+            Self::BitRange { .. } => Rule::PackbitsBitRange,
+            Self::TransposeOrder { .. } => Rule::TransposePermutation,
+            Self::ReshapeInputDim { .. } => Rule::ReshapeInputDim,
+            Self::ReshapeOrder { .. } => Rule::ReshapeIncreasing,
+            Self::ReshapeElements { .. } => Rule::ReshapeElements,
+            Self::ReshapeNotDivisible { .. } => Rule::ReshapeDivides,
+            Self::ReshapePlace { .. } => Rule::ReshapePlace,
+            Self::SizeOverflow => Rule::ReshapeOverflow,
+            Self::ChunkTooLarge { .. } => Rule::ChunkTooLarge,
+            Self::ShardRank { .. } => Rule::ShardingRank,
+            Self::ShardDivides { .. } => Rule::ShardingDivides,
+            Self::IndexSize => Rule::ShardingIndexSize,
+            Self::AfterNumcodecs => Rule::NumcodecsPackbits,
+            Self::Unsupported
+            | Self::NotCompiled { .. }
+            | Self::DataType { .. }
+            | Self::ReadOnly
+            | Self::AddressSpace { .. } => return None,
+        })
+    }
+
     /// Where in the codec the fault is, as the end of a JSON path.
     fn member(&self) -> String {
         match self {

@@ -13,6 +13,7 @@ use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
 use crate::json::{Raw, Shape, read_elements, same, utf8, write_string};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -71,19 +72,22 @@ impl ArrayMetadata {
                     || ".chunk_grid".to_owned(),
                     |findings| ChunkGrid::read(reader, findings),
                 );
-                read.map(|grid| chunk_grid = Some(grid))
+                read.map(|grid| chunk_grid = Some(grid)).breaks(Rule::ExtensionForm)
             })
         })?;
         if let Some(raw) = document.member("consolidated_metadata") {
             let error = raw.expected("no consolidated metadata on an array");
-            return Err(error.in_member("consolidated_metadata"));
+            return Err(error
+                .breaks(Rule::ConsolidatedMetadata)
+                .in_member("consolidated_metadata"));
         }
         document.check("array", ARRAY)?;
         document.check_storage_transformers()?;
 
         const SHAPE: &str = "an array of lengths of at least 0";
         let raw = document.require("shape", SHAPE)?;
-        let shape = read_elements(raw, SHAPE, |raw| raw.at_least(0)).member("shape")?;
+        let shape =
+            read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::Shape).member("shape")?;
 
         let chunk_grid =
             chunk_grid.ok_or_else(|| MetadataError::missing("chunk_grid", "a chunk grid"))?;
@@ -113,7 +117,8 @@ impl ArrayMetadata {
 
         let dimension_names = match document.member("dimension_names") {
             Some(raw) if raw.shape() != Shape::Null => {
-                Some(read_dimension_names(raw, shape.len()).member("dimension_names")?)
+                let names = read_dimension_names(raw, shape.len());
+                Some(names.breaks(Rule::DimensionNames).member("dimension_names")?)
             }
             _ => None,
         };
@@ -354,6 +359,7 @@ fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
                 "an empty list of edges",
                 "an edge of at least 1, also on an axis of length 0",
             )
+            .breaks(Rule::GridAxis)
             .in_element(axis)
             .in_member("chunk_shapes")
             .in_member("configuration")

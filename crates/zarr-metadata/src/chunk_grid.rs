@@ -9,6 +9,7 @@ use crate::finding::Finding;
 use crate::json::{
     Object, Raw, Reader, Shape, Tokens, distinct, read_elements, unescape, write_u64,
 };
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -62,13 +63,14 @@ impl ChunkGrid {
         if reader.peek() != Some(b'{') {
             let raw = reader.value(Tokens::Json)?;
             if raw.shape() != Shape::String {
-                return Err(raw.expected("an object with a name"));
+                let error = raw.expected("an object with a name");
+                return Err(error.breaks(Rule::ExtensionForm));
             }
-            let name = raw.string("a name")?;
+            let name = raw.string("a name").breaks(Rule::ExtensionForm)?;
             return Err(if NAMES.contains(&name.as_ref()) {
                 MetadataError::missing("configuration", "an object")
             } else {
-                MetadataError::unknown_name("chunk grid", &name, NAMES, ALLOWED)
+                unknown(&name)
             });
         }
         reader.open(b'{', "an object")?;
@@ -84,9 +86,7 @@ impl ChunkGrid {
                     let value = reader.value(Tokens::Json).member("name")?;
                     let text = value.string("a name").member("name")?;
                     if !NAMES.contains(&text.as_ref()) {
-                        let error =
-                            MetadataError::unknown_name("chunk grid", &text, NAMES, ALLOWED);
-                        return Err(error.in_member("name"));
+                        return Err(unknown(&text).in_member("name"));
                     }
                     name = Some(text);
                 }
@@ -102,7 +102,7 @@ impl ChunkGrid {
                 "must_understand" => {
                     reader.value(Tokens::Json).and_then(Raw::bool).member("must_understand")?;
                 }
-                _ => return Err(MetadataError::unknown_member(&key, MEMBERS).in_member(&key)),
+                _ => return Err(MetadataError::unknown_member(&key, MEMBERS)),
             }
             keys.push(key);
         }
@@ -132,6 +132,7 @@ impl ChunkGrid {
         members.check_known(&["chunk_shape"])?;
         let raw = members.require("chunk_shape", "an array of chunk lengths")?;
         let chunk_shape = read_elements(raw, "an array of chunk lengths", |raw| raw.at_least(1))
+            .breaks(Rule::RegularChunkShape)
             .member("chunk_shape")?;
         Ok(ChunkGrid::Regular { chunk_shape })
     }
@@ -144,6 +145,7 @@ impl ChunkGrid {
                 if chunk_shape.len() != shape.len() {
                     let found = format!("length {}", chunk_shape.len());
                     return Err(MetadataError::unexpected(found, allowed())
+                        .breaks(Rule::GridRank)
                         .in_member("chunk_shape")
                         .in_member("configuration"));
                 }
@@ -152,6 +154,7 @@ impl ChunkGrid {
                 if chunk_shapes.len() != shape.len() {
                     let found = format!("length {}", chunk_shapes.len());
                     return Err(MetadataError::unexpected(found, allowed())
+                        .breaks(Rule::GridRank)
                         .in_member("chunk_shapes")
                         .in_member("configuration"));
                 }
@@ -201,6 +204,10 @@ pub(crate) fn write_list(values: &[u64], json: &mut String) {
     json.push(']');
 }
 
+fn unknown(name: &str) -> MetadataError {
+    MetadataError::unknown_name("chunk grid", name, NAMES, ALLOWED).breaks(Rule::UnknownChunkGrid)
+}
+
 fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<ChunkGrid> {
     reader.open(b'{', "an object")?;
     let mut keys = Vec::new();
@@ -212,7 +219,8 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
             "kind" => {
                 let raw = reader.value(Tokens::Json).member("kind")?;
                 if raw.shape() != Shape::String || raw.string("text")? != "inline" {
-                    return Err(raw.expected("\"inline\"").in_member("kind"));
+                    let error = raw.expected("\"inline\"").breaks(Rule::GridKind);
+                    return Err(error.in_member("kind"));
                 }
                 kind = true;
             }
@@ -224,6 +232,7 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
                     "the member of ZEP 3 and of regular grids",
                     "\"chunk_shapes\" in a rectilinear grid",
                 )
+                .breaks(Rule::GridSpelling)
                 .in_member("chunk_shape"));
             }
             _ => {
@@ -262,7 +271,8 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
 fn read_axes(reader: &mut Reader<'_>) -> Result<Vec<ChunkEdges>> {
     if reader.peek() != Some(b'[') {
         let raw = reader.value(Tokens::Json)?;
-        return Err(raw.expected("an array of edge lengths for each dimension"));
+        let error = raw.expected("an array of edge lengths for each dimension");
+        return Err(error.breaks(Rule::GridAxis));
     }
     reader.open(b'[', "an array")?;
     let mut axes = Vec::new();

@@ -7,6 +7,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{Raw, Tokens};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -143,7 +144,8 @@ impl ChunkKeyEncoding {
         const ALLOWED: &str = "\"default\" or \"v2\"";
         let extension = RawExtension::read(raw)?;
         if !KNOWN.contains(&extension.name.as_ref()) {
-            return Err(extension.unknown_name("chunk key encoding", KNOWN, ALLOWED));
+            let error = extension.unknown_name("chunk key encoding", KNOWN, ALLOWED);
+            return Err(error.breaks(Rule::UnknownChunkKeyEncoding));
         }
         extension.only_known_members()?;
         let mut members = extension.members()?;
@@ -152,7 +154,10 @@ impl ChunkKeyEncoding {
             Some(raw) => match raw.string(SEPARATORS).map(Cow::into_owned).as_deref() {
                 Ok("/") => Ok(Some(Separator::Slash)),
                 Ok(".") => Ok(Some(Separator::Dot)),
-                _ => Err(raw.expected(SEPARATORS).in_member("separator")),
+                _ => Err(raw
+                    .expected(SEPARATORS)
+                    .breaks(Rule::ChunkKeySeparator)
+                    .in_member("separator")),
             },
             None => Ok(None),
         };

@@ -7,6 +7,7 @@ use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
 use crate::float::{FloatFormat, Specials};
 use crate::json::{Raw, Tokens, write_string};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -276,7 +277,8 @@ impl DataType {
             simple
         } else if let Some(raw_bits) = RawBits::from_name(name) {
             let allowed = "r and a positive multiple of 8, such as r16";
-            let error = || MetadataError::unexpected(extension.describe(), allowed);
+            let error =
+                || MetadataError::unexpected(extension.describe(), allowed).breaks(Rule::RawBits);
             DataType::RawBits(raw_bits.ok_or_else(error)?)
         } else {
             if !OPAQUE.contains(&name) {
@@ -390,5 +392,6 @@ pub(crate) fn read_member(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<D
 }
 
 fn unknown(extension: &RawExtension<'_>) -> MetadataError {
-    extension.unknown_name("data type", NAMES, ALLOWED)
+    let error = extension.unknown_name("data type", NAMES, ALLOWED);
+    error.breaks(Rule::UnderstandDataType)
 }

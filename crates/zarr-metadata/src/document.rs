@@ -14,6 +14,7 @@ use crate::json::{
     Object, Raw, Reader, Shape, Tokens, distinct, new_line, pretty, read_elements, same, unescape,
     write_string,
 };
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -129,12 +130,13 @@ impl Document {
         check_format(self.require("zarr_format", "3")?)?;
         let raw = self.require("node_type", "\"array\" or \"group\"")?;
         if raw.shape() != Shape::String || raw.string("text")? != node_type {
-            return Err(raw.expected(format!("\"{node_type}\"")).in_member("node_type"));
+            let error = raw.expected(format!("\"{node_type}\"")).breaks(Rule::NodeType);
+            return Err(error.in_member("node_type"));
         }
         if let Some(raw) = self.member("attributes")
             && raw.shape() != Shape::Object
         {
-            return Err(raw.expected("an object").in_member("attributes"));
+            return Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes"));
         }
         for member in &self.members {
             if !known.contains(&member.name.as_ref()) {
@@ -154,7 +156,7 @@ impl Document {
                 return Ok(());
             }
         }
-        Err(MetadataError::unknown_member(name, known).in_member(name))
+        Err(MetadataError::not_among(name, known, Rule::UnknownMember))
     }
 
     /// SD-56: storage transformers that all may be ignored.
@@ -170,6 +172,7 @@ impl Document {
             }
             Ok(())
         })
+        .breaks(Rule::StorageTransformers)
         .member("storage_transformers")
         .map(drop)
     }
@@ -219,11 +222,12 @@ impl Document {
 
 /// SD-56: the integer 3.
 fn check_format(raw: Raw<'_>) -> Result<()> {
-    match raw.text() {
-        "3" => Ok(()),
-        "2" => Err(raw.expected("3: this is Zarr version 2").in_member("zarr_format")),
-        _ => Err(raw.expected("the integer 3").in_member("zarr_format")),
-    }
+    let allowed = match raw.text() {
+        "3" => return Ok(()),
+        "2" => "3: this is Zarr version 2",
+        _ => "the integer 3",
+    };
+    Err(raw.expected(allowed).breaks(Rule::ZarrFormat).in_member("zarr_format"))
 }
 
 /// A new document in canonical layout.
@@ -245,7 +249,7 @@ pub(crate) fn check_attributes(json: &str) -> Result<()> {
     let raw = Raw::parse(json, Tokens::Json).member("attributes")?;
     match raw.shape() {
         Shape::Object => Ok(()),
-        _ => Err(raw.expected("an object").in_member("attributes")),
+        _ => Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes")),
     }
 }
 
@@ -305,7 +309,9 @@ pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
         let raw = reader.value(Tokens::AndNotFinite).member(&key)?;
         match key.as_ref() {
             "zarr_format" => check_format(raw)?,
-            "node_type" => return raw.string(ALLOWED).member("node_type"),
+            "node_type" => {
+                return raw.string(ALLOWED).breaks(Rule::NodeType).member("node_type");
+            }
             _ => {}
         }
     }

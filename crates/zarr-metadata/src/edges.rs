@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 
 use crate::error::{At, MetadataError};
 use crate::json::{Reader, Shape, Tokens, write_u64};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -120,7 +121,8 @@ impl ChunkEdges {
                 Some(extent) => Err(MetadataError::unexpected(
                     format!("edges of sum {extent}"),
                     format!("a sum of at least {length}, the length of the axis"),
-                )),
+                )
+                .breaks(Rule::GridTooShort)),
                 None => Err(too_far()),
             },
         }
@@ -151,7 +153,8 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
         let raw = reader.value(Tokens::Json)?;
         return match raw.natural() {
             Some(edge) if edge > 0 => Ok(ChunkEdges::Integer(edge)),
-            _ => Err(raw.expected(AXIS)),
+            Some(_) => Err(raw.expected(AXIS).breaks(Rule::GridZeroEdge)),
+            None => Err(raw.expected(AXIS).breaks(Rule::GridAxis)),
         };
     }
     reader.open(b'[', "an array")?;
@@ -192,8 +195,11 @@ fn read_run(reader: &mut Reader<'_>) -> Result<EdgeRun> {
     }
     let raw = reader.value(Tokens::Json)?;
     Err(match raw.shape() {
-        Shape::Array => raw.expected("a run [length, count] of two integers of at least 1"),
-        _ => raw.expected(EDGE),
+        Shape::Array => raw
+            .expected("a run [length, count] of two integers of at least 1")
+            .breaks(Rule::GridRun),
+        _ if raw.text() == "0" => raw.expected(EDGE).breaks(Rule::GridZeroEdge),
+        _ => raw.expected(EDGE).breaks(Rule::GridEdge),
     })
 }
 
@@ -202,6 +208,7 @@ fn too_far() -> MetadataError {
         "edges whose sum exceeds 18446744073709551615",
         "a sum that fits 64 bits",
     )
+    .breaks(Rule::GridOverflow)
 }
 
 pub(crate) fn write_edges(edges: &ChunkEdges, json: &mut String) {

@@ -6,6 +6,7 @@ use crate::data_type::{Component, DataType};
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Raw, Shape, Tokens, read_elements};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -135,7 +136,9 @@ pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, out: &mut Vec<u8>) -> Res
         return Err(not_interpreted(data_type));
     };
     match component {
-        Component::Raw { bytes } => return read_raw_bits(data_type, bytes, raw, out),
+        Component::Raw { bytes } => {
+            return read_raw_bits(data_type, bytes, raw, out).breaks(Rule::FillValueRawBits);
+        }
         _ if components == 1 => return read_component(data_type, component, raw, out),
         _ => {}
     }
@@ -143,9 +146,10 @@ pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, out: &mut Vec<u8>) -> Res
     let parts = read_elements(raw, allowed(), |part| {
         let mut bytes = Vec::new();
         read_component(data_type, component, part, &mut bytes).map(|()| bytes)
-    })?;
+    });
+    let parts = parts.breaks(Rule::FillValueComplex)?;
     if parts.len() != components {
-        return Err(raw.expected(allowed()));
+        return Err(raw.expected(allowed()).breaks(Rule::FillValueComplex));
     }
     out.extend(parts.into_iter().flatten());
     Ok(())
@@ -161,11 +165,17 @@ fn read_component(
         Component::Bool => match raw.text() {
             "true" => 1,
             "false" => 0,
-            _ => return Err(raw.expected("true or false, a value of type bool")),
+            _ => {
+                let error = raw.expected("true or false, a value of type bool");
+                return Err(error.breaks(Rule::FillValueKind));
+            }
         },
         Component::Int { bits, signed } => read_integer(bits, signed, raw).ok_or_else(|| {
             let (least, most) = integer_range(bits, signed);
+            // An integer with neither fraction nor exponent is written well.
+            let integer = raw.shape() == Shape::Number && !raw.text().contains(['.', 'e', 'E']);
             raw.expected(format!("an integer from {least} to {most}, a value of type {data_type}"))
+                .breaks(if integer { Rule::FillValueRange } else { Rule::FillValueKind })
         })?,
         _ => read_float(data_type, component, raw)?,
     };
@@ -217,6 +227,7 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
                 OutOfRange::TooSmall => "it is too small, and the type has no zero",
                 OutOfRange::Negative => "the type has no negative numbers",
             })
+            .breaks(Rule::FillValueRange)
         }),
         Shape::String => {
             let text = raw.string("text")?;
@@ -227,15 +238,15 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
                 text => match text.strip_prefix("0x") {
                     Some(digits) => {
                         let bits = component.bits();
-                        let digits = hex(digits, bits).ok_or_else(|| error(""))?;
-                        Word::Hex(digits)
+                        let digits = hex(digits, bits);
+                        Word::Hex(digits.ok_or_else(|| error("").breaks(Rule::FillValueHex))?)
                     }
-                    None => return Err(error("")),
+                    None => return Err(error("").breaks(Rule::FillValueKind)),
                 },
             };
-            word_code(component, &word).ok_or_else(|| error(""))
+            word_code(component, &word).ok_or_else(|| error("").breaks(Rule::FillValueRange))
         }
-        _ => Err(error("")),
+        _ => Err(error("").breaks(Rule::FillValueKind)),
     }
 }
 

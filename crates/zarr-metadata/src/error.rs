@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::finding::Finding;
 use crate::json::write_string;
+use crate::rule::Rule;
 
 /// A document, or a part of one, that breaks the specification.
 ///
@@ -24,6 +25,8 @@ pub struct MetadataError(Box<Inner>);
 struct Inner {
     path: String,
     kind: Kind,
+    /// Which rule is broken, once that is known.
+    rule: Option<Rule>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +60,17 @@ pub(crate) enum Kind {
 
 impl MetadataError {
     pub(crate) fn new(kind: Kind) -> Self {
-        MetadataError(Box::new(Inner { path: "$".to_owned(), kind }))
+        let rule = match &kind {
+            Kind::Utf8 { .. } | Kind::Syntax { .. } => Some(Rule::NotJson),
+            Kind::Depth { .. } => Some(Rule::TooDeep),
+            Kind::Duplicate => Some(Rule::DuplicateKey),
+            // The reader of what it is a part of knows.
+            Kind::Unexpected { .. }
+            | Kind::Missing { .. }
+            | Kind::UnknownMember { .. }
+            | Kind::UnknownName { .. } => None,
+        };
+        MetadataError(Box::new(Inner { path: "$".to_owned(), kind, rule }))
     }
 
     pub(crate) fn unexpected(
@@ -69,7 +82,8 @@ impl MetadataError {
 
     /// The object has no `member`; the path is where it should be.
     pub(crate) fn missing(member: &str, allowed: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Missing { allowed: allowed.into() }).in_member(member)
+        let error = Self::new(Kind::Missing { allowed: allowed.into() });
+        error.breaks(Rule::MissingMember).in_member(member)
     }
 
     /// The object has `key` more than once.
@@ -82,9 +96,16 @@ impl MetadataError {
         matches!(self.0.kind, Kind::Depth { .. })
     }
 
+    /// An extension or its configuration has a `member` that its document does not name.
     pub(crate) fn unknown_member(member: &str, allowed: &'static [&'static str]) -> Self {
+        Self::not_among(member, allowed, Rule::UnknownExtensionMember)
+    }
+
+    /// The object has a `member` that is not among those `allowed`.
+    pub(crate) fn not_among(member: &str, allowed: &'static [&'static str], rule: Rule) -> Self {
         let nearest = nearest(member, allowed);
-        Self::new(Kind::UnknownMember { member: shorten(member), allowed, nearest })
+        let error = Self::new(Kind::UnknownMember { member: shorten(member), allowed, nearest });
+        error.breaks(rule).in_member(member)
     }
 
     /// `known` are the names to suggest, `allowed` is how a message sums them up.
@@ -111,6 +132,26 @@ impl MetadataError {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
+    }
+
+    /// The rule that is broken; `None` for what is about no document, such as bytes that are no
+    /// element.
+    ///
+    /// ```
+    /// use zarr_metadata::{Codec, Rule};
+    ///
+    /// let err = Codec::from_json(br#"{"name": "gzip", "configuration": {"level": 12}}"#).unwrap_err();
+    /// assert_eq!(err.rule(), Some(Rule::GzipConfiguration));
+    /// ```
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        self.0.rule
+    }
+
+    /// Says which rule is broken, unless a part further in has said it more precisely.
+    pub(crate) fn breaks(mut self, rule: Rule) -> Self {
+        self.0.rule.get_or_insert(rule);
+        self
     }
 
     /// The same error seen from a document in which this one is the member `key`.
@@ -152,6 +193,7 @@ impl std::error::Error for MetadataError {}
 pub(crate) trait At<T> {
     fn member(self, key: &str) -> Result<T, MetadataError>;
     fn element(self, index: usize) -> Result<T, MetadataError>;
+    fn breaks(self, rule: Rule) -> Result<T, MetadataError>;
 }
 
 impl<T> At<T> for Result<T, MetadataError> {
@@ -161,6 +203,10 @@ impl<T> At<T> for Result<T, MetadataError> {
 
     fn element(self, index: usize) -> Self {
         self.map_err(|e| e.in_element(index))
+    }
+
+    fn breaks(self, rule: Rule) -> Self {
+        self.map_err(|e| e.breaks(rule))
     }
 }
 

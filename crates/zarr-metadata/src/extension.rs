@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
 use crate::json::{Object, Raw, Shape, Tokens, same, write_string};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -106,6 +107,10 @@ pub(crate) const MEMBERS: &[&str] = &["name", "configuration", "must_understand"
 
 impl<'a> RawExtension<'a> {
     pub(crate) fn read(raw: Raw<'a>) -> Result<Self> {
+        Self::parts(raw).breaks(Rule::ExtensionForm)
+    }
+
+    fn parts(raw: Raw<'a>) -> Result<Self> {
         const ALLOWED: &str = "a name or an object with a name";
         if raw.text() == "\"\"" {
             return Err(raw.expected(ALLOWED));
@@ -142,7 +147,7 @@ impl<'a> RawExtension<'a> {
     /// The members are the three that the specification has, for an extension that is known.
     pub(crate) fn only_known_members(&self) -> Result<()> {
         match &self.unknown {
-            Some(key) => Err(MetadataError::unknown_member(key, MEMBERS).in_member(key)),
+            Some(key) => Err(MetadataError::unknown_member(key, MEMBERS)),
             None => Ok(()),
         }
     }

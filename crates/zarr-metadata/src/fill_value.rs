@@ -6,6 +6,7 @@ use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
 use crate::json::{Raw, Shape, Tokens, same};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -40,7 +41,8 @@ impl FillValue {
                 Some(bytes.into_boxed_slice())
             }
             None if matches!(raw.shape(), Shape::Null | Shape::NotFinite) => {
-                return Err(raw.expected(format!("a fill value of type {data_type}")));
+                let error = raw.expected(format!("a fill value of type {data_type}"));
+                return Err(error.breaks(Rule::FillValueKind));
             }
             None => None,
         };

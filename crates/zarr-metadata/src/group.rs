@@ -8,6 +8,7 @@ use crate::error::{At, MetadataError};
 use crate::finding::Finding;
 use crate::json::{Object, Raw, Shape, same, utf8};
 use crate::node::NodeMetadata;
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -40,7 +41,10 @@ impl GroupMetadata {
         let document = Document::read(utf8(json)?, &mut findings, |_, _, _| None)?;
         document.check("group", GROUP)?;
         let group = GroupMetadata { document, findings };
-        group.read_consolidated().member("consolidated_metadata")?;
+        group
+            .read_consolidated()
+            .breaks(Rule::ConsolidatedMetadata)
+            .member("consolidated_metadata")?;
         Ok(group)
     }
 

@@ -77,6 +77,7 @@ mod float;
 mod group;
 mod json;
 mod node;
+mod rule;
 mod serde_impls;
 
 pub use array::ArrayMetadata;
@@ -95,3 +96,4 @@ pub use fill_value::FillValue;
 pub use finding::Finding;
 pub use group::{ConsolidatedMetadata, GroupMetadata};
 pub use node::NodeMetadata;
+pub use rule::Rule;

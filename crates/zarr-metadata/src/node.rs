@@ -5,6 +5,7 @@ use crate::document;
 use crate::error::MetadataError;
 use crate::group::GroupMetadata;
 use crate::json::{utf8, write_string};
+use crate::rule::Rule;
 
 /// A `zarr.json`, by its `node_type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl NodeMetadata {
                 let mut found = String::new();
                 write_string(&crate::error::shorten(other), &mut found);
                 let error = MetadataError::unexpected(found, "\"array\" or \"group\"");
-                Err(error.in_member("node_type"))
+                Err(error.breaks(Rule::NodeType).in_member("node_type"))
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::known::{Packbits, ReshapeDim};
 use super::{Codec, CodecKind};
 use crate::data_type::DataType;
-use crate::error::{At, MetadataError};
+use crate::error::{At, Kind, MetadataError};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -12,6 +13,10 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// An unknown codec may be of any kind, unless it may be skipped: then the others must be a chain
 /// without it (SD-42).
 pub(super) fn check_order(codecs: &[Codec]) -> Result<()> {
+    in_order(codecs).breaks(Rule::ChainOrder)
+}
+
+fn in_order(codecs: &[Codec]) -> Result<()> {
     let mut array_to_bytes: Option<&str> = None;
     let mut bytes_to_bytes: Option<&str> = None;
     // An unknown codec that may be the one that makes bytes.
@@ -92,6 +97,7 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
                     let found = dims.get(at).copied().unwrap_or_default().to_string();
                     let allowed = format!("a dimension below {rank}, the rank of the input");
                     return Err(MetadataError::unexpected(found, allowed)
+                        .breaks(Rule::ReshapeInputDim)
                         .in_element(at)
                         .in_element(index)
                         .in_member("shape")
@@ -105,6 +111,7 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
                 let found = format!("length {}", transpose.order.len());
                 let allowed = format!("length {rank}, the rank of the input");
                 Err(MetadataError::unexpected(found, allowed)
+                    .breaks(Rule::TransposeRank)
                     .in_member("order")
                     .in_member("configuration"))
             }
@@ -118,13 +125,17 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
         {
             Some((data_type, Some(layout))) if layout.swap_unit > 1 && endian.is_none() => {
                 let allowed = format!("\"little\" or \"big\": {data_type} has several bytes");
-                Err(MetadataError::missing("endian", allowed).in_member("configuration"))
+                Err(MetadataError::new(Kind::Missing { allowed: allowed.into() })
+                    .breaks(Rule::BytesEndianMissing)
+                    .in_member("endian")
+                    .in_member("configuration"))
             }
             _ => Ok(()),
         },
         Codec::NumcodecsPackbits => match data_type {
             Some(data_type) if *data_type != DataType::Bool => {
-                Err(MetadataError::unexpected(format!("type {data_type}"), "type bool"))
+                let found = format!("type {data_type}");
+                Err(MetadataError::unexpected(found, "type bool").breaks(Rule::NumcodecsPackbits))
             }
             _ => Ok(()),
         },
@@ -136,6 +147,7 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
                 let found = format!("length {inner}");
                 let allowed = format!("length {rank}, the rank of the input");
                 return Err(MetadataError::unexpected(found, allowed)
+                    .breaks(Rule::ShardingRank)
                     .in_member("chunk_shape")
                     .in_member("configuration"));
             }
@@ -159,20 +171,25 @@ fn check_codec(codec: &Codec, data_type: Option<&DataType>, rank: Option<usize>)
 fn check_packbits(packbits: &Packbits, data_type: &DataType) -> Result<()> {
     let Some(layout) = data_type.layout().filter(|_| data_type.is_packable()) else {
         let allowed = "a bool, integer, float or complex type of fixed size under packbits";
-        return Err(MetadataError::unexpected(format!("type {data_type}"), allowed));
+        let error = MetadataError::unexpected(format!("type {data_type}"), allowed);
+        return Err(error.breaks(Rule::PackbitsDataType));
     };
     let bits = u64::from(layout.component_bits);
     for (member, bit) in [("first_bit", packbits.first_bit), ("last_bit", packbits.last_bit)] {
         if let Some(bit) = bit.filter(|bit| *bit >= bits) {
             let allowed = format!("a bit below {bits}, the bits of a component of {data_type}");
-            return Err(MetadataError::unexpected(bit.to_string(), allowed).in_member(member));
+            return Err(MetadataError::unexpected(bit.to_string(), allowed)
+                .breaks(Rule::PackbitsBitRange)
+                .in_member(member));
         }
     }
     if let (Some(first), Some(last)) = (packbits.first_bit, packbits.last_bit)
         && last < first
     {
         let allowed = format!("at least {first}, the first bit");
-        return Err(MetadataError::unexpected(last.to_string(), allowed).in_member("last_bit"));
+        return Err(MetadataError::unexpected(last.to_string(), allowed)
+            .breaks(Rule::PackbitsBitRange)
+            .in_member("last_bit"));
     }
     Ok(())
 }
@@ -183,7 +200,9 @@ fn check_fixed_size(codecs: &[Codec]) -> Result<()> {
         match codec {
             Codec::Gzip { .. } | Codec::Zstd(_) | Codec::Blosc(_) | Codec::ShardingIndexed(_) => {
                 let allowed = "codecs whose output has a fixed size";
-                return Err(MetadataError::unexpected(codec.name(), allowed).in_element(index));
+                return Err(MetadataError::unexpected(codec.name(), allowed)
+                    .breaks(Rule::ShardingIndexSize)
+                    .in_element(index));
             }
             _ => {}
         }

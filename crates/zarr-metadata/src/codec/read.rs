@@ -10,6 +10,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{Object, Raw, Shape, read_elements};
+use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -22,6 +23,7 @@ pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<V
         index = index.saturating_add(1);
         codec
     })
+    .breaks(Rule::ChainOrder)
 }
 
 pub(super) fn read_codec(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Codec> {
@@ -74,9 +76,9 @@ fn reader_of(name: &str) -> Option<ReadConfiguration> {
         "packbits" => read_packbits,
         "bytes" => read_bytes,
         "sharding_indexed" => read_sharding,
-        "gzip" => read_gzip,
-        "zstd" => read_zstd,
-        "blosc" => read_blosc,
+        "gzip" => |members, context| read_gzip(members, context).breaks(Rule::GzipConfiguration),
+        "zstd" => |members, context| read_zstd(members, context).breaks(Rule::ZstdConfiguration),
+        "blosc" => |members, context| read_blosc(members, context).breaks(Rule::BloscConfiguration),
         "crc32c" => |_, _| Ok(Codec::Crc32c),
         "numcodecs.packbits" => |_, _| Ok(Codec::NumcodecsPackbits),
         _ => return None,
@@ -146,12 +148,14 @@ fn read_reshape(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> 
         let dim = read_reshape_dim(raw, &mut last)?;
         if dim == ReshapeDim::Auto {
             if has_auto {
-                return Err(MetadataError::unexpected("a second -1", "-1 at most once"));
+                let error = MetadataError::unexpected("a second -1", "-1 at most once");
+                return Err(error.breaks(Rule::ReshapeAuto));
             }
             has_auto = true;
         }
         Ok(dim)
     })
+    .breaks(Rule::ReshapeShape)
     .member("shape")?;
     Ok(Codec::Reshape(Reshape { shape }))
 }
@@ -166,11 +170,12 @@ fn read_reshape_dim(raw: Raw<'_>, last: &mut Option<usize>) -> Result<ReshapeDim
         },
         Shape::Array => {
             let dims = read_elements(raw, ALLOWED, |raw| {
-                let dim = dimension(raw)?;
+                let dim = dimension(raw).breaks(Rule::ReshapeInputDim)?;
                 if let Some(last) = last.filter(|last| dim <= *last) {
-                    return Err(raw.expected(format!(
+                    let allowed = format!(
                         "an input dimension after {last}: they increase over the whole shape"
-                    )));
+                    );
+                    return Err(raw.expected(allowed).breaks(Rule::ReshapeIncreasing));
                 }
                 *last = Some(dim);
                 Ok(dim)
@@ -195,11 +200,13 @@ fn read_transpose(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec
         r#""F""# => "a permutation: \"F\" is the dimensions reversed, [1, 0] for two of them",
         _ => ALLOWED,
     };
-    let order = read_elements(raw, allowed, dimension).member("order")?;
+    let order =
+        read_elements(raw, allowed, dimension).breaks(Rule::TransposeOrder).member("order")?;
     let mut seen = vec![false; order.len()];
     for (index, &dim) in order.iter().enumerate() {
         let error = |allowed: String| {
             let error = MetadataError::unexpected(dim.to_string(), allowed);
+            let error = error.breaks(Rule::TransposePermutation);
             Err(error.in_element(index).in_member("order"))
         };
         match seen.get_mut(dim) {
@@ -221,7 +228,9 @@ fn early_spelling(members: &mut Object<'_>) -> Result<()> {
     ] {
         if members.take(theirs).is_some() {
             let found = format!("\"{theirs}\", the spelling of an early schema");
-            return Err(MetadataError::unexpected(found, ours).in_member(theirs));
+            return Err(MetadataError::unexpected(found, ours)
+                .breaks(Rule::PackbitsSpelling)
+                .in_member(theirs));
         }
     }
     Ok(())
@@ -236,16 +245,19 @@ fn read_packbits(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec>
         };
         Err(raw.expected(allowed))
     });
-    let padding = padding.transpose().member("padding_encoding")?;
+    let padding =
+        padding.transpose().breaks(Rule::PackbitsPaddingEncoding).member("padding_encoding")?;
     let bit =
         |raw: Raw<'_>| raw.natural().ok_or_else(|| raw.expected("a bit, counted from 0, or null"));
-    let first_bit = members.optional("first_bit", bit)?;
-    let last_bit = members.optional("last_bit", bit)?;
+    let first_bit = members.optional("first_bit", bit).breaks(Rule::PackbitsBit)?;
+    let last_bit = members.optional("last_bit", bit).breaks(Rule::PackbitsBit)?;
     if let (Some(first), Some(last)) = (first_bit, last_bit)
         && last < first
     {
         let allowed = format!("at least {first}, the first bit");
-        return Err(MetadataError::unexpected(last.to_string(), allowed).in_member("last_bit"));
+        return Err(MetadataError::unexpected(last.to_string(), allowed)
+            .breaks(Rule::PackbitsBitRange)
+            .in_member("last_bit"));
     }
     let padding_encoding = padding.unwrap_or(PaddingEncoding::None);
     Ok(Codec::Packbits(Packbits { padding_encoding, first_bit, last_bit }))
@@ -253,13 +265,15 @@ fn read_packbits(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec>
 
 fn read_bytes(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> {
     let endian = members.take("endian").map(|raw| named(ENDIANS, raw).member("endian"));
-    Ok(Codec::Bytes { endian: endian.transpose()? })
+    Ok(Codec::Bytes { endian: endian.transpose().breaks(Rule::BytesEndian)? })
 }
 
 fn read_sharding(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Codec> {
     const LENGTHS: &str = "an array of chunk lengths";
     let raw = members.require("chunk_shape", LENGTHS)?;
-    let chunk_shape = read_elements(raw, LENGTHS, |raw| raw.at_least(1)).member("chunk_shape")?;
+    let chunk_shape = read_elements(raw, LENGTHS, |raw| raw.at_least(1))
+        .breaks(Rule::ShardingChunkShape)
+        .member("chunk_shape")?;
     let mut chain = |key: &'static str| -> Result<Vec<Codec>> {
         let raw = members.require(key, "an array of codecs")?;
         Finding::scope(
@@ -277,7 +291,8 @@ fn read_sharding(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<
     let index_location = members
         .take("index_location")
         .map(|raw| named(LOCATIONS, raw).member("index_location"))
-        .transpose()?
+        .transpose()
+        .breaks(Rule::ShardingIndexLocation)?
         .unwrap_or(IndexLocation::End);
     Ok(Codec::ShardingIndexed(Box::new(Sharding {
         chunk_shape,

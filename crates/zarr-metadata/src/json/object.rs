@@ -69,7 +69,7 @@ impl<'a> Object<'a> {
     /// Before a missing member is told: it may be there with a typing error.
     pub(crate) fn check_known(&self, known: &'static [&'static str]) -> Result<()> {
         match self.members.iter().find(|(name, _)| !known.contains(&name.as_ref())) {
-            Some((name, _)) => Err(MetadataError::unknown_member(name, known).in_member(name)),
+            Some((name, _)) => Err(MetadataError::unknown_member(name, known)),
             None => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! Documents that other programs wrote, and the ones that must be refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use zarr_metadata::{ArrayMetadata, Codec, MetadataError, NodeMetadata};
+use zarr_metadata::{ArrayMetadata, Codec, MetadataError, NodeMetadata, Rule};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -107,6 +107,7 @@ fn sd_33_documents_of_other_writers_are_read_and_kept() {
 fn documents_that_must_be_refused_are_refused_at_their_place() {
     let documents = collection("invalid");
     let mut refused = 0;
+    let mut broken: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in cases("invalid") {
         let text = |key: &str| case[key].as_str().unwrap();
         // Errors of chunks and of what a chain makes of a chunk are for the crates above.
@@ -123,8 +124,24 @@ fn documents_that_must_be_refused_are_refused_at_their_place() {
         // whatever it cuts.
         let inside = error.path().starts_with(place) || place.starts_with(error.path());
         assert!(inside || name == "json-truncated", "{name}: {error}, expected at {place}");
+        let rule = error.rule().unwrap_or_else(|| panic!("{name}: {error} breaks no rule"));
+        broken.entry(rule.id()).or_default().push(name.to_owned());
     }
     assert!(refused > 300, "{refused}");
+    let lines: Vec<_> =
+        broken.iter().map(|(rule, names)| format!("{rule}\n  {}", names.join("\n  "))).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn rules_have_names_in_kebab_case_of_their_own() {
+    let ids: BTreeSet<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+    assert_eq!(ids.len(), Rule::ALL.len());
+    for rule in Rule::ALL {
+        let plain = rule.id().bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        assert!(plain && rule.to_string() == rule.id(), "{rule:?}");
+        assert!(!rule.text().ends_with('.') && !rule.text().contains('\n'), "{rule:?}");
+    }
 }
 
 #[test]
