@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::run::{Outcome, cargo, root};
-use crate::{book, conformance, fixtures, s3, tidy};
+use crate::{api, book, conformance, fixtures, s3, tidy};
 
 /// Runs every check, or with `--quick` those that need no second build.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
@@ -37,6 +37,7 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
     if quick {
         return Ok(());
     }
+    api::api(&["--check".to_owned()])?;
     s3::s3_test(&["--quick".to_owned()])?;
     // Overflow that debug assertions catch must not turn into a wrong answer without them.
     cargo(

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod api;
 mod book;
 mod check;
 mod conformance;
@@ -46,6 +47,11 @@ const COMMANDS: &[Command] = &[
         name: "book",
         about: "book/: the pages of docs/ as a book; fails on a dead link",
         run: book::book,
+    },
+    Command {
+        name: "api",
+        about: "docs/api: the public items of each library crate; --check compares",
+        run: api::api,
     },
     Command {
         name: "fixtures",

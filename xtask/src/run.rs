@@ -45,6 +45,19 @@ pub(crate) fn step(command: &mut Command) -> Outcome {
     Ok(())
 }
 
+/// Runs one command from the root and returns what it printed, or what it complained of.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let line = command_line(command);
+    let found = command
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("could not start `{line}`: {error}"))?;
+    match found.status.success() {
+        true => Ok(String::from_utf8_lossy(&found.stdout).into_owned()),
+        false => Err(format!("`{line}`: {}", String::from_utf8_lossy(&found.stderr))),
+    }
+}
+
 fn command_line(command: &Command) -> String {
     let name = Path::new(command.get_program())
         .file_name()

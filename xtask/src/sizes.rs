@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::run::{Outcome, root};
+use crate::run::{Outcome, output, root};
 
 const PAGE: &str = "docs/sizes.md";
 const README: &str = "README.md";
@@ -174,14 +174,6 @@ fn processor() -> String {
         .and_then(|rest| rest.split_once(": "))
         .map_or("an unknown processor", |(_, name)| name);
     format!("{cores} cores of {}", name.trim())
-}
-
-fn output(command: &mut Command) -> Result<String, String> {
-    let found = command.current_dir(root()).output().map_err(|error| error.to_string())?;
-    match found.status.success() {
-        true => Ok(String::from_utf8_lossy(&found.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&found.stderr).into_owned()),
-    }
 }
 
 fn read(path: &str) -> Result<String, String> {

@@ -1,0 +1,94 @@
+//! `cargo xtask api [--check]`: the public items of each library crate, a line each, in `docs/api/`.
+//!
+//! A change of what users build on then shows in a diff, where it can be agreed to.
+
+use std::fs;
+use std::process::Command;
+
+use crate::run::{Outcome, output, root, step};
+
+const FOLDER: &str = "docs/api";
+
+/// The crates that others build on; the command line has no API.
+const LIBRARIES: &[&str] = &[
+    "zarr-view",
+    "zarr-packbits",
+    "zarr-grid",
+    "zarr-metadata",
+    "zarr-codec",
+    "zarr-array",
+    "zarr-kit",
+];
+
+/// Writes the lists, or with `--check` compares them with what is there.
+pub(crate) fn api(arguments: &[String]) -> Outcome {
+    let check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => return Err("usage: cargo xtask api [--check]".to_owned()),
+    };
+    describe()?;
+    let mut changed = Vec::new();
+    for name in LIBRARIES {
+        let path = format!("{FOLDER}/{name}.txt");
+        let found = list(name)?;
+        let known = fs::read_to_string(root().join(&path)).unwrap_or_default();
+        if found == known {
+            continue;
+        }
+        if check {
+            changed.push(format!("{path}: {}", first_difference(&known, &found)));
+            continue;
+        }
+        let write = fs::create_dir_all(root().join(FOLDER))
+            .and_then(|()| fs::write(root().join(&path), found));
+        write.map_err(|error| format!("{path}: {error}"))?;
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("`cargo xtask api` would change\n  {}", changed.join("\n  ")))
+}
+
+/// Has rustdoc write what it knows of each crate as JSON; built as for `check`'s documentation, so
+/// that only rustdoc itself has to run again.
+fn describe() -> Outcome {
+    let mut command = Command::new("cargo");
+    command.args(["doc", "--workspace", "--quiet", "--locked", "--no-deps", "--all-features"]);
+    command.arg("--lib");
+    command.env("RUSTDOC", root().join("xtask/api/rustdoc"));
+    command.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json");
+    step(&mut command)
+}
+
+fn list(name: &str) -> Result<String, String> {
+    let manifest = "xtask/api/Cargo.toml";
+    let file = format!("target/doc/{}.json", name.replace('-', "_"));
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--locked", "--manifest-path", manifest, "--", &file]);
+    output(&mut command)
+}
+
+/// The first line that one of two texts has and the other does not.
+fn first_difference(known: &str, found: &str) -> String {
+    let mut pairs = known.lines().zip(found.lines());
+    match pairs.find(|(known, found)| known != found) {
+        Some((known, found)) => format!("has `{known}` where the code has `{found}`"),
+        None => match found.lines().nth(known.lines().count()) {
+            Some(line) => format!("lacks `{line}`"),
+            None => "has lines that the code does not".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_difference;
+
+    #[test]
+    fn differences_name_a_line() {
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), "has `b` where the code has `c`");
+        assert_eq!(first_difference("a\n", "a\nb\n"), "lacks `b`");
+        assert_eq!(first_difference("a\nb\n", "a\n"), "has lines that the code does not");
+    }
+}
