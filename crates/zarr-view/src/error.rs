@@ -27,9 +27,9 @@ pub enum ViewError {
         axis: usize,
     },
     /// The sizes multiply to more than `isize::MAX`; sizes of zero count as one here.
-    #[error("the sizes up to axis {axis} multiply to more than {}", isize::MAX)]
+    #[error("the sizes from axis {axis} on multiply to more than {}", isize::MAX)]
     TooLarge {
-        /// The first axis, from the innermost outwards, at which the product is too large.
+        /// The first axis, from the innermost outwards, with which the product is too large.
         axis: usize,
     },
     /// A valid index would lie at a negative position, or past `isize::MAX`.

@@ -6,6 +6,10 @@ use crate::ViewError;
 /// The number of valid elements of the outer view up to which a composition is enumerated.
 const ENUMERATED: usize = 4096;
 
+/// How often bounds are drawn tighter by each other. Nearly always once or twice is enough; where
+/// each bound moves the other by one, sizes would decide how often.
+const ROUNDS: usize = 64;
+
 impl View {
     /// The view that reads `inner` through `self`; `None` if no single view does, or none was
     /// found.
@@ -95,8 +99,11 @@ impl View {
         }
         if inner.mask.is_some() {
             // Drop what no choice of the other indices makes valid, until nothing changes.
-            let mut changed = true;
-            while core::mem::take(&mut changed) {
+            for round in 0.. {
+                if round == ROUNDS {
+                    return None;
+                }
+                let mut changed = false;
                 for digit in 0..inner.rank() {
                     let (lo, hi) = inner.valid(digit);
                     let (lo, hi) = (lo as i128, hi as i128 - 1);
@@ -125,6 +132,9 @@ impl View {
                         changed |= new != bounds[axis];
                         bounds[axis] = new;
                     }
+                }
+                if !changed {
+                    break;
                 }
             }
             for digit in 0..inner.rank() {

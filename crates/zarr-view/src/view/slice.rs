@@ -59,6 +59,8 @@ impl View {
         if self.is_masked_out() {
             return Ok(Self::masked_out(shape));
         }
+        // A step that is never taken may be any, and `isize::MIN` cannot be negated.
+        let step = if count == 1 { 0 } else { step };
         let mut strides = self.strides.clone();
         let mut offset = self.offset;
         let mut mask = self.mask.clone();

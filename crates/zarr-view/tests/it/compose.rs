@@ -81,6 +81,22 @@ fn large_views_compose_without_enumeration() {
     assert_eq!(outer.compose(&inner).unwrap(), Some(direct));
 }
 
+/// Two digits that move against each other, and a mask that wants both to be high: each bound that
+/// follows from the other is one further on, and going through all of them would take hours.
+#[test]
+fn a_mask_that_bounds_slowly_takes_no_time() {
+    let side = 1_usize << 31;
+    let half = side / 2;
+    let inner = View::contiguous(&[side, side]).unwrap().permute(&[1, 0]).unwrap();
+    let inner = inner.with_mask(&[(half + 1, side), (half, side)]).unwrap();
+    let step = side as isize - 1;
+    let (count, start) = (side / 4, half * side + half);
+    let outer = View::new(&[count, count], &[step, -step], start as isize).unwrap();
+    if let Some(view) = outer.compose(&inner).unwrap() {
+        assert!(view.is_masked_out());
+    }
+}
+
 #[test]
 fn inverses_undo_and_none_is_missed() {
     let mut rng = Rng(14);

@@ -152,6 +152,18 @@ fn slicing_steps_through_every_index_it_says() {
     });
 }
 
+/// With one index the step does not matter, not even one that cannot be negated.
+#[test]
+fn slicing_one_index_takes_any_step() {
+    let view = View::masked(&[5], &[1], -1, &[(1, 4)]).unwrap();
+    for start in 0..5 {
+        let one = view.slice(0, start, 1, 1).unwrap();
+        for step in [0, -1, isize::MIN, isize::MAX] {
+            assert_eq!(view.slice(0, start, step, 1).as_ref(), Ok(&one), "{start} by {step}");
+        }
+    }
+}
+
 #[test]
 fn expanding_repeats() {
     for_views(26, |rng, view| {
@@ -365,13 +377,13 @@ fn arguments_that_do_not_fit_are_errors() {
     axis 1: 2 indices from 2 by 2 are not within 0..3
     axis 0: size 2 cannot be expanded to 4, only size 1 can
     expected a shape of 6 elements, found 7
-    the sizes up to axis 0 multiply to more than 9223372036854775807
+    the sizes from axis 0 on multiply to more than 9223372036854775807
     the outer view reaches position 5, the inner view has 5 elements
     axis 0: range 2..1 is not within 0..2
     valid positions reach beyond 0 to 9223372036854775807
     valid positions reach beyond 0 to 9223372036854775807
     the offset of the result does not fit an isize
-    the sizes up to axis 1 multiply to more than 9223372036854775807
+    the sizes from axis 1 on multiply to more than 9223372036854775807
     "
     );
 }
@@ -423,6 +435,7 @@ fn extreme_numbers_never_wrap() {
         for axis in 0..rank {
             let _ = view.flip(axis).map(|view| view.flip(axis));
             let n = view.shape()[axis];
+            let _ = view.slice(axis, n / 2, isize::MIN, 1);
             let _ = view.slice(axis, n / 2, isize::MIN, 2);
             let _ = view.slice(axis, n / 2, 1 << 30, 1 << 32);
             let _ = view.slice(axis, n.saturating_sub(1), -1, n);
