@@ -26,7 +26,7 @@ use crate::view::{View, unravel};
 /// assert_eq!(stack.views(), [View::new(&[2], &[3], 1)?]);
 /// # Ok::<(), zarr_view::ViewError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ViewStack {
     /// Lowest first; never empty.
     views: SmallVec<[View; 1]>,
@@ -80,7 +80,7 @@ impl ViewStack {
     /// Puts a view on top that reads the elements of this stack in C order.
     ///
     /// # Errors
-    /// [`ViewError::Outer`] if it reaches past them.
+    /// [`ViewError::Outer`] if it reaches past them; the stack is unchanged then.
     pub fn push(&mut self, view: View) -> Result<(), ViewError> {
         let (reach, elements) = (view.span().end, self.top().len());
         if reach > elements {
@@ -183,5 +183,11 @@ impl ViewStack {
             }
         }
         Ok(())
+    }
+}
+
+impl From<View> for ViewStack {
+    fn from(view: View) -> Self {
+        Self::new(view)
     }
 }

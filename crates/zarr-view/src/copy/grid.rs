@@ -91,7 +91,12 @@ impl<'a> OutputGrid<'a> {
         let bit = 1 << (number % 8);
         // Only the bit itself is at stake, so the order of other memory does not matter.
         let before = self.taken.get(number / 8)?.fetch_or(bit, Ordering::Relaxed);
-        // Different parts share no index of the whole, and this one is handed out once.
-        (before & bit == 0).then(|| self.whole.part(view))
+        if before & bit != 0 {
+            return None;
+        }
+        #[expect(unsafe_code, reason = "hands out the disjoint parts of an output")]
+        // SAFETY: the part is a box of the whole, which the grid never writes itself; different
+        // parts share no index and so no position, and the bit lets this one be taken once.
+        Some(unsafe { self.whole.part(view) })
     }
 }

@@ -43,7 +43,8 @@ pub struct Output<'a> {
 // and bytes may be written from any thread.
 unsafe impl Send for Output<'_> {}
 #[expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
-// SAFETY: a shared output only hands out its view and size.
+// SAFETY: a shared output only hands out its view and size, and to `OutputGrid` the parts of it, each
+// of them once.
 unsafe impl Sync for Output<'_> {}
 
 impl<'a> Output<'a> {
@@ -89,8 +90,12 @@ impl<'a> Output<'a> {
         }
         let low = self.view.cut(axis, 0..at)?;
         let high = self.view.cut(axis, at..size)?;
-        // The two views share no index, and so no position.
-        Ok((self.part(low), self.part(high)))
+        #[expect(unsafe_code, reason = "divides an output that is given up")]
+        // SAFETY: both are boxes of this output's view, they share no index and so no position, and
+        // this output is gone afterwards.
+        unsafe {
+            Ok((self.part(low), self.part(high)))
+        }
     }
 
     /// Cuts the output into a grid of parts, at the given indices of each axis.
@@ -110,7 +115,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::shrink`].
     pub fn shrink(&mut self, ranges: &[Range<usize>]) -> Result<Output<'_>, CopyError> {
-        Ok(self.part(self.view.shrink(ranges)?))
+        Ok(self.reborrow(self.view.shrink(ranges)?))
     }
 
     /// The output as a box of a larger shape: indices in the margins are masked, and nothing is
@@ -119,7 +124,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::pad`].
     pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<Output<'_>, CopyError> {
-        Ok(self.part(self.view.pad(margins)?))
+        Ok(self.reborrow(self.view.pad(margins)?))
     }
 
     /// The output with its dimensions reordered.
@@ -127,7 +132,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::permute`].
     pub fn permute(&mut self, order: &[usize]) -> Result<Output<'_>, CopyError> {
-        Ok(self.part(self.view.permute(order)?))
+        Ok(self.reborrow(self.view.permute(order)?))
     }
 
     /// The output with one dimension reversed.
@@ -135,7 +140,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::flip`].
     pub fn flip(&mut self, axis: usize) -> Result<Output<'_>, CopyError> {
-        Ok(self.part(self.view.flip(axis)?))
+        Ok(self.reborrow(self.view.flip(axis)?))
     }
 
     /// The output in another shape, if one view can hold it.
@@ -143,7 +148,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::reshape`].
     pub fn reshape(&mut self, shape: &[usize]) -> Result<Option<Output<'_>>, CopyError> {
-        Ok(self.view.reshape(shape)?.map(|view| self.part(view)))
+        Ok(self.view.reshape(shape)?.map(|view| self.reborrow(view)))
     }
 
     /// Writes the elements of a view of the same shape; see [`copy`](crate::copy).
@@ -160,7 +165,12 @@ impl<'a> Output<'a> {
         self.check_element(element)?;
         let plan = CopyPlan::new(src_view, &self.view, element)?;
         plan.check(src, fill)?;
-        self.run_checked(&plan, src, fill);
+        #[expect(unsafe_code, reason = "writes elements that this output owns")]
+        // SAFETY: the plan's destination is this output's view, the source has been checked, and
+        // this output is borrowed exclusively.
+        unsafe {
+            self.run_unchecked(&plan, src, fill);
+        }
         Ok(())
     }
 
@@ -181,7 +191,7 @@ impl<'a> Output<'a> {
             return self.copy_from(src_view, src, element, fill);
         }
         if let Some((src_view, dst_view)) = common_shape(src_view, &self.view)? {
-            return self.part(dst_view).copy_from(&src_view, src, element, fill);
+            return self.reborrow(dst_view).copy_from(&src_view, src, element, fill);
         }
         super::plan::check_source(src_view, src.len(), element)?;
         check_fill(src_view, fill, element)?;
@@ -238,8 +248,12 @@ impl<'a> Output<'a> {
         self.check_element(element)?;
         scatter_with(src, range, &self.view, element, |plan, part| {
             plan.check(part, &[])?;
-            // The plan's destination is a box of this output's view.
-            self.run_checked(plan, part, &[]);
+            #[expect(unsafe_code, reason = "writes elements that this output owns")]
+            // SAFETY: the plan's destination is a box of this output's view, the source has been
+            // checked, and this output is borrowed exclusively.
+            unsafe {
+                self.run_unchecked(plan, part, &[]);
+            }
             Ok(())
         })
     }
@@ -257,24 +271,40 @@ impl<'a> Output<'a> {
         self.copy_from(&src_view, value, Element::new(self.size), &[])
     }
 
-    /// A part of this output whose positions are among its own.
-    pub(super) fn part<'b>(&self, view: View) -> Output<'b>
+    /// This output seen through another view, whose positions are among its own, for as long as it
+    /// is borrowed.
+    fn reborrow(&mut self, view: View) -> Output<'_> {
+        #[expect(unsafe_code, reason = "lends what this output owns")]
+        // SAFETY: operations on views never add a position, and this output cannot be used while
+        // the result is alive.
+        unsafe {
+            self.part(view)
+        }
+    }
+
+    /// Another output with a part of this one's elements.
+    ///
+    /// # Safety
+    /// The positions of `view` are among this output's own, and no two of its indices share one.
+    /// While the result is alive neither this output nor any other writes them.
+    #[expect(unsafe_code, reason = "the caller proves that the parts of an output are disjoint")]
+    pub(super) unsafe fn part<'b>(&self, view: View) -> Output<'b>
     where
         'a: 'b,
     {
         Output { start: self.start, view, size: self.size, buffer: PhantomData }
     }
 
-    /// Runs a plan whose destination is this output's view or a box of it, after
-    /// [`CopyPlan::check`]. Only methods that borrow this output exclusively call it.
-    fn run_checked(&self, plan: &CopyPlan, src: &[u8], fill: &[u8]) {
-        #[expect(unsafe_code, reason = "writes elements that this output owns")]
+    /// Runs a plan.
+    ///
+    /// # Safety
+    /// The plan's destination is this output's view or a box of it, [`CopyPlan::check`] has passed,
+    /// and the caller has this output to itself.
+    #[expect(unsafe_code, reason = "the caller proves the bounds of the source")]
+    unsafe fn run_unchecked(&self, plan: &CopyPlan, src: &[u8], fill: &[u8]) {
         // SAFETY: the plan's positions are among this output's, which lie within the buffer and
-        // belong to it alone; the calling method borrows it
-        // exclusively. The caller has checked the source.
-        unsafe {
-            plan.run_unchecked(src, self.start, fill);
-        }
+        // belong to it alone; the rest is the caller's.
+        unsafe { plan.run_unchecked(src, self.start, fill) };
     }
 
     const fn check_element(&self, element: Element) -> Result<(), CopyError> {

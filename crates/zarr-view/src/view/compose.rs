@@ -1,5 +1,6 @@
 use smallvec::SmallVec;
 
+use super::index::{advance_between, unravel};
 use super::{Dims, View, signed};
 use crate::ViewError;
 
@@ -252,38 +253,4 @@ impl View {
         let terms = lowest.zip(&self.strides).map(|(lo, &stride)| signed(lo).wrapping_mul(stride));
         terms.fold(self.offset, isize::wrapping_add).cast_unsigned()
     }
-}
-
-/// The index of element `element` of `shape` in C order. No size may be zero.
-pub(crate) fn unravel(mut element: usize, shape: &[usize]) -> Dims<usize> {
-    let mut index: Dims<usize> = SmallVec::from_elem(0, shape.len());
-    for (i, &size) in index.iter_mut().zip(shape).rev() {
-        *i = element % size;
-        element /= size;
-    }
-    index
-}
-
-/// Steps to the next index of a shape in C order; false at the end.
-pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
-    for (i, &size) in index.iter_mut().zip(shape).rev() {
-        *i += 1;
-        if *i < size {
-            return true;
-        }
-        *i = 0;
-    }
-    false
-}
-
-/// Steps to the next index of a box in C order; false at the end.
-fn advance_between(index: &mut [usize], start: &[usize], end: &[usize]) -> bool {
-    for ((i, &start), &end) in index.iter_mut().zip(start).zip(end).rev() {
-        *i += 1;
-        if *i < end {
-            return true;
-        }
-        *i = start;
-    }
-    false
 }

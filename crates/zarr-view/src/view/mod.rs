@@ -4,6 +4,7 @@ mod common;
 mod compose;
 mod expand;
 mod flip;
+mod index;
 mod invert;
 mod merge;
 mod pad;
@@ -15,7 +16,7 @@ mod slice;
 mod split;
 
 pub use common::common_shape;
-pub(crate) use compose::{advance, unravel};
+pub(crate) use index::{advance, unravel};
 pub use merge::Merge;
 
 use core::ops::Range;

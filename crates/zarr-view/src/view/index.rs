@@ -1,0 +1,39 @@
+//! Indices in C order.
+
+use smallvec::SmallVec;
+
+use super::Dims;
+
+/// The index of element `element` of `shape` in C order. No size may be zero.
+pub(crate) fn unravel(mut element: usize, shape: &[usize]) -> Dims<usize> {
+    let mut index: Dims<usize> = SmallVec::from_elem(0, shape.len());
+    for (i, &size) in index.iter_mut().zip(shape).rev() {
+        *i = element % size;
+        element /= size;
+    }
+    index
+}
+
+/// Steps to the next index of a shape in C order; false at the end.
+pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
+    for (i, &size) in index.iter_mut().zip(shape).rev() {
+        *i += 1;
+        if *i < size {
+            return true;
+        }
+        *i = 0;
+    }
+    false
+}
+
+/// Steps to the next index of a box in C order; false at the end.
+pub(super) fn advance_between(index: &mut [usize], start: &[usize], end: &[usize]) -> bool {
+    for ((i, &start), &end) in index.iter_mut().zip(start).zip(end).rev() {
+        *i += 1;
+        if *i < end {
+            return true;
+        }
+        *i = start;
+    }
+    false
+}
