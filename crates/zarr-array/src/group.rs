@@ -22,8 +22,8 @@ use crate::store::{DirEntry, Prefix, Store, StoreError};
 /// use zarr_metadata::GroupMetadata;
 ///
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new()?)?;
-/// Group::create(store, &Prefix::new("inner")?, GroupMetadata::new()?)?;
+/// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
+/// Group::create(store, &Prefix::new("inner")?, GroupMetadata::new())?;
 /// assert_eq!(root.children()?, ["inner"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -50,6 +50,23 @@ struct Member {
 }
 
 impl Document {
+    /// A new document in canonical layout, of members with their JSON texts.
+    pub(crate) fn new(members: &[(&str, String)]) -> Self {
+        let mut text = "{".to_owned();
+        let mut marked = Vec::with_capacity(members.len());
+        for (index, (name, json)) in members.iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { "," });
+            new_line(1, &mut text);
+            write_string(name, &mut text);
+            text.push_str(": ");
+            let start = text.len();
+            pretty(json, 1, &mut text);
+            marked.push(Member { name: (*name).into(), value: start..text.len() });
+        }
+        text.push_str("\n}\n");
+        Document { text: text.into(), members: marked }
+    }
+
     /// Marks the members of an object; `in_place` may read a member where it stands.
     pub(crate) fn read<'a>(
         text: &'a str,
@@ -228,20 +245,6 @@ fn check_format(raw: Raw<'_>) -> Result<()> {
         _ => "the integer 3",
     };
     Err(raw.expected(allowed).breaks(Rule::ZarrFormat).in_member("zarr_format"))
-}
-
-/// A new document in canonical layout.
-pub(crate) fn write(members: &[(&str, String)]) -> String {
-    let mut text = "{".to_owned();
-    for (index, (name, json)) in members.iter().enumerate() {
-        text.push_str(if index == 0 { "" } else { "," });
-        new_line(1, &mut text);
-        write_string(name, &mut text);
-        text.push_str(": ");
-        pretty(json, 1, &mut text);
-    }
-    text.push_str("\n}\n");
-    text
 }
 
 /// The text of attributes that may be written: an object of JSON proper (SD-43).

@@ -13,6 +13,13 @@ pub struct Finding {
     pub(crate) allowed: &'static str,
 }
 
+/// How many findings of one place are told. In a chain of many codecs deep inside of shards each would
+/// have a long path of its own, and their memory be out of proportion to the document's.
+const MOST: usize = 100;
+
+/// Behind what was found by the last of them.
+const MORE: &str = ", and more that is not listed";
+
 impl Finding {
     pub(crate) fn new(id: &'static str, found: impl Into<String>, allowed: &'static str) -> Self {
         Finding { id, path: "$".to_owned(), found: found.into(), allowed }
@@ -42,7 +49,7 @@ impl Finding {
         self.allowed
     }
 
-    /// Puts `path` before whatever `read` finds.
+    /// Puts `path` before whatever `read` finds, up to a number.
     pub(crate) fn scope<T>(
         findings: &mut Vec<Finding>,
         path: impl FnOnce() -> String,
@@ -50,6 +57,12 @@ impl Finding {
     ) -> T {
         let mut inside = Vec::new();
         let result = read(&mut inside);
+        if inside.len() > MOST {
+            inside.truncate(MOST);
+            if let Some(last) = inside.last_mut().filter(|last| !last.found.ends_with(MORE)) {
+                last.found.push_str(MORE);
+            }
+        }
         if !inside.is_empty() {
             let path = path();
             findings.extend(inside.into_iter().map(|finding| finding.under(&path)));

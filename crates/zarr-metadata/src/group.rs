@@ -17,7 +17,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// ```
 /// use zarr_metadata::GroupMetadata;
 ///
-/// let group = GroupMetadata::new()?.with_attributes(r#"{"station": "Seattle"}"#)?;
+/// let group = GroupMetadata::new().with_attributes(r#"{"station": "Seattle"}"#)?;
 /// assert_eq!(group.attribute("station"), Some("\"Seattle\""));
 /// # Ok::<_, zarr_metadata::MetadataError>(())
 /// ```
@@ -49,12 +49,10 @@ impl GroupMetadata {
     }
 
     /// The document of a new group without attributes.
-    ///
-    /// # Errors
-    /// None are known; the result is checked like every document.
-    pub fn new() -> Result<Self> {
+    #[must_use]
+    pub fn new() -> Self {
         let members = [("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
-        Self::from_json(document::write(&members).as_bytes())
+        GroupMetadata { document: Document::new(&members), findings: Vec::new() }
     }
 
     /// The document with these attributes, the JSON text of an object.
@@ -76,7 +74,7 @@ impl GroupMetadata {
     /// ```
     /// use zarr_metadata::GroupMetadata;
     ///
-    /// let group = GroupMetadata::new()?.with_attributes(r#"{"a": 1.50, "b": 2}"#)?;
+    /// let group = GroupMetadata::new().with_attributes(r#"{"a": 1.50, "b": 2}"#)?;
     /// let group = group.with_attribute("b", None)?.with_attribute("c", Some("[3]"))?;
     /// assert_eq!((group.attribute("a"), group.attribute("b")), (Some("1.50"), None));
     /// # Ok::<_, zarr_metadata::MetadataError>(())
@@ -122,6 +120,12 @@ impl GroupMetadata {
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+}
+
+impl Default for GroupMetadata {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

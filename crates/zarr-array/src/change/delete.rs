@@ -28,9 +28,9 @@ use crate::store::{Prefix, Store, remove};
 /// use zarr_metadata::GroupMetadata;
 ///
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new()?)?;
+/// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
 /// let old = Prefix::new("old")?;
-/// Group::create(store.clone(), &old, GroupMetadata::new()?)?;
+/// Group::create(store.clone(), &old, GroupMetadata::new())?;
 /// delete_node(&store, &old)?;
 /// assert!(root.children()?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

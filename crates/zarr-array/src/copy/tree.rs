@@ -108,7 +108,7 @@ fn without_consolidated(group: &GroupMetadata) -> Result<String, MetadataError> 
     if group.consolidated_metadata().is_none() {
         return Ok(group.to_json());
     }
-    let new = GroupMetadata::new()?;
+    let new = GroupMetadata::new();
     Ok(match group.attributes() {
         "{}" => new.to_json(),
         attributes => new.with_attributes(attributes)?.to_json(),

@@ -189,8 +189,7 @@ fn a_finished_or_another_copy_is_told_from_an_interrupted_one() {
 fn trees_with_what_cannot_be_read() {
     let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let prefix = |name: &str| Prefix::new(name).expect("a prefix");
-    Group::create(from.clone(), &Prefix::root(), GroupMetadata::new().expect("valid"))
-        .expect("creates");
+    Group::create(from.clone(), &Prefix::root(), GroupMetadata::new()).expect("creates");
     Array::create(from.clone(), &prefix("a"), metadata(&regular([6, 4]), LITTLE))
         .and_then(|array| array.write(&Region::whole(&SHAPE), &elements()))
         .expect("writes");

@@ -384,10 +384,14 @@ fn sd_42_unknown_extensions() {
 fn nodes_by_their_type() {
     let array = document(&[]);
     assert!(matches!(NodeMetadata::from_json(array.as_bytes()), Ok(NodeMetadata::Array(_))));
-    let group = GroupMetadata::new().unwrap();
+    let group = GroupMetadata::default();
     let json = group.to_json();
     assert_eq!(json, "{\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}\n");
-    assert_eq!(NodeMetadata::from_json(json.as_bytes()), Ok(NodeMetadata::Group(group)));
+    assert_eq!(NodeMetadata::from_json(json.as_bytes()), Ok(NodeMetadata::Group(group.clone())));
+    // Its members are where a reader finds them.
+    let changed = group.with_attribute("a", Some("1")).unwrap();
+    assert_eq!(changed, GroupMetadata::from_json(changed.to_json().as_bytes()).unwrap());
+    assert_eq!(changed.attribute("a"), Some("1"));
 }
 
 #[test]
@@ -450,9 +454,13 @@ fn parts_that_are_wrong_make_no_array() {
         new(&regular, &[reshape, bytes.clone()]),
         new(&regular, &[Codec::Packbits(packbits)]),
         new(&regular, &[bytes.clone(), Codec::Gzip { level: 12 }]),
-        new(&regular, &[bytes, blosc]),
+        new(&regular, &[bytes.clone(), blosc.clone()]),
     ];
     insta::assert_snapshot!(lines.join("\n"));
+    // A change of the chain is refused for the same reasons.
+    let array = array(&[("data_type", "\"uint8\"")]).unwrap();
+    let changed = message(array.with_codecs(&[bytes, blosc]));
+    assert_eq!(Some(changed.as_str()), lines.last().map(String::as_str));
 }
 
 #[test]

@@ -101,6 +101,32 @@ fn many_members_and_elements_are_read_in_time() {
     assert_eq!(array.with_shape(&[999_999, 6]).unwrap().shape(), [999_999, 6]);
 }
 
+/// Each codec is a finding with a path as deep as the shards are: told apart, those of 100,000 codecs
+/// would take 75 times the document's memory.
+#[test]
+fn findings_deep_inside_are_bounded() {
+    let plain = r#"[{"name": "bytes"}]"#;
+    let index = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    let mut codecs = format!("[\"bytes\", {}]", vec!["\"crc32c\""; 100_000].join(","));
+    for _ in 0..25 {
+        let configuration =
+            format!(r#"{{"chunk_shape": [1, 1], "codecs": {codecs}, "index_codecs": {index}}}"#);
+        codecs = format!(r#"[{{"name": "sharding_indexed", "configuration": {configuration}}}]"#);
+    }
+    let text = document(&[("data_type", "\"uint8\""), ("codecs", &codecs)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    let [.., before, last] = array.findings() else { panic!("findings") };
+    assert_eq!(array.findings().len(), 100);
+    assert_eq!(before.found(), "\"crc32c\"");
+    assert_eq!(last.found(), "\"crc32c\", and more that is not listed");
+    // Up to that number each is told.
+    let codecs = format!("[{}, {}]", &plain[1..plain.len() - 1], vec!["\"crc32c\""; 100].join(","));
+    let text = document(&[("data_type", "\"uint8\""), ("codecs", &codecs)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.findings().len(), 100);
+    assert!(array.findings().iter().all(|finding| finding.found() == "\"crc32c\""));
+}
+
 #[test]
 fn numbers_of_any_length() {
     let float = |text: &str| {

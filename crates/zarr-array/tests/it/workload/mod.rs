@@ -101,7 +101,7 @@ impl Workload {
     }
 
     fn group(&self) -> Outcome {
-        let metadata = GroupMetadata::new().expect("valid");
+        let metadata = GroupMetadata::new();
         match Group::create(self.store.clone(), &Prefix::root(), metadata) {
             Err(ArrayError::Exists { .. }) => Ok(()),
             created => created.map(drop),
