@@ -26,7 +26,7 @@ macro_rules! rules {
                 }
             }
 
-            /// What has to be so, as the end of a sentence.
+            /// What must be so, in one sentence without its period.
             #[must_use]
             pub fn text(self) -> &'static str {
                 match self {
@@ -38,93 +38,97 @@ macro_rules! rules {
 }
 
 rules! {
-    NotJson "not-json" "a document is one JSON object, in UTF-8";
-    TooDeep "too-deep" "a document is nested no deeper than 128 levels, a limit of this reader";
-    DuplicateKey "duplicate-key" "an object has each key once";
-    ZarrFormat "zarr-format" "`zarr_format` is the integer 3";
-    NodeType "node-type" "`node_type` is \"array\" or \"group\"";
-    MissingMember "missing-member" "a member that is required is there";
-    UnknownMember "unknown-member" "a member of a document that is not known is an object with \
-        `\"must_understand\": false`";
-    Attributes "attributes" "`attributes` is an object";
-    Shape "shape" "`shape` is an array of integers of at least 0";
-    DimensionNames "dimension-names" "`dimension_names` has a string or null for each dimension";
-    StorageTransformers "storage-transformers" "`storage_transformers` is an array, empty but for \
-        what need not be understood";
-    ConsolidatedMetadata "consolidated-metadata" "consolidated metadata is on groups, of the kind \
-        \"inline\", with documents by their path";
-    ExtensionForm "extension-form" "a data type, grid, key encoding or codec is a name, or an \
-        object with a name and perhaps a configuration, an object";
-    UnknownExtensionMember "unknown-extension-member" "an extension and its configuration have no \
-        members that its document does not name";
-    UnderstandDataType "data-type-must-be-understood" "a data type that is not known has no \
-        `\"must_understand\": false`";
-    RawBits "raw-bits" "raw bits are `r` and a positive multiple of 8";
-    UnknownChunkGrid "unknown-chunk-grid" "the chunk grid is `regular` or `rectilinear`";
-    GridRank "grid-rank" "a grid has an entry for each dimension of the array";
-    RegularChunkShape "regular-chunk-shape" "`chunk_shape` of a regular grid is an array of \
+    NotJson "not-json" "a document must be one JSON object, in UTF-8";
+    TooDeep "too-deep" "a document must be nested no deeper than 128 levels, a limit of this \
+        reader";
+    DuplicateKey "duplicate-key" "an object must have each key once";
+    ZarrFormat "zarr-format" "`zarr_format` must be the integer 3";
+    NodeType "node-type" "`node_type` must be \"array\" or \"group\"";
+    MissingMember "missing-member" "a member that is required must be there";
+    UnknownMember "unknown-member" "a member of a document that is not known must be an object \
+        with `\"must_understand\": false`";
+    Attributes "attributes" "`attributes` must be an object";
+    Shape "shape" "`shape` must be an array of integers of at least 0";
+    DimensionNames "dimension-names" "`dimension_names` must have a string or null for each \
+        dimension";
+    StorageTransformers "storage-transformers" "`storage_transformers` must be an array, empty \
+        but for what need not be understood";
+    ConsolidatedMetadata "consolidated-metadata" "consolidated metadata must be on groups, of the \
+        kind \"inline\", with documents by their path";
+    ExtensionForm "extension-form" "a data type, grid, key encoding or codec must be a name, or \
+        an object with a name and perhaps a configuration, an object";
+    UnknownExtensionMember "unknown-extension-member" "an extension and its configuration must \
+        have no members that its document does not name";
+    UnderstandDataType "data-type-must-be-understood" "a data type that is not known must not \
+        have `\"must_understand\": false`";
+    RawBits "raw-bits" "raw bits must be `r` and a positive multiple of 8";
+    UnknownChunkGrid "unknown-chunk-grid" "the chunk grid must be `regular` or `rectilinear`";
+    GridRank "grid-rank" "a grid must have an entry for each dimension of the array";
+    RegularChunkShape "regular-chunk-shape" "`chunk_shape` of a regular grid must be an array of \
         integers of at least 1";
-    GridKind "grid-kind" "`kind` of a rectilinear grid is \"inline\"";
-    GridSpelling "grid-spelling" "the edges of a rectilinear grid are its `chunk_shapes`, not a \
-        `chunk_shape`";
-    GridAxis "grid-axis" "an axis of a rectilinear grid is an integer or an array of edges";
-    GridEdge "grid-edge" "an edge is an integer, or a run of them";
-    GridZeroEdge "grid-zero-edge" "an edge is at least 1";
-    GridRun "grid-run" "a run is [length, count], two integers of at least 1";
-    GridTooShort "grid-too-short" "the edges of an axis sum to at least its length";
-    GridOverflow "grid-overflow" "the edges of an axis sum to less than 2^64";
-    UnknownChunkKeyEncoding "unknown-chunk-key-encoding" "the chunk key encoding is `default` or \
-        `v2`";
-    ChunkKeySeparator "chunk-key-separator" "`separator` is \"/\" or \".\"";
-    FillValueKind "fill-value-kind" "a fill value is written as its data type says";
-    FillValueRange "fill-value-range" "a fill value is one that its data type can hold";
-    FillValueHex "fill-value-hex" "a hexadecimal fill value has as many digits as its data type \
-        needs, and no bit above it";
-    FillValueComplex "fill-value-complex" "a complex fill value is [real, imaginary]";
-    FillValueRawBits "fill-value-raw-bits" "a fill value of raw bits is an integer from 0 to 255 \
-        for each byte, or base64";
-    ChainOrder "chain-order" "`codecs` is an array of array-to-array codecs, then one \
+    GridKind "grid-kind" "`kind` of a rectilinear grid must be \"inline\"";
+    GridSpelling "grid-spelling" "the edges of a rectilinear grid must be its `chunk_shapes`, not \
+        a `chunk_shape`";
+    GridAxis "grid-axis" "an axis of a rectilinear grid must be an integer or an array of edges";
+    GridEdge "grid-edge" "an edge must be an integer, or a run of them";
+    GridZeroEdge "grid-zero-edge" "an edge must be at least 1";
+    GridRun "grid-run" "a run must be [length, count], two integers of at least 1";
+    GridTooShort "grid-too-short" "the edges of an axis must sum to at least its length";
+    GridOverflow "grid-overflow" "the edges of an axis must sum to less than 2^64";
+    UnknownChunkKeyEncoding "unknown-chunk-key-encoding" "the chunk key encoding must be \
+        `default` or `v2`";
+    ChunkKeySeparator "chunk-key-separator" "`separator` must be \"/\" or \".\"";
+    FillValueKind "fill-value-kind" "a fill value must be written as its data type says";
+    FillValueRange "fill-value-range" "a fill value must be one that its data type can hold";
+    FillValueHex "fill-value-hex" "a hexadecimal fill value must have as many digits as its data \
+        type needs, and no bit above it";
+    FillValueComplex "fill-value-complex" "a complex fill value must be [real, imaginary]";
+    FillValueRawBits "fill-value-raw-bits" "a fill value of raw bits must be an integer from 0 to \
+        255 for each byte, or base64";
+    ChainOrder "chain-order" "`codecs` must be an array of array-to-array codecs, then one \
         array-to-bytes codec, then bytes-to-bytes codecs";
-    BytesEndian "bytes-endian" "`endian` is \"little\" or \"big\"";
-    BytesEndianMissing "bytes-endian-missing" "`bytes` has an `endian` where elements have several \
-        bytes";
-    PackbitsSpelling "packbits-spelling" "the members of `packbits` are `padding_encoding`, \
+    BytesEndian "bytes-endian" "`endian` must be \"little\" or \"big\"";
+    BytesEndianMissing "bytes-endian-missing" "`bytes` must have an `endian` where elements have \
+        several bytes";
+    PackbitsSpelling "packbits-spelling" "the members of `packbits` must be `padding_encoding`, \
         `first_bit` and `last_bit`";
-    PackbitsPaddingEncoding "packbits-padding-encoding" "`padding_encoding` is \"none\", \
+    PackbitsPaddingEncoding "packbits-padding-encoding" "`padding_encoding` must be \"none\", \
         \"first_byte\" or \"last_byte\"";
-    PackbitsBit "packbits-bit" "`first_bit` and `last_bit` are integers of at least 0 or null";
-    PackbitsBitRange "packbits-bit-range" "`first_bit` is at most `last_bit`, which is less than \
-        the bits of a component";
-    PackbitsDataType "packbits-data-type" "`packbits` takes bool, integers, floats and complex \
-        numbers of fixed size";
-    ReshapeShape "reshape-shape" "`shape` of `reshape` is an array of sizes of at least 1, lists \
-        of input dimensions and -1";
-    ReshapeAuto "reshape-auto" "`shape` of `reshape` has -1 at most once";
-    ReshapeIncreasing "reshape-increasing" "input dimensions increase over the whole of `shape`";
-    ReshapeInputDim "reshape-input-dim" "an input dimension is one that the input has";
-    ReshapeElements "reshape-elements" "`reshape` keeps the number of elements of every chunk";
-    ReshapeDivides "reshape-divides" "the sizes beside -1 divide the number of elements of every \
-        chunk";
-    ReshapePlace "reshape-place" "as many elements come before and after an input dimension in \
-        the output as in the input";
-    ReshapeOverflow "reshape-overflow" "the sizes of `shape` multiply to less than 2^64";
-    TransposeOrder "transpose-order" "`order` is an array of dimensions";
-    TransposePermutation "transpose-permutation" "`order` has each dimension once";
-    TransposeRank "transpose-rank" "`order` is as long as the input has dimensions";
-    ShardingChunkShape "sharding-chunk-shape" "`chunk_shape` of shards is an array of integers of \
-        at least 1";
-    ShardingRank "sharding-rank" "`chunk_shape` of shards is as long as the input has dimensions";
-    ShardingDivides "sharding-divides" "`chunk_shape` of shards divides every chunk";
-    ShardingIndexLocation "sharding-index-location" "`index_location` is \"start\" or \"end\"";
-    ShardingIndexSize "sharding-index-size" "`index_codecs` give an index of fixed size";
-    GzipConfiguration "gzip-configuration" "`level` of `gzip` is an integer from 0 to 9";
-    ZstdConfiguration "zstd-configuration" "`level` of `zstd` is an integer from -131072 to 22, \
-        `checksum` a boolean";
-    BloscConfiguration "blosc-configuration" "the members of `blosc` have the values that its \
-        document lists";
-    NumcodecsPackbits "numcodecs-packbits" "`numcodecs.packbits` takes bool, and `bytes` comes \
-        after it";
-    ChunkTooLarge "chunk-too-large" "a chunk has less than 2^64 elements";
+    PackbitsBit "packbits-bit" "`first_bit` and `last_bit` must be integers of at least 0 or null";
+    PackbitsBitRange "packbits-bit-range" "`first_bit` must be at most `last_bit`, which must be \
+        less than the bits of a component";
+    PackbitsDataType "packbits-data-type" "the data type under `packbits` must be bool, or \
+        integers, floats or complex numbers of fixed size";
+    ReshapeShape "reshape-shape" "`shape` of `reshape` must be an array of sizes of at least 1, \
+        lists of input dimensions and -1";
+    ReshapeAuto "reshape-auto" "`shape` of `reshape` must have -1 at most once";
+    ReshapeIncreasing "reshape-increasing" "input dimensions must increase over the whole of \
+        `shape`";
+    ReshapeInputDim "reshape-input-dim" "an input dimension must be one that the input has";
+    ReshapeElements "reshape-elements" "`reshape` must keep the number of elements of every chunk";
+    ReshapeDivides "reshape-divides" "the sizes beside -1 must divide the number of elements of \
+        every chunk";
+    ReshapePlace "reshape-place" "as many elements must come before and after an input dimension \
+        in the output as in the input";
+    ReshapeOverflow "reshape-overflow" "the sizes of `shape` must multiply to less than 2^64";
+    TransposeOrder "transpose-order" "`order` must be an array of dimensions";
+    TransposePermutation "transpose-permutation" "`order` must have each dimension once";
+    TransposeRank "transpose-rank" "`order` must be as long as the input has dimensions";
+    ShardingChunkShape "sharding-chunk-shape" "`chunk_shape` of shards must be an array of \
+        integers of at least 1";
+    ShardingRank "sharding-rank" "`chunk_shape` of shards must be as long as the input has \
+        dimensions";
+    ShardingDivides "sharding-divides" "`chunk_shape` of shards must divide every chunk";
+    ShardingIndexLocation "sharding-index-location" "`index_location` must be \"start\" or \"end\"";
+    ShardingIndexSize "sharding-index-size" "`index_codecs` must give an index of fixed size";
+    GzipConfiguration "gzip-configuration" "`level` of `gzip` must be an integer from 0 to 9";
+    ZstdConfiguration "zstd-configuration" "`level` of `zstd` must be an integer from -131072 to \
+        22, `checksum` a boolean";
+    BloscConfiguration "blosc-configuration" "the members of `blosc` must have the values that \
+        its document lists";
+    NumcodecsPackbits "numcodecs-packbits" "`numcodecs.packbits` must be given bool, and be \
+        followed by `bytes`";
+    ChunkTooLarge "chunk-too-large" "a chunk must have less than 2^64 elements";
 }
 
 impl fmt::Display for Rule {

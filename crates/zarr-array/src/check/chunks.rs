@@ -7,7 +7,7 @@ use zarr_codec::{ChunkCodec, Scratch, Slice};
 use zarr_view::{CopyError, Output, View};
 
 use super::finding::{
-    BITS, CLIPPED, DECODE, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNFINISHED,
+    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY, UNFINISHED,
 };
 use super::hierarchy::Walk;
 use super::shards::{Canonical, Content};
@@ -195,7 +195,10 @@ impl<'a> Decoder<'a> {
                 return Ok(vec![CLIPPED.at(key.as_str(), message)]);
             }
             return match error {
-                Decoding::Chunk(error) => Ok(vec![DECODE.at(key.as_str(), error.to_string())]),
+                Decoding::Chunk(error) => {
+                    let rule = Rule::of_chunk(error.kind());
+                    Ok(vec![rule.at(key.as_str(), error.to_string())])
+                }
                 Decoding::Copy(error) => Err(error.into()),
             };
         }

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use zarr_codec::ChunkErrorKind;
+use zarr_grid::GridError;
+use zarr_metadata::MetadataError;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -29,7 +33,8 @@ impl fmt::Display for Severity {
 /// Displayed as one line: severity, key, JSON path, message, and the id in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// A stable name of the kind of finding; `docs/check.md` has a section for each.
+    /// A stable name of the kind of finding; [`rules`] lists them, and `docs/check.md` has an
+    /// entry for each.
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -60,14 +65,14 @@ pub struct Rule {
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// What it means, in one sentence.
+    /// What must be so, or else what it means, in one sentence without its period.
     pub about: &'static str,
 }
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $about:literal;)*) => {
-        /// Every kind of finding that is not one of [`DOCUMENT_RULES`].
-        pub const RULES: &[Rule] =
+        /// What is found beside documents that break a rule.
+        const HERE: &[Rule] =
             &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
 
         $(pub(super) const $name: Rule =
@@ -76,11 +81,18 @@ macro_rules! rules {
 }
 
 rules! {
-    DOCUMENT "invalid-document" Error "a zarr.json breaks a rule of the specification";
-    GRID "invalid-grid" Error "the edges of the chunk grid make no grid";
-    CHAIN "invalid-chain" Error "the codec chain does not fit the data type or a chunk shape";
+    DOCUMENT "invalid-document" Error "a zarr.json breaks a rule that has no id of its own";
     FILL "fill-value-lost" Warning "the fill value does not survive the codec chain";
-    DECODE "chunk-does-not-decode" Error "a chunk's bytes are not those of such a chunk";
+    LENGTH "chunk-length" Error "a chunk is stored and decoded at exactly its length";
+    CHECKSUM "chunk-checksum" Error "a checksum is that of the bytes before it";
+    CORRUPT "chunk-corrupt" Error "compressed bytes are of the compressor's format";
+    BOOL "chunk-bool" Error "a bool is stored as the byte 0 or 1";
+    PADDING "chunk-padding-byte" Error "the padding byte of packed bits is there, and says how \
+        many bits are unused";
+    INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry are 2^64 - 1, or neither";
+    INDEX_RANGE "shard-index-range" Error "an inner chunk lies within its shard, and outside the \
+        index";
+    DECODE "chunk-does-not-decode" Error "a chunk can be decoded within the limits set here";
     CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
     UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
         cannot be checked";
@@ -104,8 +116,8 @@ rules! {
 /// Findings of documents, which have ids of their own in `zarr_metadata`.
 macro_rules! document_rules {
     ($($id:literal $severity:ident $about:literal;)*) => {
-        /// As [`RULES`] for what documents have that is read all the same.
-        pub const DOCUMENT_RULES: &[Rule] =
+        /// What documents have that is read all the same.
+        const READ_ALL_THE_SAME: &[Rule] =
             &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
     };
 }
@@ -119,7 +131,67 @@ document_rules! {
     "not-finite-word" Warning "bare NaN or Infinity, which is no JSON";
 }
 
+/// Every kind of finding there is.
+pub fn rules() -> impl Iterator<Item = Rule> {
+    let broken = zarr_metadata::Rule::ALL.iter().map(|rule| (*rule).into());
+    broken.chain(READ_ALL_THE_SAME.iter().chain(HERE).copied())
+}
+
+impl From<zarr_metadata::Rule> for Rule {
+    /// Documents must not break it.
+    fn from(rule: zarr_metadata::Rule) -> Self {
+        Self { id: rule.id(), severity: Severity::Error, about: rule.text() }
+    }
+}
+
 impl Rule {
+    /// The rule that a document breaks.
+    pub(super) fn of_document(error: &MetadataError) -> Self {
+        error.rule().map_or(DOCUMENT, Self::from)
+    }
+
+    /// What a document has that is read all the same.
+    pub(super) fn of_finding(finding: &zarr_metadata::Finding) -> Option<Self> {
+        READ_ALL_THE_SAME.iter().find(|rule| rule.id == finding.id()).copied()
+    }
+
+    /// The rule that edges break.
+    pub(super) fn of_grid(error: &GridError) -> Self {
+        use zarr_metadata::Rule as Broken;
+        match error {
+            GridError::OnAxis { source, .. } => Self::of_grid(source),
+            GridError::ZeroEdge { .. } => Broken::GridZeroEdge.into(),
+            GridError::ZeroCount { .. } => Broken::GridRun.into(),
+            GridError::EdgeOverflow => Broken::GridOverflow.into(),
+            GridError::EdgesTooShort { .. } => Broken::GridTooShort.into(),
+            GridError::Rank { .. } => Broken::GridRank.into(),
+            // The others are about what is asked of a grid.
+            _ => DOCUMENT,
+        }
+    }
+
+    /// The rule that a chunk's bytes break.
+    pub(super) fn of_chunk(error: &ChunkErrorKind) -> Self {
+        use zarr_packbits::Error as Packed;
+        match error {
+            ChunkErrorKind::DecodedLength { .. }
+            | ChunkErrorKind::DecodedTooLong { .. }
+            | ChunkErrorKind::DecodedTooShort { .. }
+            | ChunkErrorKind::EncodedLength { .. }
+            | ChunkErrorKind::IndexLength { .. } => LENGTH,
+            ChunkErrorKind::Packed(
+                Packed::MissingPaddingByte { .. } | Packed::PaddingByte { .. },
+            ) => PADDING,
+            ChunkErrorKind::Packed(_) => LENGTH,
+            ChunkErrorKind::Checksum { .. } => CHECKSUM,
+            ChunkErrorKind::Corrupt { .. } => CORRUPT,
+            ChunkErrorKind::Bool { .. } => BOOL,
+            ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
+            ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
+            _ => DECODE,
+        }
+    }
+
     pub(super) fn at(self, key: impl Into<String>, message: impl Into<String>) -> Finding {
         let Self { id, severity, .. } = self;
         Finding { id, severity, key: key.into(), path: None, message: message.into() }

@@ -7,8 +7,7 @@ use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CHAIN, CONSOLIDATED, DOCUMENT, DOCUMENT_RULES, FILL, Finding, GRID, STRAY, Severity,
-    UNKNOWN_CODEC, UNSUPPORTED, VERSION_2,
+    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNKNOWN_CODEC, UNSUPPORTED, VERSION_2,
 };
 use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
@@ -84,7 +83,7 @@ impl<'a> Walk<'a> {
 
     fn findings(&mut self, key: &Key, findings: &[zarr_metadata::Finding]) {
         for finding in findings {
-            let rule = DOCUMENT_RULES.iter().find(|rule| rule.id == finding.id());
+            let rule = Rule::of_finding(finding);
             self.found(Finding {
                 id: finding.id(),
                 severity: rule.map_or(Severity::Warning, |rule| rule.severity),
@@ -208,7 +207,8 @@ impl<'a> Walk<'a> {
                 Ok(())
             }
             Err(ArrayError::Grid { source, .. }) => {
-                self.found(GRID.at_path(key.as_str(), "$.chunk_grid", source.to_string()));
+                let rule = Rule::of_grid(&source);
+                self.found(rule.at_path(key.as_str(), "$.chunk_grid", source.to_string()));
                 Ok(())
             }
             Err(ArrayError::DataType { data_type, .. }) => {
@@ -236,16 +236,13 @@ fn document_error(key: &Key, error: &MetadataError) -> Finding {
     let message = error.to_string();
     let message = message.strip_prefix(error.path()).unwrap_or(&message);
     let message = message.strip_prefix(": ").unwrap_or(message);
-    DOCUMENT.at_path(key.as_str(), error.path(), message)
+    Rule::of_document(error).at_path(key.as_str(), error.path(), message)
 }
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {
     let rule = match error.kind() {
         ChainErrorKind::Unsupported if !is_registered(error.codec()) => UNKNOWN_CODEC,
-        ChainErrorKind::Unsupported
-        | ChainErrorKind::NotCompiled { .. }
-        | ChainErrorKind::DataType { .. } => UNSUPPORTED,
-        _ => CHAIN,
+        kind => kind.rule().map_or(UNSUPPORTED, Rule::from),
     };
     let message = format!("codec {}: {}", error.codec(), error.kind());
     rule.at_path(key.as_str(), error.path(), message)

@@ -2,7 +2,7 @@
 //!
 //! [`check`] goes through a node and all below it: documents, grids and chains, keys, and, if
 //! asked, every chunk. It reports what breaks a rule and what is legal but not meant, each with a
-//! stable id; [`RULES`] lists them, together with the findings of `zarr_metadata`.
+//! stable id; [`rules`] lists them all.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,7 +30,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use finding::{DOCUMENT_RULES, Finding, RULES, Rule, Severity};
+pub use finding::{Finding, Rule, Severity, rules};
 
 use crate::error::ArrayError;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};

@@ -17,16 +17,21 @@ use crate::words;
 /// `check` found an error or a warning; a note is nothing to act on.
 const FOUND: u8 = 1;
 
+/// Entries of the documentation that are listed.
+const LINKS: usize = 3;
+
 pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     let place = Place::open(&args.path)?;
     let mut out = Out::stdout();
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
-    let mut any = false;
+    let mut ids: Vec<&'static str> = Vec::new();
     let options = CheckOptions::default().with_data(args.data);
     let bar = Bar::new();
     let mut report = |finding: Finding| {
-        any = true;
+        if !ids.contains(&finding.id) {
+            ids.push(finding.id);
+        }
         if args.json {
             found.push(finding);
         } else if failed.is_none() {
@@ -68,10 +73,12 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
         let findings: Vec<_> = found
             .iter()
             .map(|finding| {
+                let rule = check::rules().find(|rule| rule.id == finding.id);
                 json!({
                     "id": finding.id, "severity": finding.severity.to_string(),
                     "key": finding.key, "path": finding.path, "message": finding.message,
-                    "help": format!("docs/check.md#{}", finding.id),
+                    "rule": rule.map(|rule| rule.about),
+                    "help": entry(finding.id),
                 })
             })
             .collect();
@@ -100,12 +107,22 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
             words::counted(summary.errors, "error"),
             words::counted(summary.warnings, "warning"),
         ));
-        if any {
-            note("docs/check.md explains each [id]");
+        match ids.len() {
+            0 => {}
+            1..=LINKS => {
+                let entries: Vec<String> = ids.iter().map(|id| entry(id)).collect();
+                note(format_args!("more in {}", entries.join(", ")));
+            }
+            _ => note("more in docs/check.md, which has an entry for each [id]"),
         }
     }
     let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// Where an id is explained.
+fn entry(id: &str) -> String {
+    format!("docs/check.md#{id}")
 }
 
 fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {

@@ -2,6 +2,12 @@
 
 use crate::support::{file, root, run, session, succeed};
 
+/// A run that is none.
+const WRONG: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type": "uint8",
+    "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline",
+    "chunk_shapes": [[2, [2, 0]]]}}, "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+    "codecs": [{"name": "bytes"}]}"#;
+
 #[test]
 fn findings_and_exit_status() {
     let folder = tempfile::tempdir().expect("makes a folder");
@@ -15,6 +21,7 @@ fn findings_and_exit_status() {
     file(folder, "group/a/c/.zarr-kit-tmp.1.2.3.0", "");
     succeed(folder, &["create", "group/b", "--shape", "5", "--dtype", "uint8"]);
     file(folder, "group/b/c/0", "not zstd");
+    file(folder, "wrong/zarr.json", WRONG);
     succeed(folder, &["create", "good", "--shape", "5", "--dtype", "uint8"]);
     insta::assert_snapshot!(session(
         folder,
@@ -22,6 +29,8 @@ fn findings_and_exit_status() {
             &["check", "group"],
             &["check", "group", "--data"],
             &["check", "group/a", "--data", "--json"],
+            &["check", "wrong"],
+            &["check", "wrong", "--json"],
             &["check", "good", "--data"],
             &["check", "missing"],
             &["check", "group/a/c"],
