@@ -13,6 +13,7 @@ elements that `array-bench` wrote, and every peer reads what zarr-kit wrote, whe
 
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
@@ -193,7 +194,19 @@ def whole(folder, case, threads, repetitions):
     rows = mean(before, floor(folder, case, threads, repetitions))
     rows |= {name: [statistics.median(one) for one in three] for name, three in times.items()}
     print(f"{case}, {threads} threads (seconds, ratio to the floor)")
+    record(f"arrays of 256 MiB, {threads} threads, beside Python libraries", case,
+           ("write", "read, fresh", "read, reused"), rows)
     table(("write", "read, fresh", "read, reused"), rows)
+
+
+def record(name, case, columns, rows):
+    """Every time, for `cargo xtask bench`."""
+    if "BENCH_RECORDS" not in os.environ:
+        return
+    for who, figures in rows.items():
+        role = {"floor": "floor", "zarr-kit": "ours"}.get(who, "peer")
+        for column, figure in zip(columns, figures, strict=True):
+            print(f"record\t{name}\t{case}, {column}\t{role}\t{who}\t{figure * 1e9}")
 
 
 def table(columns, rows, scale=1.0, digits=3):
@@ -236,6 +249,8 @@ def regions(folder):
         rows |= {name: [statistics.median(one) for one in pair]
                  for name, pair in times[kind].items()}
         print(f"{len(places)} regions of 16 x 16, {kind} (microseconds each, ratio to the floor)")
+        record("small regions, beside Python libraries", kind, ("opened anew", "again"),
+               {name: row for name, row in rows.items() if name != "zarrs"})
         table(("opened anew", "again"), rows, 1e6, 2)
 
 

@@ -5,11 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod bench;
 mod book;
 mod check;
 mod conformance;
 mod fixtures;
 mod interop;
+mod mutants;
+mod plot;
+mod records;
 mod run;
 mod s3;
 mod sizes;
@@ -64,6 +68,16 @@ const COMMANDS: &[Command] = &[
         run: interop::interop,
     },
     Command {
+        name: "bench",
+        about: "docs/bench: every benchmark beside its peers, in one run",
+        run: bench::bench,
+    },
+    Command {
+        name: "plot",
+        about: "docs/pictures: the charts of the last run of the benchmarks",
+        run: plot::plot,
+    },
+    Command {
         name: "sizes",
         about: "docs/sizes.md: dependencies, build time and lines of each crate",
         run: sizes::sizes,
@@ -77,6 +91,11 @@ const COMMANDS: &[Command] = &[
         name: "asan",
         about: "the tests of unsafe code under AddressSanitizer, by the nightly compiler",
         run: thorough::asan,
+    },
+    Command {
+        name: "mutants",
+        about: "docs/mutants.md: whether the tests notice a sample of small changes of the code",
+        run: mutants::mutants,
     },
     Command {
         name: "s3-test",

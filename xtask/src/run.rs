@@ -1,5 +1,6 @@
 //! Running other programs from the root of the repository.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -56,6 +57,15 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
         true => Ok(String::from_utf8_lossy(&found.stdout).into_owned()),
         false => Err(format!("`{line}`: {}", String::from_utf8_lossy(&found.stderr))),
     }
+}
+
+/// How many cores there are, and the processor's name.
+pub(crate) fn processor() -> (usize, String) {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|line| line.strip_prefix("model name"));
+    let name = name.and_then(|rest| rest.split_once(": "));
+    (cores, name.map_or("an unknown processor", |(_, name)| name).trim().to_owned())
 }
 
 fn command_line(command: &Command) -> String {

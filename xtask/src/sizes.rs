@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::run::{Outcome, output, root};
+use crate::run::{Outcome, output, processor, root};
 
 const PAGE: &str = "docs/sizes.md";
 const README: &str = "README.md";
@@ -42,14 +42,14 @@ pub(crate) fn sizes(arguments: &[String]) -> Outcome {
          of other authors that are built with it, those that run at build time included. *Build* is \
          the processor time of a debug build from nothing, everything it depends on included",
     );
+    let (cores, name) = processor();
     let _ = writeln!(
         page,
         "; divided by the cores it is about the time one waits. *Lines* are those of `src`, comments \
          and inner tests included.\n\n\
-         Made by `cargo xtask sizes` with {} on {}.\n\n\
+         Made by `cargo xtask sizes` with {} on {cores} cores of {name}.\n\n\
          | crate | ours | others | build, s | lines |\n| --- | --: | --: | --: | --: |",
-        version()?,
-        processor()
+        version()?
     );
     for size in &sizes {
         let Size { name, ours, others, seconds, lines, .. } = size;
@@ -163,17 +163,6 @@ fn lines(folder: &Path) -> Result<usize, String> {
 fn version() -> Result<String, String> {
     let version = output(Command::new("rustc").arg("--version"))?;
     Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
-}
-
-/// The processor's name, and how many cores there are.
-fn processor() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = info.lines().find_map(|line| line.strip_prefix("model name"));
-    let name = name
-        .and_then(|rest| rest.split_once(": "))
-        .map_or("an unknown processor", |(_, name)| name);
-    format!("{cores} cores of {}", name.trim())
 }
 
 fn read(path: &str) -> Result<String, String> {

@@ -121,6 +121,17 @@ fn race(tasks: &mut [Task<'_>]) -> Vec<f64> {
         .collect()
 }
 
+/// The times of a row, that of the copy first, for `cargo xtask bench`.
+fn record(row: &str, size: &str, best: Kernel, kernels: &[Kernel], times: &[f64]) {
+    if std::env::var_os("BENCH_RECORDS").is_some() {
+        println!("record\tpackbits, {size}\t{row}\tfloor\tmemcpy\t{}", times[0]);
+        for (kernel, time) in kernels.iter().zip(&times[1..]) {
+            let role = if *kernel == best { "ours" } else { "other" };
+            println!("record\tpackbits, {size}\t{row}\t{role}\t{kernel:?}\t{time}");
+        }
+    }
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let sizes = [("64 elements", 0), ("16KiB", 16 << 10), ("64KiB", 64 << 10), ("64MiB", 64 << 20)];
@@ -204,6 +215,13 @@ fn main() {
                         }
                     })
                     .collect();
+                record(
+                    &format!("{direction} {name}"),
+                    size_name,
+                    packing.kernel(),
+                    &kernels,
+                    &times,
+                );
                 println!(
                     "| {direction} {name} | {:.1} | {} |",
                     size as f64 / times[0],

@@ -11,6 +11,7 @@ takes in numpy, that of a single byte, is subtracted from its time.
 """
 
 import ctypes
+import os
 import pathlib
 import time
 
@@ -34,6 +35,18 @@ def race(tasks, turns, calls):
             task(calls)
             times[name].append((time.perf_counter() - start) / calls)
     return {name: sorted(t)[len(t) // 2] for name, t in times.items()}
+
+
+def record(size, times):
+    """Seconds of one call by task, for `cargo xtask bench`."""
+    for task, seconds in times.items():
+        word, *who = task.split(", ", 1)
+        if not who:
+            continue
+        who = who[0]
+        role = {"numpy": "peer", "ours, fresh": "ours"}.get(who, "other")
+        row = f"{word} bool into fresh memory, {size}"
+        print(f"record\tpackbits beside numpy\t{row}\t{role}\t{who}\t{seconds * 1e9}")
 
 
 def main():
@@ -85,6 +98,9 @@ def main():
         overhead = {word: times.pop(f"{word}, one byte") for word in ("copy", "unpack", "pack")}
         print(f"\n| {name} | GB/s | GB/s less numpy's call | to copy |\n|---|---|---|---|")
         copy = times["copy"] - overhead["copy"]
+        if "BENCH_RECORDS" in os.environ:
+            record(name, {task: seconds if "ours" in task else seconds - overhead[task.split(",")[0]]
+                          for task, seconds in times.items()})
         for task, seconds in times.items():
             word = task.split(",")[0]
             work = seconds if "ours" in task else seconds - overhead[word]

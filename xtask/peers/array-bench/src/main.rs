@@ -46,6 +46,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the seconds that one contender took, for `cargo xtask bench`.
+fn record(table: &str, row: &str, who: &str, seconds: f64) {
+    if std::env::var_os("BENCH_RECORDS").is_some() {
+        let role = match who {
+            "floor" => "floor",
+            "zarr-kit" => "ours",
+            "zarrs" => "peer",
+            _ => "other",
+        };
+        println!("record\t{table}\t{row}\t{role}\t{who}\t{}", seconds * 1e9);
+    }
+}
+
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]

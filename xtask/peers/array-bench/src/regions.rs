@@ -16,7 +16,7 @@ use zarrs::filesystem::FilesystemStore;
 use zstd::bulk::Decompressor;
 
 use crate::cases::{BYTES, CASES, document};
-use crate::{Result, median, ours, theirs};
+use crate::{Result, median, ours, record, theirs};
 
 const SHAPE: [usize; 2] = [8192, 16384];
 pub const CHUNK: [usize; 2] = [1024, 2048];
@@ -252,6 +252,11 @@ fn measure(path: &Path, kind: Kind, name: &str, places: &[[usize; 2]], data: &[u
     );
     println!("  {:<10} {:>16} {:>16}", "", "opened anew", "again");
     let floor = times[0].clone().map(median);
+    for (contender, times) in contenders.iter().zip(&times) {
+        for (what, times) in ["opened anew", "again"].into_iter().zip(times) {
+            record("small regions", &format!("{name}, {what}"), contender, median(times.clone()));
+        }
+    }
     for (contender, times) in contenders.iter().zip(times) {
         print!("  {contender:<10}");
         for (times, floor) in times.into_iter().zip(floor) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::cases::{BYTES, CASES, CHUNKS, Case, Layout, counts, unravel};
-use crate::{Result, floor, median, ours, theirs};
+use crate::{Result, floor, median, ours, record, theirs};
 
 /// One array to write and read.
 pub struct Work<'a> {
@@ -146,6 +146,12 @@ fn measure(
     println!("{name}, {threads} threads, {ratio:.2}:1 (seconds, ratio to the floor)");
     println!("  {:<24} {:>14} {:>14} {:>14}", "", "write", "read, fresh", "read, reused");
     let floor = times[0].clone().map(median);
+    let threads_of = format!("arrays of 256 MiB, {threads} threads");
+    for (contender, times) in contenders.iter().zip(&times) {
+        for (what, times) in ["write", "read, fresh", "read, reused"].into_iter().zip(times) {
+            record(&threads_of, &format!("{name}, {what}"), contender.name, median(times.clone()));
+        }
+    }
     for (contender, times) in contenders.iter().zip(times) {
         print!("  {:<24}", contender.name);
         for (times, floor) in times.into_iter().zip(floor) {

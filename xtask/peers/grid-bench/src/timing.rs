@@ -42,6 +42,7 @@ pub fn run<'a>(cases: impl IntoIterator<Item = Case<'a>>) -> Row {
 pub fn table(title: &str, rows: &[(String, Row)]) {
     println!("\n### {title}\n");
     let Some((_, first)) = rows.first() else { return };
+    record(title, rows);
     let names: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
     println!("| | {} |", names.join(" | "));
     println!("| --- |{}", " --- |".repeat(names.len()));
@@ -56,6 +57,26 @@ pub fn table(title: &str, rows: &[(String, Row)]) {
             })
             .collect();
         println!("| {name} | {} |", cells.join(" | "));
+    }
+}
+
+/// Prints every time, for `cargo xtask bench`. Whatever is not a peer's is ours, of which the first
+/// is the one to compare.
+fn record(title: &str, rows: &[(String, Row)]) {
+    if std::env::var_os("BENCH_RECORDS").is_none() {
+        return;
+    }
+    for (name, row) in rows {
+        let is_peer = |who: &str| who.starts_with("zarrs") || who.starts_with("serde_json");
+        let first = row.iter().position(|(who, _)| !is_peer(who));
+        for (at, (who, time)) in row.iter().enumerate() {
+            let role = match first {
+                _ if is_peer(who) => "peer",
+                Some(first) if first == at => "ours",
+                _ => "other",
+            };
+            println!("record\tgrids: {title}\t{name}\t{role}\t{who}\t{time}");
+        }
     }
 }
 

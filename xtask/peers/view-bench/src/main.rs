@@ -73,7 +73,9 @@ fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
     let only_ours = std::env::var("VIEW_BENCH_OURS").is_ok();
     let mut numpy = if only_ours { None } else { numpy::Numpy::start() };
-    println!("| copy | bytes | memcpy GB/s | zarr-view | numpy | ndarray | transpose | strided-perm | hptt |");
+    println!(
+        "| copy | bytes | memcpy GB/s | zarr-view | numpy | ndarray | transpose | strided-perm | hptt |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for case in cases() {
         if !format!("{} u{}", case.name, case.size * 8).contains(&filter) {
@@ -88,7 +90,8 @@ fn main() {
             // Normal numbers, read as floats: hptt multiplies.
             *byte = (state >> 56) as u8 & 0x3f | 0x10;
         }
-        let mut copies: Vec<(&str, Copy)> = vec![("memcpy", Box::new(|src, dst| dst.copy_from_slice(src)))];
+        let mut copies: Vec<(&str, Copy)> =
+            vec![("memcpy", Box::new(|src, dst| dst.copy_from_slice(src)))];
         let from = View::contiguous(&case.shape).unwrap().permute(&case.order).unwrap();
         let to = View::contiguous(from.shape()).unwrap();
         let plan = CopyPlan::new(&from, &to, Element::new(case.size)).unwrap();
@@ -123,14 +126,26 @@ fn main() {
         }
         let medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
         let ratio = |name: &str| {
-            let Some(at) = copies.iter().position(|(other, _)| *other == name) else { return String::new() };
+            let Some(at) = copies.iter().position(|(other, _)| *other == name) else {
+                return String::new();
+            };
             format!("{:.2}{}", medians[0] / medians[at], if wrong[at] { " (wrong)" } else { "" })
         };
-        let numpy_ratio = if numpy_times.is_empty() {
-            String::new()
-        } else {
-            format!("{:.2}", medians[0] / median(&mut numpy_times))
-        };
+        let numpy_median = (!numpy_times.is_empty()).then(|| median(&mut numpy_times));
+        let numpy_ratio =
+            numpy_median.map_or(String::new(), |numpy| format!("{:.2}", medians[0] / numpy));
+        if std::env::var_os("BENCH_RECORDS").is_some() {
+            let timed = copies.iter().map(|(name, _)| *name).zip(medians.iter().copied());
+            for (who, seconds) in timed.chain(numpy_median.map(|seconds| ("numpy", seconds))) {
+                let role = match who {
+                    "memcpy" => "floor",
+                    "zarr-view" => "ours",
+                    _ => "peer",
+                };
+                let row = format!("{}, {} bytes", case.name, case.size);
+                println!("record\tcopies through views\t{row}\t{role}\t{who}\t{}", seconds * 1e9);
+            }
+        }
         println!(
             "| {} | {} | {:.1} | {} | {} | {} | {} | {} | {} |",
             case.name,

@@ -15,7 +15,9 @@ fn cast<T>(bytes: &[u8]) -> &[T] {
 fn cast_mut<T>(bytes: &mut [u8]) -> &mut [T] {
     assert_eq!(bytes.as_ptr().align_offset(align_of::<T>()), 0);
     // SAFETY: as above.
-    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>()) }
+    unsafe {
+        std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>())
+    }
 }
 
 pub fn rivals(case: &Case) -> Vec<(&'static str, Copy<'_>)> {
@@ -35,7 +37,9 @@ pub fn rivals(case: &Case) -> Vec<(&'static str, Copy<'_>)> {
     }
 }
 
-fn typed<T: std::marker::Copy + Send + Sync + 'static>(case: &Case) -> Vec<(&'static str, Copy<'_>)> {
+fn typed<T: std::marker::Copy + Send + Sync + 'static>(
+    case: &Case,
+) -> Vec<(&'static str, Copy<'_>)> {
     let mut all: Vec<(&'static str, Copy)> = Vec::new();
     let shape: Vec<usize> = case.order.iter().map(|&axis| case.shape[axis]).collect();
     {
@@ -52,7 +56,9 @@ fn typed<T: std::marker::Copy + Send + Sync + 'static>(case: &Case) -> Vec<(&'st
     if let ([rows, columns], [1, 0]) = (&case.shape[..], &case.order[..]) {
         all.push((
             "transpose",
-            Box::new(|src, dst| transpose::transpose(cast::<T>(src), cast_mut::<T>(dst), *columns, *rows)),
+            Box::new(|src, dst| {
+                transpose::transpose(cast::<T>(src), cast_mut::<T>(dst), *columns, *rows)
+            }),
         ));
     }
     let strides = |shape: &[usize]| -> Vec<isize> {

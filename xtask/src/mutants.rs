@@ -1,0 +1,166 @@
+//! `cargo xtask mutants [K/N]`: the code is changed in small ways, one at a time, and the tests of its
+//! crate have to notice; the result is `docs/mutants.md`.
+//!
+//! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried: the same
+//! ones for everybody who has the same code. What no test can notice is listed in `xtask/mutants.txt`,
+//! each with the reason: file, change and reason, with tabs between them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use crate::run::{Outcome, output, root};
+
+const PAGE: &str = "docs/mutants.md";
+const EXPLAINED: &str = "xtask/mutants.txt";
+const CRATES: &[&str] = &["zarr-packbits", "zarr-grid", "zarr-view", "zarr-metadata"];
+/// About forty changes in each crate, an hour in all on two cores.
+const SAMPLE: &str = "0/28";
+
+/// Tries the sample in each crate and writes the page; a survivor without a reason is an error.
+pub(crate) fn mutants(arguments: &[String]) -> Outcome {
+    let sample = match arguments {
+        [] => SAMPLE,
+        [sample] if is_sample(sample) => sample,
+        _ => return Err("usage: cargo xtask mutants [K/N], with K less than N".to_owned()),
+    };
+    let explained = explained(&read(EXPLAINED)?)?;
+    let mut page = format!(
+        "# Whether tests notice a change of the code\n\n\
+         Made by `cargo xtask mutants {sample}` with {}: small changes of the code, one at a time, of \
+         which the tests of its crate have to notice each. *Tried* are those numbered {} of each {} \
+         that the tool knows. *Endless* are those that the tests noticed by not ending. What survives \
+         is listed below, with the reason why no test can notice it.\n\n\
+         | crate | tried | noticed | endless | do not compile | survive |\n\
+         | --- | --: | --: | --: | --: | --: |\n",
+        output(Command::new("cargo").args(["mutants", "--version"]))?.trim(),
+        sample.split('/').next().unwrap_or_default(),
+        sample.split('/').nth(1).unwrap_or_default(),
+    );
+    let mut survivors = Vec::new();
+    for name in CRATES {
+        let result = Outcomes::of(name, sample)?;
+        let [caught, missed, timeout, unviable] =
+            [&result.caught, &result.missed, &result.timeout, &result.unviable].map(Vec::len);
+        let _ = writeln!(
+            page,
+            "| `{name}` | {} | {caught} | {timeout} | {unviable} | {missed} |",
+            caught + missed + timeout + unviable
+        );
+        survivors.extend(result.missed);
+    }
+    if !survivors.is_empty() {
+        page.push_str(
+            "\n## Survivors\n\n| where | change | why no test can notice |\n| --- | --- | --- |\n",
+        );
+    }
+    let mut open = Vec::new();
+    for (file, change) in survivors {
+        let reason = explained.iter().find(|known| known.0 == file && known.1 == change);
+        let _ = writeln!(
+            page,
+            "| `{file}` | `{}` | {} |",
+            change.replace('|', "\\|"),
+            reason.map_or("**open**", |known| &known.2)
+        );
+        if reason.is_none() {
+            open.push(format!("{file}: {change}"));
+        }
+    }
+    fs::write(root().join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(format!("no test notices, and {EXPLAINED} does not say why:\n  {}", open.join("\n  ")))
+}
+
+fn is_sample(text: &str) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok();
+    text.split_once('/')
+        .and_then(|(which, of)| Some(number(which)? < number(of)?))
+        .unwrap_or_default()
+}
+
+/// File, change and reason of each line that is no comment.
+fn explained(text: &str) -> Result<Vec<(String, String, String)>, String> {
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+            [file, change, reason] => Ok((file.to_owned(), change.to_owned(), reason.to_owned())),
+            _ => Err(format!("{EXPLAINED}: not file, change and reason: {line:?}")),
+        })
+        .collect()
+}
+
+/// A file and what was changed in it.
+type Change = (String, String);
+
+/// What became of the changes that were tried in one crate.
+struct Outcomes {
+    caught: Vec<Change>,
+    missed: Vec<Change>,
+    timeout: Vec<Change>,
+    unviable: Vec<Change>,
+}
+
+impl Outcomes {
+    fn of(name: &str, sample: &str) -> Result<Self, String> {
+        let folder = format!("target/mutants/{name}");
+        fs::create_dir_all(root().join(&folder)).map_err(|error| format!("{folder}: {error}"))?;
+        let mut command = Command::new("cargo");
+        command.args(["mutants", "--package", name, "--profile", "mutants", "--no-shuffle"]);
+        command.args(["--shard", sample, "--sharding", "round-robin"]);
+        command.args(["--timeout", "300", "--build-timeout", "600", "--output", &folder]);
+        eprintln!("── cargo mutants --package {name} --shard {sample}");
+        let status = command.current_dir(root()).status();
+        let status = status.map_err(|error| format!("could not start cargo mutants: {error}"))?;
+        // 2 and 3 stand for survivors and changes that do not end.
+        if !matches!(status.code(), Some(0 | 2 | 3)) {
+            return Err(format!("cargo mutants --package {name} failed ({status})"));
+        }
+        let list = |kind: &str| -> Result<Vec<Change>, String> {
+            let text = read(&format!("{folder}/mutants.out/{kind}.txt"))?;
+            Ok(text.lines().map(change).collect())
+        };
+        Ok(Self {
+            caught: list("caught")?,
+            missed: list("missed")?,
+            timeout: list("timeout")?,
+            unviable: list("unviable")?,
+        })
+    }
+}
+
+/// `FILE:LINE:COLUMN: CHANGE` without the line and the column, which move.
+fn change(line: &str) -> Change {
+    let (place, change) = line.split_once(": ").unwrap_or((line, ""));
+    let file = place.split(':').next().unwrap_or_default();
+    (file.to_owned(), change.to_owned())
+}
+
+fn read(path: &str) -> Result<String, String> {
+    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change, explained, is_sample};
+
+    #[test]
+    fn places_are_cut_from_changes() {
+        let found = change("crates/a/src/b.rs:18:9: replace < with <= in f");
+        assert_eq!(found, ("crates/a/src/b.rs".to_owned(), "replace < with <= in f".to_owned()));
+    }
+
+    #[test]
+    fn samples_are_fractions() {
+        assert!(is_sample("0/28") && is_sample("27/28"));
+        assert!(!is_sample("28/28") && !is_sample("x/2") && !is_sample("3"));
+    }
+
+    #[test]
+    fn each_reason_has_its_place() {
+        assert_eq!(explained("# head\n\na\tb\tc\n").unwrap().len(), 1);
+        assert!(explained("a\tb\n").is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`.
+//!
+//! A row is a line, and each other program a dot on it, at the time it took as a multiple of ours,
+//! on a scale of logarithms. What is left of the line at 1 was faster than we were.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::records::{Role, Table, last};
+use crate::run::{Outcome, root};
+
+const FOLDER: &str = "docs/pictures";
+
+/// Okabe and Ito's colours, which nearly everybody can tell apart, without the faint yellow.
+const COLOURS: &[&str] =
+    &["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+
+const WIDTH: f64 = 960.0;
+const LABELS: f64 = 400.0;
+const MARGIN: f64 = 24.0;
+const LINE: f64 = 18.0;
+const LEGEND: f64 = 22.0;
+
+/// Draws the charts, and removes those of tables that are no more.
+pub(crate) fn plot(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask plot".to_owned());
+    }
+    let failed = |error: std::io::Error| format!("{FOLDER}: {error}");
+    let tables = last()?;
+    for entry in fs::read_dir(root().join(FOLDER)).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_ours = name.starts_with("bench-") && name.ends_with(".svg");
+        if is_ours && tables.iter().all(|table| table.picture() != name) {
+            fs::remove_file(path).map_err(failed)?;
+        }
+    }
+    for table in &tables {
+        fs::write(root().join(FOLDER).join(table.picture()), chart(table)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A scale of logarithms between two multiples.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// One that has room for every dot, and for the line at 1.
+    fn of(table: &Table) -> Self {
+        let ratios = || table.rows.iter().flat_map(|row| row.relative().map(|(_, ratio)| ratio));
+        Self { low: ratios().fold(0.5, f64::min) / 1.2, high: ratios().fold(2.0, f64::max) * 1.2 }
+    }
+
+    fn x(&self, ratio: f64) -> f64 {
+        let part = (ratio / self.low).ln() / (self.high / self.low).ln();
+        LABELS + part * (WIDTH - LABELS - MARGIN)
+    }
+
+    /// Multiples worth a line: 1, 2 and 5 in each decade, or 1 alone where there are many decades.
+    fn ticks(&self) -> Vec<f64> {
+        let steps: &[f64] = if self.high / self.low < 300.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        (-4..=9)
+            .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
+            .filter(|tick| (self.low..=self.high).contains(tick))
+            .collect()
+    }
+}
+
+fn chart(table: &Table) -> String {
+    let others = table.others();
+    let scale = Scale::of(table);
+    let columns = 4;
+    let top = 34.0 + LEGEND * others.len().div_ceil(columns) as f64;
+    let bottom = top + LINE * table.rows.len() as f64;
+    let height = bottom + 44.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <title>{title}: times of others as multiples of ours</title>\n\
+         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
+         <text x=\"{MARGIN}\" y=\"20\" font-size=\"14\" font-weight=\"bold\">{title}</text>\n",
+        title = escape(&table.name)
+    );
+    for (at, who) in others.iter().enumerate() {
+        let x = MARGIN + 6.0 + (at % columns) as f64 * (WIDTH - 2.0 * MARGIN) / columns as f64;
+        let y = 38.0 + LEGEND * (at / columns) as f64;
+        dot(&mut svg, x, y, at, role_of(table, who));
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 10.0, y + 4.0, escape(who));
+    }
+    // What is faster than we are has a ground of its own.
+    let one = scale.x(1.0);
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{LABELS}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"#fbeee6\"/>",
+        one - LABELS,
+        bottom - top
+    );
+    for tick in scale.ticks() {
+        let (x, colour) = (scale.x(tick), if tick == 1.0 { "#000000" } else { "#d0d0d0" });
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{x:.1}\" y1=\"{top}\" x2=\"{x:.1}\" y2=\"{bottom}\" stroke=\"{colour}\"/>\n\
+             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{tick}</text>",
+            bottom + 16.0
+        );
+    }
+    for (number, row) in table.rows.iter().enumerate() {
+        let y = top + LINE * (number as f64 + 0.5);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n\
+             <line x1=\"{LABELS}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"#eeeeee\"/>",
+            LABELS - 10.0,
+            y + 4.0,
+            escape(&row.name),
+            WIDTH - MARGIN
+        );
+        for (time, ratio) in row.relative() {
+            let at = others.iter().position(|who| *who == time.who).unwrap_or_default();
+            dot(&mut svg, scale.x(ratio), y, at, time.role);
+        }
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">time as a multiple of ours: \
+         right of 1 is slower than we are, left of it faster</text>\n</svg>",
+        f64::midpoint(LABELS, WIDTH - MARGIN),
+        bottom + 36.0
+    );
+    svg
+}
+
+/// A rival is a full dot; a bound or another form of ours an empty one.
+fn dot(svg: &mut String, x: f64, y: f64, colour: usize, role: Role) {
+    let colour = COLOURS[colour % COLOURS.len()];
+    let fill = if role == Role::Peer { colour } else { "#ffffff" };
+    let _ = writeln!(
+        svg,
+        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{fill}\" stroke=\"{colour}\" \
+         stroke-width=\"1.5\"/>"
+    );
+}
+
+fn role_of(table: &Table, who: &str) -> Role {
+    let mut times = table.rows.iter().flat_map(|row| &row.times);
+    times.find(|time| time.who == who).map_or(Role::Other, |time| time.role)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chart;
+    use crate::records::parse;
+
+    #[test]
+    fn a_chart_has_a_dot_for_every_time_that_is_not_ours() {
+        let tables = parse(
+            "a < b\tfirst\tours\tus\t2\na < b\tfirst\tpeer\tthem\t4\na < b\tfirst\tfloor\tcopy\t1",
+        );
+        let svg = chart(&tables.unwrap()[0]);
+        // Two in the legend, two on the line.
+        assert_eq!(svg.matches("<circle").count(), 4);
+        assert!(svg.contains("a &lt; b"), "{svg}");
+        // As far from the line at 1 to either side.
+        let at = |from: &str| -> Vec<f64> {
+            let texts = svg.split(from).skip(1);
+            texts.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+        };
+        let (dots, one) = (at("<circle cx=\""), at("<rect x=\"400\" y=\"56\" width=\"")[0] + 400.0);
+        assert!((dots[2] + dots[3] - 2.0 * one).abs() < 0.3, "{dots:?}, {one}");
+    }
+}
