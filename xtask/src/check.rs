@@ -1,61 +1,91 @@
 //! `cargo xtask check`: everything that must hold before a change lands.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::time::Instant;
 
 use crate::run::{Outcome, cargo, root};
 use crate::{api, book, conformance, fixtures, s3, tidy};
 
-/// Runs every check, or with `--quick` those that need no second build.
+/// A part of the checks, with the minutes it may take on two cores that have nothing compiled yet.
+struct Step {
+    name: &'static str,
+    budget: f64,
+    /// Whether it is left out of `--quick`: what needs a second build.
+    slow: bool,
+    run: fn() -> Outcome,
+}
+
+const fn step(name: &'static str, budget: f64, run: fn() -> Outcome) -> Step {
+    Step { name, budget, slow: false, run }
+}
+
+const fn slow(name: &'static str, budget: f64, run: fn() -> Outcome) -> Step {
+    Step { name, budget, slow: true, run }
+}
+
+/// With 2.5 minutes for the README's tests, which `.ci/run` calls after these, 25 in all.
+const STEPS: &[Step] = &[
+    step("format, tidy, fixtures, conformance", 1.0, rules),
+    step("clippy", 3.0, clippy),
+    step("tests, all features", 5.0, tests),
+    step("documentation", 1.0, documentation),
+    slow("public items", 1.0, || api::api(&["--check".to_owned()])),
+    slow("object storage", 2.0, || s3::s3_test(&["--quick".to_owned()])),
+    slow("tests, optimised", 4.0, optimised_tests),
+    slow("each crate and feature alone", 4.0, selective_dependencies),
+    slow("book", 1.0, || book::book(&[])),
+    slow("without std", 0.5, no_std),
+];
+
+/// Runs every check, or with `--quick` those that need no second build, and says how long each took.
+/// To take longer than planned is no failure: machines differ.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
     let quick = match arguments {
         [] => false,
         [flag] if flag == "--quick" => true,
         _ => return Err("usage: cargo xtask check [--quick]".to_owned()),
     };
+    let mut report = String::new();
+    for step in STEPS.iter().filter(|step| !(quick && step.slow)) {
+        let start = Instant::now();
+        (step.run)()?;
+        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        let mark = if minutes > step.budget { "  over its budget" } else { "" };
+        let Step { name, budget, .. } = step;
+        let _ = writeln!(report, "  {name:<36} {minutes:>5.1} of {budget:>3.1} minutes{mark}");
+    }
+    eprint!("── all checks passed\n{report}");
+    Ok(())
+}
+
+fn rules() -> Outcome {
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
-    conformance::conformance(&["--check".to_owned()])?;
-    cargo(
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ],
-        &[],
-    )?;
-    cargo(&["test", "--workspace", "--all-features", "--locked", "--quiet"], &[])?;
+    conformance::conformance(&["--check".to_owned()])
+}
+
+fn clippy() -> Outcome {
+    let what = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked"];
+    cargo(&[&what[..], &["--", "-D", "warnings"]].concat(), &[])
+}
+
+fn tests() -> Outcome {
+    cargo(&["test", "--workspace", "--all-features", "--locked", "--quiet"], &[])
+}
+
+fn documentation() -> Outcome {
     cargo(
         &["doc", "--workspace", "--all-features", "--no-deps", "--locked", "--quiet"],
         &[("RUSTDOCFLAGS", "-D warnings")],
-    )?;
-    if quick {
-        return Ok(());
-    }
-    api::api(&["--check".to_owned()])?;
-    s3::s3_test(&["--quick".to_owned()])?;
-    // Overflow that debug assertions catch must not turn into a wrong answer without them.
-    cargo(
-        &[
-            "test",
-            "--workspace",
-            "--profile",
-            "test-release",
-            "--locked",
-            "--quiet",
-            "--lib",
-            "--tests",
-        ],
-        &[],
-    )?;
-    selective_dependencies()?;
-    book::book(&[])?;
-    no_std()
+    )
+}
+
+/// Overflow that debug assertions catch must not turn into a wrong answer without them.
+fn optimised_tests() -> Outcome {
+    let what = ["test", "--workspace", "--profile", "test-release", "--locked", "--quiet"];
+    cargo(&[&what[..], &["--lib", "--tests"]].concat(), &[])
 }
 
 /// Each crate on its own, with every set of its features of one, none and all: a user takes one

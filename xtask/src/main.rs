@@ -10,6 +10,7 @@ mod book;
 mod check;
 mod conformance;
 mod fixtures;
+mod fuzz;
 mod interop;
 mod mutants;
 mod plot;
@@ -91,6 +92,11 @@ const COMMANDS: &[Command] = &[
         name: "asan",
         about: "the tests of unsafe code under AddressSanitizer, by the nightly compiler",
         run: thorough::asan,
+    },
+    Command {
+        name: "fuzz",
+        about: "every fuzz target for some minutes, by the nightly compiler",
+        run: fuzz::fuzz,
     },
     Command {
         name: "mutants",

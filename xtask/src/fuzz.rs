@@ -1,0 +1,74 @@
+//! `cargo xtask fuzz [--minutes N] [TARGET...]`: the fuzz targets, each with its limits and its words.
+//!
+//! Needs cargo-fuzz and a nightly compiler. Starts from `xtask/fuzz/seeds/TARGET`, which is kept, and
+//! goes on from `xtask/fuzz/corpus/TARGET`, which is not.
+
+use std::fs;
+use std::process::Command;
+
+use crate::run::{Outcome, root, step};
+
+const FOLDER: &str = "xtask/fuzz";
+
+/// A program of the fuzz package.
+struct Target {
+    name: &'static str,
+    /// The longest input in bytes; 0 leaves it to the fuzzer.
+    longest: u32,
+    /// Whether inputs are documents, whose words the fuzzer may as well know.
+    json: bool,
+}
+
+const TARGETS: &[Target] = &[
+    Target { name: "metadata", longest: 0, json: true },
+    Target { name: "view", longest: 0, json: false },
+    Target { name: "packbits", longest: 0, json: false },
+    Target { name: "grid", longest: 0, json: false },
+    Target { name: "chunk", longest: 4096, json: false },
+    Target { name: "shard_index", longest: 4096, json: false },
+    Target { name: "store", longest: 8192, json: true },
+];
+
+/// Runs the targets that are named, or all, one after the other; one minute each unless told otherwise.
+pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
+    let usage = || {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        format!("usage: cargo xtask fuzz [--minutes N] [{}]", names.join("|"))
+    };
+    let (minutes, names) = match arguments {
+        [flag, minutes, names @ ..] if flag == "--minutes" => (minutes.parse().ok(), names),
+        names => (Some(1), names),
+    };
+    let minutes: u64 = minutes.ok_or_else(usage)?;
+    if names.iter().any(|name| TARGETS.iter().all(|target| target.name != *name)) {
+        return Err(usage());
+    }
+    for target in TARGETS {
+        if names.is_empty() || names.iter().any(|name| name == target.name) {
+            run(target, minutes)?;
+        }
+    }
+    Ok(())
+}
+
+/// An input that takes more memory or time than it may is found like one that panics.
+fn run(target: &Target, minutes: u64) -> Outcome {
+    let corpus = format!("{FOLDER}/corpus/{}", target.name);
+    fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
+    // Called by its name, as `CARGO` is that of this toolchain, which knows no `+nightly`.
+    let mut command = Command::new("cargo");
+    command.args(["+nightly", "fuzz", "run", "--fuzz-dir", FOLDER, target.name, &corpus]);
+    let seeds = format!("{FOLDER}/seeds/{}", target.name);
+    if root().join(&seeds).is_dir() {
+        command.arg(seeds);
+    }
+    command.args(["--", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-timeout=60"]);
+    command.arg("-print_final_stats=1").arg(format!("-max_total_time={}", minutes * 60));
+    if target.longest > 0 {
+        command.arg(format!("-max_len={}", target.longest));
+    }
+    if target.json {
+        command.arg(format!("-dict={FOLDER}/metadata.dict"));
+    }
+    step(&mut command)
+}
