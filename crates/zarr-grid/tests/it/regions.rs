@@ -12,6 +12,7 @@ fn every_range_of_every_partition_is_cut_as_by_a_walk() {
                 let walked = naive.cuts(start, end);
                 let cuts = axis.cuts(start..end).unwrap();
                 assert_eq!(cuts.remaining(), walked.len() as u64);
+                assert_eq!(cuts.size_hint(), (walked.len(), Some(walked.len())));
                 assert_eq!(cuts.collect::<Vec<_>>(), walked, "{naive:?} {start}..{end}");
             }
         }

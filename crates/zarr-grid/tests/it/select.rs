@@ -71,6 +71,7 @@ fn every_stepped_range_of_every_partition_is_cut_as_by_a_walk() {
                     let stepped = axis.stepped(start..end, step).unwrap();
                     assert_eq!(stepped.remaining(), walked.len() as u64);
                     assert_eq!(stepped.selected(), (end - start).div_ceil(step));
+                    assert_eq!(stepped.size_hint(), (walked.len(), Some(walked.len())));
                     for skip in 0..=walked.len() {
                         let mut late = stepped.clone();
                         late.skip_parts(skip as u64);
@@ -265,6 +266,20 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
             assert_eq!(some.next_part().unwrap().chunk, chunk);
         }
         assert!(some.next_part().is_none());
+
+        // Of what is left when some parts have been taken.
+        let taken = random.below(selection.len() + 1);
+        let mut begun = selection.parts();
+        for _ in 0..taken {
+            assert!(begun.next_part().is_some());
+        }
+        for skip in [0, a.min(selection.len() - taken)] {
+            let mut rest = begun.range(skip..u64::MAX);
+            for chunk in &chunks[(taken + skip) as usize..] {
+                assert_eq!(rest.next_part().unwrap().chunk, chunk);
+            }
+            assert!(rest.next_part().is_none());
+        }
     }
 }
 
