@@ -115,6 +115,9 @@ pub(crate) struct Write {
     /// Which elements, as in numpy; all if left out.
     #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
     pub(crate) region: Option<String>,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Create an array, where there must be nothing yet.
@@ -160,6 +163,9 @@ pub(crate) struct Create {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
         "fill", "dims", "attributes"])]
     pub(crate) metadata: Option<PathBuf>,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Copy an array or group: into other chunks, other codecs, another store.
@@ -198,6 +204,9 @@ pub(crate) struct Copy {
     /// Read everything that was written again, and compare.
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Check an array, or a group and all below it, against the specifications.
@@ -273,6 +282,9 @@ pub(crate) struct Draw {
     /// The axes that are drawn, downwards and across: names or numbers.
     #[arg(long, value_name = "AXIS,AXIS")]
     pub(crate) axes: Option<String>,
+    /// Print the picture as one JSON document: where cells begin, how many chunks of each are stored.
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
 }
 
 /// Change the shape of an array.
@@ -300,6 +312,9 @@ pub(crate) struct Resize {
     /// processes, as in object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Append elements to an axis of an array.
@@ -330,6 +345,9 @@ pub(crate) struct Append {
     /// object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Print completions for a shell.

@@ -114,6 +114,21 @@ pub(crate) fn note(message: impl Display) {
     let _closed = writeln!(anstream::stderr(), "{message}");
 }
 
+/// What a command has done: a line on standard error, or one JSON document on standard output.
+pub(crate) fn done(
+    json: bool,
+    message: impl Display,
+    document: impl FnOnce() -> serde_json::Value,
+) -> Result<(), CliError> {
+    if !json {
+        note(message);
+        return Ok(());
+    }
+    let mut out = Out::stdout();
+    out.json(&document())?;
+    out.finish()
+}
+
 /// Whether raw bytes would go to somebody's screen.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
@@ -157,13 +172,26 @@ impl Table {
     }
 }
 
+/// Characters of a line where neither the terminal nor `COLUMNS` says.
+const COLUMNS: usize = 80;
+
+/// How wide a picture may be: as wide as the terminal, or as `COLUMNS` says.
+pub(crate) fn columns() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let terminal = || {
+        let size = stdout_is_terminal().then(terminal_size::terminal_size).flatten();
+        size.map(|(columns, _)| usize::from(columns.0))
+    };
+    said.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(COLUMNS)
+}
+
 /// How many characters of a line are left in the terminal; any number in a pipe, whose reader wants
 /// one line a row.
 pub(crate) fn room_after(used: usize) -> usize {
-    let columns = stdout_is_terminal().then(terminal_size::terminal_size).flatten();
-    columns.map_or(usize::MAX, |(columns, _)| {
-        usize::from(columns.0).saturating_sub(used).max(NARROWEST)
-    })
+    match stdout_is_terminal() {
+        true => columns().saturating_sub(used).max(NARROWEST),
+        false => usize::MAX,
+    }
 }
 
 /// A text in lines of at most `room` characters, cut at spaces where there are any.

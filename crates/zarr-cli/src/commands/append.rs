@@ -1,5 +1,8 @@
 //! `zarr-kit append`.
 
+use serde_json::json;
+
+use super::chunk_counts;
 use super::resize::{policy, runs};
 use super::write::{Input, c_order};
 use crate::args::Append;
@@ -7,7 +10,7 @@ use crate::chunks;
 use crate::error::CliError;
 use crate::format::npy::Npy;
 use crate::place::Place;
-use crate::print::note;
+use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
@@ -61,9 +64,14 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let big_endian = header.is_some_and(|header| header.big_endian);
     let header = Npy { shape: Vec::new(), fortran: false, big_endian };
     let elements = input.in_memory(elements, &header, array.data_type())?;
-    let before = words::shape(array.shape());
+    let before = array.shape().to_vec();
     let array =
         array.append(axis, count, &elements, &edges).map_err(|source| place.failed(source))?;
-    note(format_args!("appended to {}: {before} to {}", place.shown, words::shape(array.shape())));
-    Ok(())
+    let (from, to) = (words::shape(&before), words::shape(array.shape()));
+    done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
+        json!({
+            "array": place.shown, "axis": axis, "from": before, "to": array.shape(),
+            "chunks": chunk_counts(&array),
+        })
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde_json::json;
 use zarr_kit::array::Node;
 use zarr_kit::array::copy::{CopyOptions, copy_tree};
 use zarr_kit::metadata::{Codec, MetadataError};
@@ -11,7 +12,7 @@ use crate::args::Copy;
 use crate::chunks;
 use crate::error::CliError;
 use crate::place::Place;
-use crate::print::note;
+use crate::print::done;
 use crate::progress::Bar;
 use crate::words;
 
@@ -64,9 +65,17 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         place: target.shown.clone(),
         source: Box::new(source),
     })?;
+    let document = |finished_before: bool| {
+        json!({
+            "source": source.shown, "target": target.shown,
+            "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
+            "tasks": summary.tasks, "tasks_done_before": summary.skipped,
+            "finished_before": finished_before,
+        })
+    };
     if summary.groups == 0 && summary.tasks == 0 && summary.skipped == 0 && args.resume {
-        note(format_args!("{}: the copy had been finished", target.shown));
-        return Ok(());
+        let message = format!("{}: the copy had been finished", target.shown);
+        return done(args.json, message, || document(true));
     }
     let mut text = format!(
         "copied {} to {}: {}",
@@ -86,8 +95,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             words::counted(all, "task")
         ));
     }
-    note(text);
-    Ok(())
+    done(args.json, text, || document(false))
 }
 
 /// The metadata of the target of one array.

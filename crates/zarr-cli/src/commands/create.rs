@@ -3,15 +3,17 @@
 use std::fs;
 use std::sync::Arc;
 
+use serde_json::json;
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Zstd};
 use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
 
+use super::chunk_counts;
 use crate::args::Create;
 use crate::chunks;
 use crate::error::CliError;
 use crate::place::Place;
-use crate::print::note;
+use crate::print::done;
 use crate::words;
 
 /// Bytes of elements that a chunk has at most where `--chunks` is left out.
@@ -40,13 +42,18 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
         || "more than 2^64 chunks".to_owned(),
         |chunks| words::counted(chunks, "chunk"),
     );
-    note(format_args!(
+    let message = format!(
         "created {}: {} of {} in {chunks}",
         place.shown,
         array.data_type(),
         words::shape(array.shape())
-    ));
-    Ok(())
+    );
+    done(args.json, message, || {
+        json!({
+            "array": place.shown, "data_type": array.data_type().name(), "shape": array.shape(),
+            "chunks": chunk_counts(&array),
+        })
+    })
 }
 
 fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {

@@ -16,6 +16,8 @@ mod write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use serde_json::{Value, json};
+use zarr_kit::Array;
 
 use crate::args::{Args, Command};
 use crate::error::CliError;
@@ -44,6 +46,11 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many chunks an array has along each axis: declared, and with elements in them.
+fn chunk_counts(array: &Array) -> Value {
+    json!({"declared": array.grid().declared(), "occupied": array.grid().occupied()})
 }
 
 /// Elements of a region that are in memory at a time.

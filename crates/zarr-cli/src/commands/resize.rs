@@ -1,17 +1,19 @@
 //! `zarr-kit resize`.
 
+use serde_json::json;
 use zarr_kit::ArrayMetadata;
 use zarr_kit::array::Cut;
 use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
 
+use super::chunk_counts;
 use super::create::numbers;
 use crate::args::Resize;
 use crate::chunks::{self, ChunksError};
 use crate::error::CliError;
 use crate::place::Place;
-use crate::print::note;
+use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
@@ -28,10 +30,15 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
         None => vec![Vec::new(); shape.len()],
     };
     let cut = if args.discard { Cut::Discard } else { Cut::Keep };
-    let before = words::shape(array.shape());
+    let before = array.shape().to_vec();
     let array = array.resize(&shape, &edges, cut).map_err(|source| place.failed(source))?;
-    note(format_args!("resized {}: {before} to {}", place.shown, words::shape(array.shape())));
-    Ok(())
+    let (from, to) = (words::shape(&before), words::shape(array.shape()));
+    done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
+        json!({
+            "array": place.shown, "from": before, "to": array.shape(),
+            "chunks": chunk_counts(&array),
+        })
+    })
 }
 
 /// `time=30|31`: an entry for each axis that takes new chunks, or one entry an axis without names.

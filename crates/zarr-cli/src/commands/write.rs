@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read as _};
 use std::path::Path;
 
+use serde_json::json;
 use zarr_kit::metadata::DataType;
 use zarr_kit::view::{self, CopyError, Element, View};
 use zarr_kit::{Array, Region};
@@ -14,15 +15,33 @@ use crate::args::Write;
 use crate::error::CliError;
 use crate::format::npy::{self, Npy};
 use crate::place::Place;
+use crate::print::Out;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
     let array = place.array()?;
     let region = region(&array, args.region.as_deref())?;
+    write(args, &place, &array, &region)?;
+    if !args.json {
+        return Ok(());
+    }
+    let axes = region
+        .axes()
+        .iter()
+        .map(|axis| json!({"start": axis.start, "count": axis.count, "step": axis.step}));
+    let mut out = Out::stdout();
+    out.json(&json!({
+        "array": place.shown, "shape": region.shape(), "elements": region.elements(),
+        "region": axes.collect::<Vec<_>>(),
+    }))?;
+    out.finish()
+}
+
+fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {
     let mut input = Input::open(&args.from)?;
     let header = input.header(array.data_type())?;
     if let Some(header) = &header {
-        input.check_shape(header, &region)?;
+        input.check_shape(header, region)?;
     }
     let failed = |source| place.failed(source);
     let size = array.element_size();
@@ -30,19 +49,19 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
         && header.fortran
     {
         // Its first elements are spread over the whole region: no piece can be read alone.
-        let elements = input.take(&region, size)?;
+        let elements = input.take(region, size)?;
         input.end()?;
         let elements = c_order(&elements, &region.shape(), size)
             .map_err(|error| input.wrong(error.to_string()))?;
         let elements = input.in_memory(elements, header, array.data_type())?;
-        return array.write(&region, &elements).map_err(failed);
+        return array.write(region, &elements).map_err(failed);
     }
     let big_endian = header.is_some_and(|header| header.big_endian);
     let header = Npy { shape: Vec::new(), fortran: false, big_endian };
     if let Some(length) = input.length {
-        input.check_length(length, &array, &region)?;
+        input.check_length(length, array, region)?;
     }
-    for piece in array.pieces(&region, PIECE).map_err(failed)? {
+    for piece in array.pieces(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
         let elements = input.in_memory(elements, &header, array.data_type())?;
         array.write(&piece, &elements).map_err(failed)?;

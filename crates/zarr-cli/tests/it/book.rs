@@ -89,6 +89,7 @@ fn output(command: &str, folder: &Path) -> String {
         .current_dir(folder)
         .env("PATH", std::env::join_paths(path).expect("folders"))
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS")
         .output()
         .expect("runs a shell");
     [output.stdout, output.stderr].iter().map(|text| String::from_utf8_lossy(text)).collect()

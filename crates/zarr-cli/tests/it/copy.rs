@@ -74,6 +74,8 @@ fn messages() {
             &["copy", "a", "b", "--chunks", "250"],
             &["copy", "a", "b", "--chunks", "250"],
             &["copy", "a", "b", "--chunks", "250", "--resume"],
+            &["copy", "a", "b", "--chunks", "250", "--resume", "--json"],
+            &["copy", "a", "d", "--chunks", "250", "--json"],
             &["copy", "a", "b", "--chunks", "500", "--resume"],
             &["copy", "a", "b", "--chunks", "500", "--overwrite"],
             &["copy", "a", "c", "--chunks", "500", "--memory", "2KiB"],

@@ -56,6 +56,7 @@ fn nothing_is_overwritten() {
         &[
             &["create", "a", "--shape", "5", "--dtype", "int8"],
             &["create", "a", "--shape", "6", "--dtype", "int8"],
+            &["create", "b", "--shape", "6,2", "--dtype", "int8", "--chunks", "4|4,2", "--json"],
             &again,
         ],
     ));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{root, run_with, session, succeed};
+use crate::support::{command, root, run_with, session, succeed};
 
 #[test]
 fn in_the_terminal() {
@@ -47,8 +47,46 @@ fn in_the_terminal() {
             &["draw", "cube", "--axes", "t"],
             &["draw", "cube", "--axes", "x,x"],
             &["draw", "cube", "-o", "grid.png"],
+            &["draw", "cube", "--axes", "z,x", "--region", "2", "--json"],
+            &["draw", "scalar", "--json"],
+            &["draw", "line", "--json", "-o", "grid.svg"],
         ],
     ));
+}
+
+#[test]
+fn as_wide_as_the_terminal() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, shape: &str, chunks: &str| {
+        succeed(
+            folder,
+            &["create", name, "--shape", shape, "--dtype", "uint8", "--chunks", chunks],
+        );
+    };
+    create("line", "1000", "1");
+    create("square", "1000,1000", "100,1");
+    let drawn = |name: &str, columns: &str| {
+        let output = command(folder, &["draw", name]).env("COLUMNS", columns).output();
+        let output = output.expect("runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    for columns in ["40", "80", "160"] {
+        for name in ["line", "square"] {
+            let picture = drawn(name, columns);
+            // The legend is no part of the grid.
+            let widest = picture.lines().filter(|line| !line.contains("stored"));
+            let widest = widest.map(|line| line.chars().count()).max();
+            let most = columns.parse().expect("a number");
+            assert!(widest.is_some_and(|widest| widest <= most), "{columns}:\n{picture}");
+            assert!(widest.is_some_and(|widest| widest * 2 > most), "{columns}:\n{picture}");
+        }
+    }
+    // What is no width leaves the width as it is.
+    assert_eq!(drawn("square", "wide"), drawn("square", "80"));
+    assert_eq!(drawn("square", "0"), drawn("square", "80"));
+    insta::assert_snapshot!(drawn("square", "60"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn sd_08_edges_keep_and_discard() {
         &[
             &["resize", "a", "--shape", "90,2", "--edges", "time=31"],
             &["info", "a"],
-            &["resize", "a", "--shape", "150,2"],
+            &["resize", "a", "--shape", "150,2", "--json"],
             &["resize", "a", "--shape", "30,1"],
             &["resize", "a", "--shape", "59,2"],
             &["read", "a", "--region", "28:33"],
@@ -66,6 +66,7 @@ fn sd_08_appends_take_edges_or_repeat_the_last() {
             &["append", "m", "--from", "three.raw", "--edges", "4"],
             &["read", "a", "--region", "5"],
             &["check", "a", "--data"],
+            &["append", "m", "--from", "three.raw", "--json"],
         ],
     ));
     // From numpy's format, as another array was written.

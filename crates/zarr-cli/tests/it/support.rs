@@ -11,9 +11,11 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Command {
+/// The program with its arguments, in a folder.
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zarr-kit"));
-    command.args(arguments).current_dir(folder).env_remove("CLICOLOR_FORCE");
+    command.args(arguments).current_dir(folder);
+    command.env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
     command
 }
 

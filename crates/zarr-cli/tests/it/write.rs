@@ -152,3 +152,20 @@ fn wrong_input_changes_nothing() {
     let output = run_with(folder, &["write", "a", "--from", "-"], &[0; 9]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn what_was_written_as_json() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(folder, "a", "4,3", "int16", "2,3", r#"[{"name": "packbits"}]"#);
+    file(folder, "two.raw", [1, 0, 2, 0]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["write", "a", "--from", "two.raw", "--region", "::-2,1", "--json"],
+            &["write", "a", "--from", "two.raw", "--region", "::2,1"],
+            &["write", "a", "--from", "two.raw", "--json"],
+            &["read", "a"],
+        ],
+    ));
+}

@@ -9,10 +9,12 @@ mod terminal;
 
 use std::ops::{ControlFlow, Range};
 
+use serde_json::{Value, json};
 use zarr_kit::grid::Axis;
 use zarr_kit::metadata::Codec;
 use zarr_kit::{Array, Region};
 
+use super::chunk_counts;
 use super::read::region;
 use crate::args::Draw;
 use crate::chunks::axis_of;
@@ -35,16 +37,22 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     let array = place.array()?;
     let axes = drawn_axes(args, &array)?;
     let marked = args.region.as_deref().map(|text| region(&array, Some(text))).transpose()?;
-    let (down, across) = match args.output {
-        Some(_) => (SVG_CELLS, SVG_CELLS),
-        None => (terminal::ROWS, terminal::COLUMNS),
+    let in_characters = args.output.is_none() && !args.json;
+    let (down, across) = match in_characters {
+        true => (terminal::ROWS, terminal::columns(&array, axes)),
+        false => (SVG_CELLS, SVG_CELLS),
     };
     // A single axis has lines of its own in the terminal, and so more cells.
-    let across = match axes.0 {
-        None if args.output.is_none() => across.saturating_mul(down),
-        _ => across,
+    let most = match axes.0 {
+        None if in_characters => (down, across.saturating_mul(down)),
+        _ => (down, across),
     };
-    let picture = Picture::of(&place, &array, axes, marked.as_ref(), (down, across))?;
+    let picture = Picture::of(&place, &array, axes, marked.as_ref(), most)?;
+    if args.json {
+        let mut out = Out::stdout();
+        out.json(&picture.json(&array))?;
+        return out.finish();
+    }
     match &args.output {
         Some(path) => {
             let mut out = Out::file(path)?;
@@ -54,7 +62,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         }
         None => {
             let mut out = Out::stdout();
-            terminal::draw(&picture, &mut out)?;
+            terminal::draw(&picture, across, &mut out)?;
             out.finish()?;
         }
     }
@@ -122,6 +130,18 @@ impl Side {
         Self { name, extent, chunks, per_cell, cells, marked: None, inner: None }
     }
 
+    /// `null` for a side that the array does not have.
+    fn json(&self) -> Value {
+        let Some(name) = &self.name else { return Value::Null };
+        let starts = self.cells.iter().map(|cell| cell.start);
+        json!({
+            "name": name, "length": self.extent, "chunks": self.chunks,
+            "chunks_of_a_cell": self.per_cell, "cells": starts.collect::<Vec<_>>(),
+            "inner_chunk": self.inner,
+            "region": self.marked.as_ref().map(|marked| [marked.start, marked.end]),
+        })
+    }
+
     fn is_marked(&self, cell: usize) -> Option<bool> {
         let marked = self.marked.as_ref()?;
         let cell = self.cells.get(cell)?;
@@ -145,6 +165,7 @@ enum Stored {
 }
 
 struct Picture {
+    place: String,
     title: String,
     down: Side,
     across: Side,
@@ -211,7 +232,8 @@ impl Picture {
             .map_err(|source| place.failed(source))?;
         let title =
             format!("{}: {} of {}", place.shown, array.data_type(), words::shape(array.shape()));
-        Ok(Self { title, down, across, stored, behind, notes })
+        let place = place.shown.clone();
+        Ok(Self { place, title, down, across, stored, behind, notes })
     }
 
     fn stored(&self, row: usize, column: usize) -> Stored {
@@ -225,6 +247,17 @@ impl Picture {
             found if found < all => Stored::Some,
             _ => Stored::All,
         }
+    }
+
+    /// The picture as data: cells by where they begin, and the stored chunks of each.
+    fn json(&self, array: &Array) -> Value {
+        let rows = self.stored.chunks(self.across.cells.len().max(1));
+        json!({
+            "array": self.place, "data_type": array.data_type().name(), "shape": array.shape(),
+            "chunks": chunk_counts(array),
+            "down": self.down.json(), "across": self.across.json(),
+            "stored": rows.collect::<Vec<_>>(), "chunks_behind": self.behind, "notes": self.notes,
+        })
     }
 
     /// Whether a cell holds marked elements.

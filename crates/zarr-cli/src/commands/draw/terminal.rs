@@ -1,16 +1,30 @@
 //! The picture in characters.
 
 use anstyle::AnsiColor;
+use zarr_kit::Array;
 
 use super::{Picture, Side, Stored};
 use crate::error::CliError;
-use crate::print::Out;
+use crate::print::{self, Out};
 use crate::words;
 
 pub(super) const ROWS: u64 = 32;
-pub(super) const COLUMNS: u64 = 64;
 
-pub(super) fn draw(picture: &Picture, out: &mut Out) -> Result<(), CliError> {
+/// Cells of a line in the narrowest of terminals.
+const FEWEST: usize = 16;
+
+/// Cells that fit into a line behind the label of the axis downwards.
+pub(super) fn columns(array: &Array, (down, across): (Option<usize>, Option<usize>)) -> u64 {
+    let labelled = down.or(across).and_then(|axis| array.shape().get(axis));
+    let label = labelled.map_or(0, |length| words::count(*length).chars().count());
+    // The ruler above two axes ends with the length of the one across.
+    let end = across.filter(|_| down.is_some()).and_then(|axis| array.shape().get(axis));
+    let end = end.map_or(0, |length| " ... ".len() + words::count(*length).chars().count());
+    let room = print::columns().saturating_sub(label + 2 + end).max(FEWEST);
+    u64::try_from(room).unwrap_or(u64::MAX)
+}
+
+pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), CliError> {
     out.line(&picture.title)?;
     let (down, across) = (&picture.down, &picture.across);
     if let (Some(down), Some(across)) = (&down.name, &across.name) {
@@ -20,7 +34,7 @@ pub(super) fn draw(picture: &Picture, out: &mut Out) -> Result<(), CliError> {
         out.line("no chunks")?;
         return Ok(());
     }
-    let wide = usize::try_from(COLUMNS).unwrap_or(64);
+    let wide = usize::try_from(wide).unwrap_or(FEWEST).max(1);
     let all: Vec<usize> = (0..across.cells.len()).collect();
     // A single axis goes on in the next line; of two, the one across fits.
     let lines: Vec<(usize, &[usize])> = match down.name {
