@@ -4,12 +4,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::boundaries::{Boundaries, Bounds};
 use crate::build::{AxisBuilder, Run};
 use crate::cuts::{Cuts, Walk};
 use crate::error::GridError;
 use crate::num::{gcd, to_u64, to_usize};
 use crate::runs::{AxisRuns, Runs, Stretches};
-use crate::steps::{Bounds, Steps};
 
 /// The chunks along one axis of an array.
 ///
@@ -49,7 +49,7 @@ pub(crate) enum Layout {
     /// All edges are equal (regular axes without a chunk keep their edge here too).
     Uniform { edge: u64 },
     /// Runs too short to be worth a division: every boundary.
-    Explicit(Steps),
+    Explicit(Boundaries),
     /// Runs, of several chunks on average.
     Runs(Runs),
 }
@@ -57,7 +57,7 @@ pub(crate) enum Layout {
 impl Layout {
     /// That of a list without edges.
     pub(crate) fn no_chunks() -> Layout {
-        Layout::Explicit(Steps::new(Bounds::new()))
+        Layout::Explicit(Boundaries::new(Bounds::new()))
     }
 }
 
@@ -237,9 +237,9 @@ impl Axis {
     pub(crate) fn find_edge(&self, index: u64) -> (u64, u64, u64) {
         match &self.layout {
             Layout::Uniform { edge } => (index / edge, index % edge, *edge),
-            Layout::Explicit(steps) => {
-                let (chunk, start) = steps.find(index);
-                (to_u64(chunk), index - start, steps.length(chunk))
+            Layout::Explicit(boundaries) => {
+                let (chunk, start) = boundaries.find(index);
+                (to_u64(chunk), index - start, boundaries.length(chunk))
             }
             Layout::Runs(runs) => runs.chunk_of(index),
         }
@@ -250,9 +250,9 @@ impl Axis {
     pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
         match &self.layout {
             Layout::Uniform { edge } => (chunk * edge, *edge),
-            Layout::Explicit(steps) => {
+            Layout::Explicit(boundaries) => {
                 let chunk = to_usize(chunk);
-                (steps.bound(chunk), steps.length(chunk))
+                (boundaries.bound(chunk), boundaries.length(chunk))
             }
             Layout::Runs(runs) => runs.span(chunk),
         }

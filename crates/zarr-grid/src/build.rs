@@ -4,10 +4,10 @@
 use alloc::vec::Vec;
 
 use crate::axis::{Axis, Layout};
+use crate::boundaries::{Boundaries, Bounds};
 use crate::error::GridError;
 use crate::num::to_u64;
 use crate::runs::Runs;
-use crate::steps::{Bounds, Steps};
 
 /// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +21,9 @@ pub struct Run {
 /// Longest run that is kept as single boundaries at first, and the chunks a run must hold on
 /// average for runs to be kept in the end. Bounds the memory per run given.
 const EXPAND: u64 = 4;
+
+/// Edges for which room is made at once on the word of an iterator, which may promise any number.
+const RESERVED: usize = 1 << 16;
 
 /// Collects the edges of a rectilinear axis, one at a time, while a document is being parsed.
 ///
@@ -135,7 +138,8 @@ impl AxisBuilder {
             return runs.next();
         };
         let (mut last, mut merged, before) = (self.last, 0_u64, bounds.len());
-        bounds.reserve(runs.size_hint().0);
+        // Not more than a part at once: the first edges may already be refused.
+        bounds.reserve(runs.size_hint().0.min(RESERVED));
         let careful = loop {
             let Some(run) = runs.next() else { break None };
             let next = u32::try_from(run.edge).ok().and_then(|edge| end.checked_add(edge));
@@ -254,9 +258,9 @@ impl AxisBuilder {
                     self.bounds.push(bound);
                 }
             }
-            let steps = Steps::new(self.bounds);
-            debug_assert_eq!((to_u64(steps.len()), steps.end()), (self.chunks, self.end));
-            Layout::Explicit(steps)
+            let boundaries = Boundaries::new(self.bounds);
+            debug_assert_eq!((to_u64(boundaries.len()), boundaries.end()), (self.chunks, self.end));
+            Layout::Explicit(boundaries)
         } else {
             if self.runs.is_empty() {
                 self.runs.reserve_exact(crate::num::to_usize(self.merged));

@@ -11,7 +11,8 @@ use crate::grid::product;
 /// Ranks up to this need no allocation.
 const INLINE: usize = 4;
 
-type PerAxis<T> = SmallVec<[T; INLINE]>;
+/// One entry an axis.
+pub(crate) type PerAxis<T> = SmallVec<[T; INLINE]>;
 
 /// The part of a region that lies in one chunk: one entry an axis in each slice, lengths in
 /// elements.
@@ -58,6 +59,7 @@ struct Lane<'g> {
 /// which is what makes a step cost a few nanoseconds. The parts are numbered from 0, and
 /// [`range`](Chunks::range) takes some of them, to share the work between threads.
 #[derive(Debug, Clone)]
+#[must_use = "parts are worked out as they are asked for"]
 pub struct Chunks<'g> {
     lanes: PerAxis<Lane<'g>>,
     now: Now,
@@ -146,7 +148,6 @@ impl<'g> Chunks<'g> {
     /// assert_eq!(late.len(), 57);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    #[must_use]
     pub fn range(&self, range: Range<u64>) -> Chunks<'g> {
         let place = |ahead: u64| self.next.saturating_add(ahead).min(self.end);
         let (start, end) = (place(range.start), place(range.end));
@@ -160,7 +161,6 @@ impl<'g> Chunks<'g> {
     }
 
     /// Two of about the same length, the first half and the second.
-    #[must_use]
     pub fn split(&self) -> (Chunks<'g>, Chunks<'g>) {
         let middle = self.len() / 2;
         (self.range(0..middle), self.range(middle..self.len()))

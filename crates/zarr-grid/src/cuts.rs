@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use crate::axis::{Axis, Layout};
+use crate::boundaries::Ends;
 use crate::num::to_usize;
 use crate::runs::Runs;
-use crate::steps::Ends;
 
 /// The part of one chunk that a range touches, along one axis. Lengths in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +61,10 @@ impl<'a> Walk<'a> {
             Layout::Uniform { edge } => {
                 Walk { chunk, start: chunk * edge, source: Source::Uniform { edge: *edge } }
             }
-            Layout::Explicit(steps) => {
+            Layout::Explicit(boundaries) => {
                 let at = to_usize(chunk);
-                let source = Source::Explicit { ends: steps.ends(at) };
-                Walk { chunk, start: steps.bound(at), source }
+                let source = Source::Explicit { ends: boundaries.ends(at) };
+                Walk { chunk, start: boundaries.bound(at), source }
             }
             Layout::Runs(runs) => {
                 let run = runs.run_of_chunk(chunk);

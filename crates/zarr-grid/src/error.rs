@@ -65,6 +65,14 @@ pub enum GridError {
         /// Number of declared chunks on the axis.
         declared: u64,
     },
+    /// A chunk lies past the array's end: no element of the array is in it.
+    #[error("chunk {chunk} is out of bounds for {occupied} occupied chunks")]
+    ChunkNotOccupied {
+        /// The chunk number asked for.
+        chunk: u64,
+        /// Number of occupied chunks on the axis.
+        occupied: u64,
+    },
     /// A range runs backwards or past the end of the axis.
     #[error("range {start}..{end} is not within extent {extent}")]
     RangeOutOfBounds {

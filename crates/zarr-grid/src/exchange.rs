@@ -1,32 +1,19 @@
 //! To and from other ways to write a grid.
 
-use alloc::vec::Vec;
-
 use crate::axis::{Axis, AxisKind, Layout};
-use crate::build::Run;
 use crate::cuts::Cuts;
 use crate::error::GridError;
 use crate::grid::Grid;
-
-/// An item of a list of edges, as the metadata writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EdgeItem {
-    /// A single edge: an integer.
-    Edge(u64),
-    /// A run: a pair of integers, `[edge, count]`.
-    Run(Run),
-}
 
 impl Axis {
     /// The axis of a dask-style tuple of chunk lengths, which sum to the extent.
     ///
     /// It is regular where dask's own writer takes it for that: all lengths are equal but the
     /// last, which may be less, and is then padded in a store. [`Axis::from_edges`] keeps any list
-    /// as it is, without padding.
+    /// as it is, without padding. A tuple of no lengths is the empty list.
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`], [`GridError::EdgeOverflow`]. A tuple of no lengths is an empty
-    /// list.
+    /// [`GridError::ZeroEdge`], [`GridError::EdgeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -99,51 +86,6 @@ impl Axis {
     pub fn to_regular(&self) -> Option<Axis> {
         Axis::regular(self.extent(), self.regular_edge()?).ok()
     }
-
-    /// The items of the canonical list: neighbours of equal edge are one run where `[edge,count]`
-    /// has fewer characters than the edges one by one, and single edges elsewhere (SD-09).
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_grid::{Axis, EdgeItem, Run};
-    ///
-    /// let axis = Axis::from_edges(11, [1, 1, 1, 1, 3, 2, 2])?;
-    /// let items: Vec<EdgeItem> = axis.canonical().collect();
-    /// let [four, three, two] = [Run { edge: 1, count: 4 }.into(), 3.into(), 2.into()];
-    /// assert_eq!(items, [four, three, two, two]);
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn canonical(&self) -> impl Iterator<Item = EdgeItem> + '_ {
-        self.runs().flat_map(|run| {
-            let (repeat, item) = if run.is_shorter_than_list() {
-                (1, EdgeItem::Run(run))
-            } else {
-                (run.count, EdgeItem::Edge(run.edge))
-            };
-            (0..repeat).map(move |_| item)
-        })
-    }
-}
-
-impl From<u64> for EdgeItem {
-    fn from(edge: u64) -> EdgeItem {
-        EdgeItem::Edge(edge)
-    }
-}
-
-impl From<Run> for EdgeItem {
-    fn from(run: Run) -> EdgeItem {
-        EdgeItem::Run(run)
-    }
-}
-
-impl Run {
-    /// Whether `[edge,count]` has fewer characters than the edge `count` times with commas.
-    fn is_shorter_than_list(&self) -> bool {
-        let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
-        let list = self.count.saturating_mul(digits(self.edge) + 1) - 1;
-        digits(self.edge) + digits(self.count) + 3 < list
-    }
 }
 
 impl Grid {
@@ -152,24 +94,22 @@ impl Grid {
     /// # Errors
     /// Those of [`Axis::from_dask`], on their axis.
     pub fn from_dask(chunks: &[impl AsRef<[u64]>]) -> Result<Grid, GridError> {
-        let axes: Result<Vec<Axis>, GridError> = chunks
+        chunks
             .iter()
             .enumerate()
             .map(|(d, lengths)| Axis::from_dask(lengths.as_ref()).map_err(|error| error.on_axis(d)))
-            .collect();
-        axes.map(Grid::new)
+            .collect()
     }
 
     /// The rectilinear grid that declares the same chunks.
     #[must_use]
     pub fn to_rectilinear(&self) -> Grid {
-        Grid::new(self.axes().iter().map(Axis::to_rectilinear).collect::<Vec<_>>())
+        self.axes().iter().map(Axis::to_rectilinear).collect()
     }
 
     /// The regular grid that declares the same chunks, if there is one (SD-09).
     #[must_use]
     pub fn to_regular(&self) -> Option<Grid> {
-        let axes: Option<Vec<Axis>> = self.axes().iter().map(Axis::to_regular).collect();
-        axes.map(Grid::new)
+        self.axes().iter().map(Axis::to_regular).collect()
     }
 }

@@ -55,13 +55,12 @@ impl Grid {
             let (found, rank) = (chunk_shape.len(), shape.len());
             return Err(GridError::Rank { what: "edges", found, rank });
         }
-        let axes: Result<Vec<Axis>, GridError> = shape
+        shape
             .iter()
             .zip(chunk_shape)
             .enumerate()
             .map(|(d, (&extent, &edge))| Axis::regular(extent, edge).map_err(|e| e.on_axis(d)))
-            .collect();
-        axes.map(Grid::new)
+            .collect()
     }
 
     /// Number of axes.
@@ -125,7 +124,8 @@ impl Grid {
         self.axes.iter().all(Axis::is_regular)
     }
 
-    /// Writes which chunk holds the element at `index`, and where in the chunk it is.
+    /// Writes which chunk holds the element at `index`, and where in the chunk it is. After an error
+    /// what was written means nothing.
     ///
     /// # Shapes and units
     /// All three slices have one entry for each axis; `chunk` in chunks, `local` in elements from
@@ -282,6 +282,13 @@ impl Grid {
     pub(crate) fn check_rank(&self, what: &'static str, found: usize) -> Result<(), GridError> {
         let rank = self.rank();
         if found == rank { Ok(()) } else { Err(GridError::Rank { what, found, rank }) }
+    }
+}
+
+/// Axes in the order of the dimensions.
+impl FromIterator<Axis> for Grid {
+    fn from_iter<I: IntoIterator<Item = Axis>>(axes: I) -> Grid {
+        Grid::new(axes.into_iter().collect::<Vec<_>>())
     }
 }
 

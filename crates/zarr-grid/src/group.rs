@@ -8,14 +8,14 @@ use crate::error::GridError;
 use crate::grid::Grid;
 
 /// Puts chunks, or what is to be kept together, into groups, greedily and a run at a time.
-struct Packer {
+struct Grouper {
     builder: AxisBuilder,
     limit: u64,
     /// Length of the group that is not closed yet.
     open: u64,
 }
 
-impl Packer {
+impl Grouper {
     /// `count` things of length `edge` each.
     fn add(&mut self, edge: u64, count: u64) -> Result<(), GridError> {
         let mut left = count;
@@ -81,26 +81,26 @@ impl Axis {
         if let Some(axis) = group_regular(self, units, max_len) {
             return Ok(axis);
         }
-        let mut packer = Packer { builder: AxisBuilder::new(), limit: max_len, open: 0 };
+        let mut grouper = Grouper { builder: AxisBuilder::new(), limit: max_len, open: 0 };
         // Where a common coarsening is longer than this axis, the last group is cut to it.
         let end = self.occupied_end();
         for unit in units.stretches(0).take_while(|unit| unit.start < end) {
             if unit.edge <= max_len || shared.is_none() {
-                packer.add_up_to(unit.start, unit.edge, unit.count, end)?;
+                grouper.add_up_to(unit.start, unit.edge, unit.count, end)?;
                 continue;
             }
             // Shared boundaries too far apart: between them chunks are put together as they come.
-            packer.close()?;
+            grouper.close()?;
             let stop = unit.end().min(end);
             for run in self.stretches(unit.start).take_while(|run| run.start < stop) {
                 let skipped = unit.start.saturating_sub(run.start) / run.edge;
                 let stop = stop.min(run.end());
-                packer.add(run.edge, (stop - run.start) / run.edge - skipped)?;
+                grouper.add(run.edge, (stop - run.start) / run.edge - skipped)?;
             }
-            packer.close()?;
+            grouper.close()?;
         }
-        packer.close()?;
-        packer.builder.finish(self.extent())
+        grouper.close()?;
+        grouper.builder.finish(self.extent())
     }
 }
 

@@ -25,8 +25,8 @@
 //! # What it costs
 //! Edges are kept as runs of equal ones and never expanded, so that memory follows what the
 //! metadata spells out and not the number of chunks. A look-up is a division on a regular axis,
-//! and near constant time on any other; see `docs/grid.md`. Nothing allocates but making axes and
-//! grids, and iterating over regions of more than four dimensions.
+//! and near constant time on any other. Look-ups do not allocate, nor does iterating over a region
+//! of up to four dimensions; lists of indices and of points are sorted in memory of their size.
 //!
 //! # Hostile input
 //! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are
@@ -44,6 +44,7 @@
 extern crate alloc;
 
 mod axis;
+mod boundaries;
 mod build;
 mod bulk;
 mod change;
@@ -61,7 +62,6 @@ mod runs;
 mod select;
 mod shard;
 mod stepped;
-mod steps;
 
 pub use axis::{Axis, AxisKind};
 pub use build::{AxisBuilder, Run};
@@ -69,7 +69,6 @@ pub use change::{Growth, Shrink};
 pub use chunks::{ChunkPart, Chunks};
 pub use cuts::{Cut, Cuts};
 pub use error::GridError;
-pub use exchange::EdgeItem;
 pub use grid::Grid;
 pub use listed::{Listed, ListedCut};
 pub use points::{PointGroup, Points};

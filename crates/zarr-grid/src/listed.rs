@@ -94,22 +94,20 @@ impl Listed {
     /// The indices of the chunk that is number `at` among those touched.
     #[must_use]
     pub fn cut(&self, at: usize) -> Option<ListedCut<'_>> {
-        let Group { chunk, edge, members } = self.groups.get(at)?;
-        Some(ListedCut {
-            chunk: *chunk,
-            edge: *edge,
-            in_chunk: &self.locals[members.clone()],
-            in_selection: &self.positions[members.clone()],
-        })
+        self.groups.get(at).map(|group| self.cut_of(group))
     }
 
     /// All of them, in the order of the chunks.
-    pub fn cuts(&self) -> impl ExactSizeIterator<Item = ListedCut<'_>> {
-        self.groups.iter().map(|Group { chunk, edge, members }| ListedCut {
+    pub fn cuts(&self) -> impl ExactSizeIterator<Item = ListedCut<'_>> + DoubleEndedIterator {
+        self.groups.iter().map(|group| self.cut_of(group))
+    }
+
+    fn cut_of(&self, Group { chunk, edge, members }: &Group) -> ListedCut<'_> {
+        ListedCut {
             chunk: *chunk,
             edge: *edge,
             in_chunk: &self.locals[members.clone()],
             in_selection: &self.positions[members.clone()],
-        })
+        }
     }
 }

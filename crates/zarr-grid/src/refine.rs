@@ -11,7 +11,6 @@
 //!           ^           ^           ^           in both: every lcm(6, 4) = 12
 //! ```
 
-use alloc::vec::Vec;
 use core::iter::Peekable;
 
 use crate::axis::{Axis, AxisKind};
@@ -22,9 +21,10 @@ use crate::grid::Grid;
 use crate::num::gcd;
 use crate::runs::{Stretch, Stretches};
 
-/// The boundaries of one axis in one segment: `count` of them from `first` on, `edge` apart.
+/// The boundaries of one axis in one segment, an arithmetic progression: `count` of them from `first`
+/// on, `edge` apart.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+struct Progression {
     first: u64,
     edge: u64,
     count: u64,
@@ -33,8 +33,8 @@ struct Bounds {
 /// A segment `start..end` in which both axes have one edge each.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
-    left: Bounds,
-    right: Bounds,
+    left: Progression,
+    right: Progression,
 }
 
 /// The segments of two axes, up to their common extent.
@@ -59,15 +59,15 @@ fn same_extent(left: &Axis, right: &Axis) -> Result<(), GridError> {
     if left == right { Ok(()) } else { Err(GridError::ExtentMismatch { left, right }) }
 }
 
-impl Bounds {
+impl Progression {
     /// Those of a stretch that lie in `start..end`, which starts in it and ends no later.
-    fn of(stretch: Stretch, start: u64, end: u64) -> Bounds {
+    fn of(stretch: Stretch, start: u64, end: u64) -> Progression {
         let Stretch { start: origin, edge, .. } = stretch;
         let past = (end - 1 - origin) / edge;
         let before = (start - origin).div_ceil(edge);
         // Where there is none, `first` may lie past the segment, and is not used.
         let first = origin.saturating_add(before.saturating_mul(edge));
-        Bounds { first, edge, count: (past + 1).saturating_sub(before) }
+        Progression { first, edge, count: (past + 1).saturating_sub(before) }
     }
 
     fn last(&self) -> u64 {
@@ -93,7 +93,10 @@ impl Iterator for Segments<'_> {
         self.left.next_if(|stretch| stretch.end() == end);
         self.right.next_if(|stretch| stretch.end() == end);
         self.at = end;
-        Some(Segment { left: Bounds::of(left, start, end), right: Bounds::of(right, start, end) })
+        Some(Segment {
+            left: Progression::of(left, start, end),
+            right: Progression::of(right, start, end),
+        })
     }
 }
 
@@ -284,7 +287,7 @@ impl Axis {
 }
 
 /// The boundaries that both progressions have: the first, the distance, the number.
-fn shared(left: Bounds, right: Bounds) -> (u64, u64, u64) {
+fn shared(left: Progression, right: Progression) -> (u64, u64, u64) {
     if left.count == 0 || right.count == 0 {
         return (0, 0, 0);
     }
@@ -331,8 +334,8 @@ fn within(builder: &AxisBuilder, limit: u64) -> Result<(), GridError> {
 /// Appends the boundaries of both, each once.
 fn merge(
     builder: &mut AxisBuilder,
-    left: Bounds,
-    right: Bounds,
+    left: Progression,
+    right: Progression,
     limit: u64,
 ) -> Result<(), GridError> {
     // The larger edge is walked; between its boundaries those of the smaller go in at once.
@@ -349,7 +352,7 @@ fn merge(
     } else if large.edge == small.edge && offset == large.edge - offset {
         // Half an edge apart: as one, since runs would merge without an end in sight.
         let first = large.first.min(small.first);
-        let both = Bounds { first, edge: offset, count: large.count + small.count };
+        let both = Progression { first, edge: offset, count: large.count + small.count };
         push_all(builder, both)?;
     } else {
         for number in 0..large.count {
@@ -366,14 +369,14 @@ fn merge(
 /// Appends those that lie before `bound`, and leaves the others.
 fn push_before(
     builder: &mut AxisBuilder,
-    bounds: &mut Bounds,
+    bounds: &mut Progression,
     bound: u64,
 ) -> Result<(), GridError> {
     if bounds.count == 0 || bounds.first >= bound {
         return Ok(());
     }
     let count = ((bound - 1 - bounds.first) / bounds.edge + 1).min(bounds.count);
-    push_all(builder, Bounds { count, ..*bounds })?;
+    push_all(builder, Progression { count, ..*bounds })?;
     bounds.count -= count;
     if bounds.count > 0 {
         bounds.first += count * bounds.edge;
@@ -381,8 +384,8 @@ fn push_before(
     Ok(())
 }
 
-fn push_all(builder: &mut AxisBuilder, bounds: Bounds) -> Result<(), GridError> {
-    let Bounds { first, edge, count } = bounds;
+fn push_all(builder: &mut AxisBuilder, bounds: Progression) -> Result<(), GridError> {
+    let Progression { first, edge, count } = bounds;
     if count > 0 && first <= builder.end() {
         // The first is there already: 0, or one that both have.
         return builder.push_bounds(first.saturating_add(edge), edge, count - 1);
@@ -431,8 +434,6 @@ impl Grid {
     ) -> Result<Grid, GridError> {
         self.check_rank("axes", other.rank())?;
         let axes = self.axes().iter().zip(other.axes()).enumerate();
-        let axes: Result<Vec<Axis>, GridError> =
-            axes.map(|(d, (a, b))| of(a, b).map_err(|error| error.on_axis(d))).collect();
-        axes.map(Grid::new)
+        axes.map(|(d, (a, b))| of(a, b).map_err(|error| error.on_axis(d))).collect()
     }
 }

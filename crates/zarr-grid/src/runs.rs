@@ -2,22 +2,24 @@
 
 use alloc::vec::Vec;
 
+use crate::boundaries::{Boundaries, Bounds};
 use crate::build::Run;
 use crate::num::to_u64;
-use crate::steps::{Bounds, Steps};
 
 /// Two or more runs, neighbours of different edge, none expanded.
+///
+/// The builder has checked that the sum of all edges fits, so that no sum or product here overflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Runs {
     edges: Vec<u64>,
     /// Index of the first element of each run.
-    starts: Steps,
+    starts: Boundaries,
     /// Number of the first chunk of each run.
-    chunks: Steps,
+    chunks: Boundaries,
 }
 
 impl Runs {
-    /// The sums were checked by the builder.
+    /// The runs of an axis, whose sums were checked by the builder.
     pub(crate) fn new(runs: &[Run]) -> Runs {
         let sums = |length: fn(&Run) -> u64| {
             let mut sum = 0;
@@ -26,7 +28,7 @@ impl Runs {
                 sum += length(run);
                 bounds.push(sum);
             }
-            Steps::new(bounds)
+            Boundaries::new(bounds)
         };
         Runs {
             edges: runs.iter().map(|run| run.edge).collect(),
@@ -102,11 +104,11 @@ impl Iterator for AxisRuns<'_> {
                 self.at = 1;
                 (count > 0).then_some(Run { edge: *edge, count })
             }
-            Layout::Explicit(steps) => {
-                let mut start = (self.at < steps.len()).then(|| steps.bound(self.at))?;
-                let edge = steps.length(self.at);
+            Layout::Explicit(boundaries) => {
+                let mut start = (self.at < boundaries.len()).then(|| boundaries.bound(self.at))?;
+                let edge = boundaries.length(self.at);
                 let alike = |end: &u64| end - core::mem::replace(&mut start, *end) == edge;
-                let same = steps.ends(self.at).take_while(alike).count();
+                let same = boundaries.ends(self.at).take_while(alike).count();
                 self.at += same;
                 Some(Run { edge, count: to_u64(same) })
             }
@@ -118,6 +120,8 @@ impl Iterator for AxisRuns<'_> {
         }
     }
 }
+
+impl core::iter::FusedIterator for AxisRuns<'_> {}
 
 /// Chunks in a row of equal edge, and where they lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,8 +155,8 @@ impl<'a> Stretches<'a> {
     pub(crate) fn new(axis: &'a crate::axis::Axis, index: u64) -> Stretches<'a> {
         use crate::axis::Layout;
         let (at, chunk, start) = match axis.layout() {
-            Layout::Explicit(steps) if index > 0 => {
-                let (at, start) = steps.find(index);
+            Layout::Explicit(boundaries) if index > 0 => {
+                let (at, start) = boundaries.find(index);
                 (at, to_u64(at), start)
             }
             Layout::Runs(runs) => {

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::chunks::PerAxis;
 use crate::error::GridError;
 use crate::grid::{Grid, product};
 use crate::listed::Listed;
@@ -174,7 +175,6 @@ impl Selection<'_> {
     }
 
     /// The chunks in C order, each with its part.
-    #[must_use]
     pub fn parts(&self) -> SelectionParts<'_> {
         let rank = self.axes.len();
         let empty = AxisPart::Indices { in_chunk: &[], in_selection: &[] };
@@ -243,15 +243,16 @@ impl<'s> Lane<'s> {
 
 /// The chunks that a selection touches, lazily and in C order; see [`Selection::parts`].
 ///
-/// Lends its parts and splits as [`Chunks`](crate::Chunks) does.
+/// Lends its parts, and gives some of them by number, as [`Chunks`](crate::Chunks) does.
 #[derive(Debug, Clone)]
+#[must_use = "parts are worked out as they are asked for"]
 pub struct SelectionParts<'s> {
     selection: &'s Selection<'s>,
-    lanes: SmallVec<[Lane<'s>; 4]>,
-    chunk: SmallVec<[u64; 4]>,
-    chunk_shape: SmallVec<[u64; 4]>,
-    axes: SmallVec<[AxisPart<'s>; 4]>,
-    whole: SmallVec<[bool; 4]>,
+    lanes: PerAxis<Lane<'s>>,
+    chunk: PerAxis<u64>,
+    chunk_shape: PerAxis<u64>,
+    axes: PerAxis<AxisPart<'s>>,
+    whole: PerAxis<bool>,
     next: u64,
     end: u64,
     moved: bool,
@@ -271,7 +272,6 @@ impl<'s> SelectionParts<'s> {
     }
 
     /// Of the parts that are left, numbered from 0, those of `range`, clamped to what there is.
-    #[must_use]
     pub fn range(&self, range: Range<u64>) -> SelectionParts<'s> {
         let place = |ahead: u64| self.next.saturating_add(ahead).min(self.end);
         let (start, end) = (place(range.start), place(range.end));

@@ -97,8 +97,9 @@ impl ShardGrid {
     /// Writes how many inner chunks an occupied shard has on each axis.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    /// [`GridError::Rank`]; [`GridError::ChunkNotOccupied`] on its axis.
     pub fn inner_counts(&self, shard: &[u64], counts: &mut [u64]) -> Result<(), GridError> {
+        self.check_occupied(shard)?;
         self.shards.chunk_shape(shard, counts)?;
         counts.iter_mut().zip(&self.inner).for_each(|(count, edge)| *count /= edge);
         Ok(())
@@ -107,10 +108,22 @@ impl ShardGrid {
     /// Writes the number, among all inner chunks of the array, of an occupied shard's first one.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    /// [`GridError::Rank`]; [`GridError::ChunkNotOccupied`] on its axis.
     pub fn first_chunk(&self, shard: &[u64], first: &mut [u64]) -> Result<(), GridError> {
+        self.check_occupied(shard)?;
         self.shards.chunk_origin(shard, first)?;
         first.iter_mut().zip(&self.inner).for_each(|(first, edge)| *first /= edge);
+        Ok(())
+    }
+
+    /// Only shards that are occupied are known to be whole inner chunks.
+    fn check_occupied(&self, shard: &[u64]) -> Result<(), GridError> {
+        self.shards.check_rank("chunk numbers", shard.len())?;
+        for (d, (&chunk, &occupied)) in shard.iter().zip(self.shards.occupied()).enumerate() {
+            if chunk >= occupied {
+                return Err(GridError::ChunkNotOccupied { chunk, occupied }.on_axis(d));
+            }
+        }
         Ok(())
     }
 
@@ -118,7 +131,7 @@ impl ShardGrid {
     /// [`ShardGrid::chunks`], numbered as there and placed in the region as there.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; on their axis [`GridError::ChunkOutOfBounds`],
+    /// [`GridError::Rank`]; on their axis [`GridError::ChunkNotOccupied`],
     /// [`GridError::RangeOutOfBounds`]; [`GridError::TooManyChunks`].
     ///
     /// # Examples
@@ -145,8 +158,8 @@ impl ShardGrid {
         Chunks::new(axes.zip(shard.iter().zip(region).zip(&self.inner)).enumerate().map(
             |(d, ((shards, chunks), ((&shard, range), inner)))| {
                 let within = shards.clipped(shard).ok_or_else(|| {
-                    let declared = shards.occupied();
-                    GridError::ChunkOutOfBounds { chunk: shard, declared }.on_axis(d)
+                    let occupied = shards.occupied();
+                    GridError::ChunkNotOccupied { chunk: shard, occupied }.on_axis(d)
                 })?;
                 let mut cuts = chunks.cuts(range.clone()).map_err(|error| error.on_axis(d))?;
                 cuts.limit(within.start / inner..within.end.div_ceil(*inner));

@@ -256,6 +256,6 @@ fn agree(axis: &Axis, numbers: [u64; 6]) {
         }
     }
     assert_eq!(axis.edge_gcd() == 0, extent == 0);
-    assert_eq!(axis.canonical().take(100).count() == 0, axis.declared() == 0);
+    assert_eq!(axis.runs().next().is_none(), axis.declared() == 0);
     _ = axis.to_rectilinear().to_regular();
 }

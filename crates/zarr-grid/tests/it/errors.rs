@@ -8,6 +8,9 @@ fn messages() {
     let grid = Grid::regular(&[10, 6], &[5, 4]).unwrap();
     let list = Axis::from_edges(6, [4, 4]).unwrap();
     let [mut a, mut b] = [[0; 2]; 2];
+    // The second shard is past the end, so that its edge need not be whole inner chunks.
+    let past = Grid::new([Axis::from_edges(4, [4, 3]).unwrap()]);
+    let shards = ShardGrid::new(past, &[2]).unwrap();
     let errors: Vec<GridError> = vec![
         Axis::regular(3, 0).unwrap_err(),
         Axis::from_edges(3, [1, 2, 0]).unwrap_err(),
@@ -37,6 +40,10 @@ fn messages() {
             .common_refinement(&Axis::regular(9, 4).unwrap(), 2)
             .unwrap_err(),
         Grid::concat(2, &[&grid]).unwrap_err(),
+        shards.inner_counts(&[1], &mut [0]).unwrap_err(),
+        shards.first_chunk(&[1], &mut [0]).unwrap_err(),
+        shards.chunks_in_shard(&[1], std::slice::from_ref(&(0..4))).unwrap_err(),
+        shards.inner_counts(&[0, 0], &mut [0]).unwrap_err(),
     ];
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
@@ -65,5 +72,9 @@ fn messages() {
     extents 6 and 9 differ
     the result needs more than the 2 runs allowed
     axis 2 is out of bounds for rank 2
+    axis 0: chunk 1 is out of bounds for 1 occupied chunks
+    axis 0: chunk 1 is out of bounds for 1 occupied chunks
+    axis 0: chunk 1 is out of bounds for 1 occupied chunks
+    got 2 chunk numbers, the grid has rank 1
     ");
 }

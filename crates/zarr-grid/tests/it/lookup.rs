@@ -219,6 +219,9 @@ fn sd_07_sums_past_u64_are_errors() {
     ] {
         assert_eq!(Axis::from_runs(1, runs(hostile)), Err(GridError::EdgeOverflow), "{hostile:?}");
     }
+    // Endless iterators end with the first edge that is too much.
+    let endless = std::iter::repeat(u64::MAX / 2);
+    assert_eq!(Axis::from_edges(1, endless), Err(GridError::EdgeOverflow));
     assert_eq!(Axis::regular(u64::MAX, half), Err(GridError::EdgeOverflow));
     assert!(Axis::regular(u64::MAX, u64::MAX).is_ok());
     assert!(Axis::regular(u64::MAX, 1).is_ok());

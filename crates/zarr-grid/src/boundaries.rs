@@ -103,7 +103,7 @@ impl Bounds {
 
 /// Boundaries `0 = b[0] < b[1] < ... < b[n]` of `n` intervals.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Steps {
+pub(crate) enum Boundaries {
     /// The last one fits.
     Narrow(Sorted<u32>),
     Wide(Sorted<u64>),
@@ -111,19 +111,19 @@ pub(crate) enum Steps {
 
 /// Runs the same code for either width.
 macro_rules! either {
-    ($steps:expr, $sorted:ident => $body:expr) => {
-        match $steps {
-            Steps::Narrow($sorted) => $body,
-            Steps::Wide($sorted) => $body,
+    ($boundaries:expr, $sorted:ident => $body:expr) => {
+        match $boundaries {
+            Boundaries::Narrow($sorted) => $body,
+            Boundaries::Wide($sorted) => $body,
         }
     };
 }
 
-impl Steps {
-    pub(crate) fn new(bounds: Bounds) -> Steps {
+impl Boundaries {
+    pub(crate) fn new(bounds: Bounds) -> Boundaries {
         match bounds {
-            Bounds::Narrow(bounds) => Steps::Narrow(Sorted::new(bounds)),
-            Bounds::Wide(bounds) => Steps::Wide(Sorted::new(bounds)),
+            Bounds::Narrow(bounds) => Boundaries::Narrow(Sorted::new(bounds)),
+            Bounds::Wide(bounds) => Boundaries::Wide(Sorted::new(bounds)),
         }
     }
 
@@ -160,8 +160,8 @@ impl Steps {
     /// The ends of the intervals from `from` on.
     pub(crate) fn ends(&self, from: usize) -> Ends<'_> {
         match self {
-            Steps::Narrow(sorted) => Ends::Narrow(sorted.ends(from).iter()),
-            Steps::Wide(sorted) => Ends::Wide(sorted.ends(from).iter()),
+            Boundaries::Narrow(sorted) => Ends::Narrow(sorted.ends(from).iter()),
+            Boundaries::Wide(sorted) => Ends::Wide(sorted.ends(from).iter()),
         }
     }
 }
@@ -273,7 +273,7 @@ fn table<T: Bound>(bounds: &[T]) -> (Vec<u32>, u32) {
     (table, shift)
 }
 
-impl core::fmt::Debug for Steps {
+impl core::fmt::Debug for Boundaries {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries((0..=self.len()).map(|at| self.bound(at))).finish()
     }
@@ -288,17 +288,17 @@ mod tests {
         let mut pushed = Bounds::new();
         bounds[1..].iter().for_each(|&bound| pushed.push(bound));
         assert!(pushed.lengths().eq(bounds.windows(2).map(|pair| pair[1] - pair[0])));
-        let steps = Steps::new(pushed);
-        let narrow = steps.end() <= u32::MAX.into();
-        assert_eq!(matches!(steps, Steps::Narrow(_)), narrow);
+        let boundaries = Boundaries::new(pushed);
+        let narrow = boundaries.end() <= u32::MAX.into();
+        assert_eq!(matches!(boundaries, Boundaries::Narrow(_)), narrow);
         let mut probes: Vec<u64> = bounds.iter().flat_map(|&b| [b, b.saturating_sub(1)]).collect();
         probes.extend(bounds.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2));
-        for value in probes.into_iter().filter(|&value| value < steps.end()) {
+        for value in probes.into_iter().filter(|&value| value < boundaries.end()) {
             let walked = bounds[1..].iter().take_while(|&&bound| bound <= value).count();
-            assert_eq!(steps.find(value), (walked, bounds[walked]), "{value}");
+            assert_eq!(boundaries.find(value), (walked, bounds[walked]), "{value}");
         }
-        assert!(steps.ends(0).eq(bounds[1..].iter().copied()));
-        assert_eq!((steps.len(), steps.length(0)), (bounds.len() - 1, bounds[1]));
+        assert!(boundaries.ends(0).eq(bounds[1..].iter().copied()));
+        assert_eq!((boundaries.len(), boundaries.length(0)), (bounds.len() - 1, bounds[1]));
     }
 
     #[test]
