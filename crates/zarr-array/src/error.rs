@@ -78,7 +78,7 @@ pub enum ArrayError {
         source: Box<ArrayError>,
     },
     /// An axis that the array does not have.
-    #[error("axis {axis}: the array has {rank} axes")]
+    #[error("axis {axis}: the array has {rank} {}", if *.rank == 1 { "axis" } else { "axes" })]
     Axis {
         /// The axis asked for.
         axis: usize,

@@ -15,6 +15,8 @@ use std::num::NonZeroU64;
 
 use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
 
+use crate::words;
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChunksError {
     #[error("{0}")]
@@ -23,7 +25,7 @@ pub(crate) enum ChunksError {
         "{found:?} is no edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
     )]
     Edge { found: String },
-    #[error("chunks for {found} axes, but the array has {rank}")]
+    #[error("chunks for {}, but the array has {}", words::axes(*found), words::axes(*rank))]
     Rank { found: usize, rank: usize },
     #[error("no axis is named {name:?}; {allowed}")]
     Name { name: String, allowed: String },

@@ -3,13 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 
-use zarr_kit::ArrayError;
 use zarr_kit::array::RegionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::metadata::MetadataError;
+use zarr_kit::{ArrayError, DataType};
+
+use zarr_kit::codec::ChainErrorKind;
 
 use crate::chunks::ChunksError;
+use crate::{nearest, usage};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -23,8 +26,10 @@ pub(crate) enum CliError {
     Node { place: String, source: ArrayError },
     #[error("{place}: {source}")]
     Key { place: String, source: KeyError },
-    #[error("{place}: there is no such folder; did you mean {near}?")]
-    Missing { place: String, near: String },
+    #[error("{place}: there is no such folder{}", near.as_ref().map_or_else(String::new, |near| {
+        format!("; did you mean {near}?")
+    }))]
+    Missing { place: String, near: Option<String> },
     #[error("{place}: no array or group here: there is no zarr.json{hint}")]
     NotFound { place: String, hint: String },
     #[error(
@@ -58,19 +63,23 @@ pub(crate) enum CliError {
 impl CliError {
     /// A mistake in the arguments, as clap found it.
     pub(crate) fn usage(error: &clap::Error) -> Self {
+        let message = usage::message(error).unwrap_or_else(|| Self::clap_says(error));
+        // A question is not followed by more to read.
+        Self::Usage {
+            message: match message.ends_with('?') {
+                true => message,
+                false => format!("{message}; see {} --help", usage::command()),
+            },
+        }
+    }
+
+    /// What clap prints, in one line.
+    fn clap_says(error: &clap::Error) -> String {
         let text = error.render().to_string();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let mut message = String::new();
-        let mut command = "zarr-kit".to_owned();
         for line in lines {
-            if let Some(usage) = line.strip_prefix("Usage: ") {
-                let words = usage
-                    .split(' ')
-                    .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
-                command = words.collect::<Vec<_>>().join(" ");
-                break;
-            }
-            if line.starts_with("For more information") {
+            if line.starts_with("Usage: ") || line.starts_with("For more information") {
                 break;
             }
             let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -82,10 +91,7 @@ impl CliError {
             message.push_str(joint);
             message.push_str(line);
         }
-        message.push_str("; see ");
-        message.push_str(&command);
-        message.push_str(" --help");
-        Self::Usage { message }
+        message
     }
 
     pub(crate) fn argument(argument: &'static str, found: &str, reason: impl ToString) -> Self {
@@ -96,6 +102,19 @@ impl CliError {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
+
+/// The codecs that are read here.
+const CODECS: [&str; 9] = [
+    "blosc",
+    "bytes",
+    "crc32c",
+    "gzip",
+    "packbits",
+    "reshape",
+    "sharding_indexed",
+    "transpose",
+    "zstd",
+];
 
 /// A library error, with the place as the user wrote it: the library knows only the root of a
 /// store.
@@ -110,7 +129,14 @@ fn at(place: &str, source: &ArrayError) -> String {
         ),
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
         ArrayError::DataType { data_type, .. } => {
-            format!("{place}: elements of data type {data_type} are not read here")
+            let names: Vec<String> = DataType::FIXED.iter().map(DataType::name).collect();
+            let hint = nearest::hint(data_type, names.iter().map(String::as_str));
+            format!("{place}: elements of data type {data_type} are not read here{hint}")
+        }
+        ArrayError::Chain { source: chain, .. }
+            if matches!(chain.kind(), ChainErrorKind::Unsupported) =>
+        {
+            format!("{place}: {source}{}", nearest::hint(chain.codec(), CODECS))
         }
         ArrayError::Region(source) => format!("{place}: {source}"),
         other => format!("{place}: {other}"),
@@ -122,7 +148,6 @@ fn json(argument: &str, source: &MetadataError) -> &'static str {
     let is_none = source.to_string().trim_start_matches("$: ").starts_with("line ");
     match argument {
         "--codecs" if is_none => "; a JSON list is allowed: [{\"name\": \"bytes\"}]",
-        "--fill" if is_none => "; JSON is allowed: 0, true, \"NaN\"",
         _ => "",
     }
 }

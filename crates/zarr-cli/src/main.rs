@@ -18,6 +18,7 @@ mod place;
 mod print;
 mod progress;
 mod sizes;
+mod usage;
 mod words;
 
 use std::process::ExitCode;

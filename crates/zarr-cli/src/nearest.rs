@@ -27,6 +27,17 @@ pub(crate) fn node(path: &str) -> Option<String> {
     Some(parent.join(nearest).display().to_string())
 }
 
+/// The name among `known` that was meant, if one is near enough.
+pub(crate) fn name<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let ranked = known.into_iter().filter_map(|known| Some((rank(written, known)?, known)));
+    ranked.min().map(|(_, known)| known)
+}
+
+/// `; did you mean bytes?`, or nothing.
+pub(crate) fn hint<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    name(written, known).map_or_else(String::new, |near| format!("; did you mean {near}?"))
+}
+
 /// How far a name is from what was written, `None` if nobody would mistake them.
 fn rank(written: &str, other: &str) -> Option<usize> {
     let distance = distance(&written.to_lowercase(), &other.to_lowercase());

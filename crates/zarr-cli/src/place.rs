@@ -1,7 +1,8 @@
 //! The places that arguments name: folders and URLs.
 
+use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zarr_kit::array::store::{self, DirEntry, StoreOptions};
@@ -21,6 +22,8 @@ pub(crate) struct Place {
     pub(crate) store: Arc<dyn Store>,
     /// The folder, if it is one: asking for the size of an object costs next to nothing there.
     pub(crate) folder: Option<PathBuf>,
+    /// Folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
 }
 
 impl Place {
@@ -33,15 +36,24 @@ impl Place {
         Self::with(path, &StoreOptions::new().create(true))
     }
 
+    /// Removes the folders that were made for it, as far as nothing is in them.
+    pub(crate) fn abandon(&self) {
+        // One that somebody else has put something into stays, and those around it.
+        let _stays = self.made.iter().try_for_each(fs::remove_dir);
+    }
+
     fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };
         // A trailing `zarr.json` is what completion in a shell leads to.
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
-        let store = store::open_url(path, options).map_err(|source| match nearest::node(path) {
-            Some(near) => CliError::Missing { place: path.to_owned(), near },
-            None => source.into(),
-        })?;
+        let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
+        let made: Vec<PathBuf> = Path::new(path)
+            .ancestors()
+            .take_while(|folder| *folder != Path::new("") && is_missing(folder))
+            .map(PathBuf::from)
+            .collect();
+        let store = store::open_url(path, options);
         let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
         // A colon after two letters or more is a URL's.
         let is_url = path.split_once(':').is_some_and(|(scheme, _)| {
@@ -49,7 +61,14 @@ impl Place {
                 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
         });
         let folder = (!is_url).then(|| PathBuf::from(path));
-        Ok(Self { shown, store, folder })
+        match store {
+            Ok(store) => Ok(Self { shown, store, folder, made }),
+            // What cannot be looked at may be there.
+            Err(_) if folder.is_some_and(|folder| !path.is_empty() && is_missing(&folder)) => {
+                Err(CliError::Missing { place: shown, near: nearest::node(path) })
+            }
+            Err(source) => Err(source.into()),
+        }
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {

@@ -104,9 +104,19 @@ impl Drop for Out {
 pub(crate) fn error(message: &str) {
     let red = AnsiColor::Red.on_default().bold();
     // Line breaks come from others' texts; a message stays one line.
-    let message = message.replace(['\n', '\r'], " ");
+    let message = without_numbers(&message.replace(['\n', '\r'], " "));
     // There is nobody left to tell.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// A message without the numbers that Rust adds to what the system says: `(os error 2)`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    text
 }
 
 /// A message on standard error.

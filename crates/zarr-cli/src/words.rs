@@ -28,6 +28,15 @@ pub(crate) fn counted(n: impl Into<u128>, thing: &str) -> String {
     format!("{} {thing}{plural}", count(n))
 }
 
+/// `1 axis`, `2 axes`, `no axes`.
+pub(crate) fn axes(n: usize) -> String {
+    match n {
+        0 => "no axes".to_owned(),
+        1 => "1 axis".to_owned(),
+        n => format!("{n} axes"),
+    }
+}
+
 /// Bytes in the unit that leaves one to four digits.
 pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 7] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];

@@ -103,7 +103,9 @@ pub enum ChainErrorKind {
         data_type: String,
     },
     /// `order` of another length than the array that reaches the codec, or not a permutation.
-    #[error("order {order:?} is not a permutation of the {rank} dimensions that reach the codec")]
+    #[error(
+        "order {order:?} is not a permutation for what reaches the codec, an array of rank {rank}"
+    )]
     TransposeOrder {
         /// The order as given.
         order: Vec<usize>,
@@ -111,7 +113,10 @@ pub enum ChainErrorKind {
         rank: usize,
     },
     /// An input dimension that does not exist (SD-20).
-    #[error("shape[{axis}] names input dimension {input_dim}, but the input has {rank} dimensions")]
+    #[error(
+        "shape[{axis}] names input dimension {input_dim}, but the input has {rank} dimension{}",
+        s(*rank == 1)
+    )]
     ReshapeInputDim {
         /// The entry of `shape`.
         axis: usize,
@@ -176,7 +181,7 @@ pub enum ChainErrorKind {
         shape: Vec<u64>,
     },
     /// An inner chunk shape of another rank than the array that reaches the codec.
-    #[error("chunk_shape has {found} dimensions, but {rank} reach the codec")]
+    #[error("chunk_shape has {found} dimension{}, but what reaches the codec has {rank}", s(*found == 1))]
     ShardRank {
         /// Dimensions of `chunk_shape`.
         found: usize,
@@ -333,7 +338,7 @@ impl std::error::Error for ChunkError {}
 #[non_exhaustive]
 pub enum ChunkErrorKind {
     /// Decoded to another length than the metadata says.
-    #[error("decoded to {found} bytes, expected {expected}")]
+    #[error("decoded to {found} byte{}, expected {expected}", s(*found == 1))]
     DecodedLength {
         /// Bytes that came out.
         found: u64,
@@ -341,13 +346,16 @@ pub enum ChunkErrorKind {
         expected: u64,
     },
     /// Decodes to more bytes than the metadata says.
-    #[error("decodes to more than the expected {expected} bytes")]
+    #[error("decodes to more than the expected {expected} byte{}", s(*expected == 1))]
     DecodedTooLong {
         /// Bytes that the metadata says.
         expected: u64,
     },
     /// Too few bytes to decode to what the metadata says, whatever they are.
-    #[error("{encoded} bytes cannot decode to the expected {expected} bytes")]
+    #[error(
+        "{encoded} byte{} cannot decode to the expected {expected} byte{}",
+        s(*encoded == 1), s(*expected == 1)
+    )]
     DecodedTooShort {
         /// Bytes that went in.
         encoded: u64,
@@ -355,13 +363,13 @@ pub enum ChunkErrorKind {
         expected: u64,
     },
     /// Decodes to more bytes than the limit, where the metadata says no length (SD-35).
-    #[error("decodes to more than the limit of {limit} bytes")]
+    #[error("decodes to more than the limit of {limit} byte{}", s(*limit == 1))]
     DecodedLimit {
         /// The limit.
         limit: u64,
     },
     /// Fewer encoded bytes than the codec always writes.
-    #[error("{found} encoded bytes, expected at least {least}")]
+    #[error("{found} encoded byte{}, expected at least {least}", s(*found == 1))]
     EncodedLength {
         /// Bytes that went in.
         found: u64,
@@ -408,7 +416,7 @@ pub enum ChunkErrorKind {
     #[error("can be read here but not written")]
     ReadOnly,
     /// A shard index of another length than the number of inner chunks makes it.
-    #[error("an index of {found} bytes, expected {expected}")]
+    #[error("an index of {found} byte{}, expected {expected}", s(*found == 1))]
     IndexLength {
         /// Bytes given.
         found: u64,
@@ -453,4 +461,9 @@ pub enum ChunkErrorKind {
         /// Bytes asked for.
         bytes: u64,
     },
+}
+
+/// What makes a noun a plural, unless there is one.
+fn s(one: bool) -> &'static str {
+    if one { "" } else { "s" }
 }

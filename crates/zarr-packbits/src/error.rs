@@ -48,7 +48,8 @@ pub enum Error {
     },
     /// A packed buffer has another length than the elements take.
     #[error(
-        "packed buffer of {found} bytes: {elements} elements of {bits} bits take exactly {expected}"
+        "packed buffer of {found} byte{}: {elements} element{} of {bits} bit{} take exactly {expected}",
+        s(*found == 1), s(*elements == 1), s(*bits == 1)
     )]
     PackedLength {
         /// Bytes of the packed buffer.
@@ -102,7 +103,8 @@ pub enum Error {
     },
     /// An encoded chunk has another length than its elements and its padding byte take.
     #[error(
-        "encoded chunk of {found} bytes: {elements} elements of {bits} bits with {padding} take exactly {expected}"
+        "encoded chunk of {found} byte{}: {elements} element{} of {bits} bit{} with {padding} take exactly {expected}",
+        s(*found == 1), s(*elements == 1), s(*bits == 1)
     )]
     EncodedLength {
         /// Bytes of the encoded chunk.
@@ -120,8 +122,9 @@ pub enum Error {
     ///
     /// zarrs up to 0.23 writes such chunks, and reads no others.
     #[error(
-        "encoded chunk of {found} bytes lacks its padding byte: {expected} are required with {padding}; \
-         zarrs omits that byte for types packed at their full width"
+        "encoded chunk of {found} byte{} lacks its padding byte: {expected} are required with {padding}; \
+         zarrs omits that byte for types packed at their full width",
+        s(*found == 1)
     )]
     MissingPaddingByte {
         /// Bytes of the encoded chunk.
@@ -133,7 +136,8 @@ pub enum Error {
     },
     /// The padding byte does not state the number of padding bits.
     #[error(
-        "padding byte at {position} is {found}: {elements} elements of {bits} bits leave {expected} padding bits"
+        "padding byte at {position} is {found}: {elements} element{} of {bits} bit{} leave {expected} padding bit{}",
+        s(*elements == 1), s(*bits == 1), s(*expected == 1)
     )]
     PaddingByte {
         /// Index of the padding byte in the encoded chunk.
@@ -153,4 +157,9 @@ pub enum Error {
         /// The kernel asked for.
         kernel: Kernel,
     },
+}
+
+/// What makes a noun a plural, unless there is one.
+fn s(one: bool) -> &'static str {
+    if one { "" } else { "s" }
 }

@@ -44,7 +44,8 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     }
     if length.checked_rem(row) != Some(0) {
         return Err(input.wrong(format!(
-            "{length} bytes of elements, but one index of axis {} has {row}",
+            "{} of elements, but one index of axis {} has {row}",
+            words::counted(length, "byte"),
             args.axis
         )));
     }

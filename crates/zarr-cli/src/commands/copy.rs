@@ -58,6 +58,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         },
     );
     drop(bar);
+    if result.is_err() {
+        target.abandon();
+    }
     if let Some(error) = mistake {
         return Err(error);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zarr_kit::metadata::ChunkGrid;
-use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Zstd};
+use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule, Zstd};
 use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
 
 use super::chunk_counts;
@@ -36,8 +36,11 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|source| CliError::Node { place: args.array.clone(), source })?;
     let place = Place::create(&args.array)?;
-    let array = Array::create(place.store.clone(), &Prefix::root(), metadata)
-        .map_err(|source| place.failed(source))?;
+    let array =
+        Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|source| {
+            place.abandon();
+            place.failed(source)
+        })?;
     let chunks = array.grid().occupied_chunks().map_or_else(
         || "more than 2^64 chunks".to_owned(),
         |chunks| words::counted(chunks, "chunk"),
@@ -120,18 +123,21 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
     if names.len() == rank {
         return Ok(Some(names));
     }
-    let reason = format!("{} names, but --shape has {rank} axes", names.len());
+    let names = words::counted(u64::try_from(names.len()).unwrap_or(u64::MAX), "name");
+    let reason = format!("{names}, but --shape has {}", words::axes(rank));
     Err(CliError::argument("--dims", text, reason))
 }
 
 /// JSON, or the bare word for a text: NaN, 0x7fc00000.
 fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
-    let bare = || {
-        let word = text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-        word.then(|| FillValue::parse(data_type, &format!("\"{text}\"")).ok()).flatten()
-    };
+    let quoted = serde_json::Value::from(text).to_string();
     FillValue::parse(data_type, text)
-        .or_else(|error| bare().ok_or(error))
+        .or_else(|error| match FillValue::parse(data_type, &quoted) {
+            // What is no JSON at all was meant for a text: what is wrong with that is to be told.
+            Err(as_text) if error.rule() == Some(Rule::NotJson) => Err(as_text),
+            Err(_) => Err(error),
+            Ok(fill) => Ok(fill),
+        })
         .map_err(|source| CliError::Metadata { argument: "--fill", source })
 }
 

@@ -20,7 +20,12 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let region = Region::parse(&args.index, array.shape())
         .map_err(|source| CliError::argument("index", &args.index, source))?;
     if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
-        let reason = format!("one number for each of the {} axes is allowed", array.shape().len());
+        let reason = match array.shape().len() {
+            1 => "one number is allowed: the array has 1 axis".to_owned(),
+            rank => {
+                format!("one number for each axis is allowed: the array has {}", words::axes(rank))
+            }
+        };
         return Err(CliError::argument("index", &args.index, reason));
     }
     let index: Vec<u64> = region.axes().iter().map(|axis| axis.start).collect();

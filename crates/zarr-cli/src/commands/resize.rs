@@ -21,7 +21,7 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let shape = numbers("--shape", &args.shape)?;
     if shape.len() != array.shape().len() {
-        let reason = format!("the array has {} axes", array.shape().len());
+        let reason = format!("the array has {}", words::axes(array.shape().len()));
         return Err(CliError::argument("--shape", &args.shape, reason));
     }
     let edges = match &args.edges {

@@ -16,6 +16,7 @@ use crate::error::CliError;
 use crate::format::npy::{self, Npy};
 use crate::place::Place;
 use crate::print::Out;
+use crate::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
@@ -148,9 +149,11 @@ impl<'a> Input<'a> {
             return Ok(());
         }
         Err(self.wrong(format!(
-            "{length} bytes of elements, but the region has {expected}: {} of {} ({size} bytes each)",
-            crate::words::counted(elements, "element"),
-            array.data_type()
+            "{} of elements, but the region has {expected}: {} of {} ({} each)",
+            words::counted(length, "byte"),
+            words::counted(elements, "element"),
+            array.data_type(),
+            words::counted(size, "byte")
         )))
     }
 
@@ -168,8 +171,8 @@ impl<'a> Input<'a> {
         }
         let missing = wanted.saturating_sub(found);
         Err(self.wrong(format!(
-            "ends after {} bytes of elements, at least {missing} too early",
-            self.position
+            "ends after {} of elements, at least {missing} too early",
+            words::counted(self.position, "byte")
         )))
     }
 
@@ -186,8 +189,8 @@ impl<'a> Input<'a> {
         match self.reader.read(&mut one) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.wrong(format!(
-                "more than the {} bytes of elements that the region has",
-                self.position
+                "more than the {} of elements that the region has",
+                words::counted(self.position, "byte")
             ))),
             Err(source) => Err(self.failed(source)),
         }

@@ -79,6 +79,8 @@ fn messages() {
             &["copy", "a", "b", "--chunks", "500", "--resume"],
             &["copy", "a", "b", "--chunks", "500", "--overwrite"],
             &["copy", "a", "c", "--chunks", "500", "--memory", "2KiB"],
+            &["copy", "a", "deep/er/c", "--memory", "1", "--chunks", "250"],
+            &["copy", "a", "c", "--codecs", "[{\"name\": \"packbit\"}]"],
             &["copy", "a", "c", "--chunks", "10|20"],
             &["copy", "a", "c", "--memory", "much"],
             &["copy", "a", "a/inside"],
@@ -87,7 +89,9 @@ fn messages() {
             &["copy", "a", "b", "--resume", "--overwrite"],
         ],
     ));
-    assert!(!folder.join("missing").exists());
+    for name in ["missing", "c", "deep"] {
+        assert!(!folder.join(name).exists(), "{name} is left behind");
+    }
 }
 
 #[test]

@@ -61,14 +61,14 @@ fn sd_53_endian() {
 fn sd_30_orders() {
     let transpose =
         r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
-    insta::assert_snapshot!(refused(transpose, "uint8", &[4]), @"$.codecs[0].configuration.order: codec transpose: order [1, 0] is not a permutation of the 1 dimensions that reach the codec");
+    insta::assert_snapshot!(refused(transpose, "uint8", &[4]), @"$.codecs[0].configuration.order: codec transpose: order [1, 0] is not a permutation for what reaches the codec, an array of rank 1");
 }
 
 #[test]
 fn sd_34_inner_chunks_divide_every_chunk() {
     let bytes = r#"[{"name": "bytes"}]"#;
     insta::assert_snapshot!(refused(&shard("[3]", bytes), "uint8", &[4]), @"$.codecs[0].configuration.chunk_shape[0]: codec sharding_indexed: chunk_shape[0] is 3, which does not always divide 4, the length of that dimension when it reaches the codec");
-    insta::assert_snapshot!(refused(&shard("[2]", bytes), "uint8", &[4, 4]), @"$.codecs[0].configuration.chunk_shape: codec sharding_indexed: chunk_shape has 1 dimensions, but 2 reach the codec");
+    insta::assert_snapshot!(refused(&shard("[2]", bytes), "uint8", &[4, 4]), @"$.codecs[0].configuration.chunk_shape: codec sharding_indexed: chunk_shape has 1 dimension, but what reaches the codec has 2");
     let ragged = [AxisEdges::of([4, 6]), AxisEdges::one(4)];
     let error = bind(&shard("[4, 4]", bytes), "uint8", &ragged).expect_err("4 does not divide 6");
     insta::assert_snapshot!(error, @"$.codecs[0].configuration.chunk_shape[0]: codec sharding_indexed: chunk_shape[0] is 4, which does not always divide axis 0 (4 to 6), the length of that dimension when it reaches the codec");

@@ -46,7 +46,7 @@ fn sd_11_numcodecs_packs_the_most_significant_bit_first() {
     let found = decode_whole(&codec, &[6, 0b1000_0001, 0b0100_0000], &[0]).expect("decodes");
     assert_eq!(found, [1, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
     let error = decode_whole(&codec, &[5, 0x81, 0x40], &[0]).expect_err("wrong padding");
-    insta::assert_snapshot!(error, @"codec numcodecs.packbits ($.codecs[0]): padding byte at 0 is 5: 10 elements of 1 bits leave 6 padding bits");
+    insta::assert_snapshot!(error, @"codec numcodecs.packbits ($.codecs[0]): padding byte at 0 is 5: 10 elements of 1 bit leave 6 padding bits");
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! Mistakes in the arguments, in one line of our own: what was written, what is allowed, what was
+//! meant.
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::args::Args;
+use crate::nearest;
+
+/// The command whose help says more: the one that was given, if there is such a one.
+pub(crate) fn command() -> String {
+    let given = std::env::args().nth(1).unwrap_or_default();
+    match commands().contains(&given) {
+        true => format!("zarr-kit {given}"),
+        false => "zarr-kit".to_owned(),
+    }
+}
+
+fn commands() -> Vec<String> {
+    Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// `None` for mistakes that clap's own words are good enough for.
+pub(crate) fn message(error: &clap::Error) -> Option<String> {
+    let one = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        _ => None,
+    };
+    let several = |kind| match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        _ => Vec::new(),
+    };
+    Some(match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let written = one(ContextKind::InvalidSubcommand)?;
+            let commands = commands();
+            let hint = nearest::hint(&written, commands.iter().map(String::as_str));
+            format!("there is no command {written:?}{hint}")
+        }
+        ErrorKind::UnknownArgument => {
+            let written = one(ContextKind::InvalidArg)?;
+            let hint = one(ContextKind::SuggestedArg);
+            let hint = hint.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            match written.starts_with('-') {
+                true => format!("there is no option {written}{hint}"),
+                false => format!("{written:?} is one argument too many{hint}"),
+            }
+        }
+        ErrorKind::InvalidValue => {
+            let written = one(ContextKind::InvalidValue)?;
+            let argument = one(ContextKind::InvalidArg)?;
+            let allowed = several(ContextKind::ValidValue);
+            if written.is_empty() {
+                let allowed = match allowed.is_empty() {
+                    true => String::new(),
+                    false => format!(": one of {}", allowed.join(", ")),
+                };
+                return Some(format!("{} needs a value{allowed}", bare(&argument)));
+            }
+            let hint = nearest::hint(&written, allowed.iter().map(String::as_str));
+            let allowed = allowed.join(", ");
+            format!("{} {written:?}: one of {allowed} is allowed{hint}", bare(&argument))
+        }
+        ErrorKind::ValueValidation => {
+            let written = one(ContextKind::InvalidValue)?;
+            let argument = one(ContextKind::InvalidArg)?;
+            let reason = std::error::Error::source(error)?;
+            format!("{} {written:?}: {reason}", bare(&argument))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            format!("missing: {}", several(ContextKind::InvalidArg).join(", "))
+        }
+        ErrorKind::ArgumentConflict => {
+            let argument = one(ContextKind::InvalidArg)?;
+            let others: Vec<String> =
+                several(ContextKind::PriorArg).iter().map(|other| bare(other).to_owned()).collect();
+            match others.as_slice() {
+                [other] if other == bare(&argument) => format!("{other} is there twice"),
+                others => {
+                    format!("{} does not go together with {}", bare(&argument), others.join(", "))
+                }
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// `--format` of `--format <FORMAT>`.
+fn bare(argument: &str) -> &str {
+    argument.split(' ').next().unwrap_or(argument)
+}
