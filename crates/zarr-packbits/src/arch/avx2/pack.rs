@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{LANE, VECTOR, count, load, splat, store_lane, vector};
+use super::{LANE, VECTOR, count, load, splat, store, store_lane, vector};
 use crate::{BitOrder, field::Field};
 
 /// Packs to the start of `dst`, as many fields as `src` has vectors of and `dst` has bytes for,
@@ -16,6 +16,8 @@ pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize 
     let merge = !word_bits.is_multiple_of(8);
     match (field.size, merge) {
         (1, _) if field.bits == 1 => pack_bits(field, src, dst),
+        (1, _) if field.bits == 2 => pack_quarters(field, src, dst),
+        (1, _) if field.bits == 4 => pack_halves(field, src, dst),
         (1, _) => pack_size::<1, false>(field, src, dst),
         (2, false) => pack_size::<2, false>(field, src, dst),
         (2, true) => pack_size::<2, true>(field, src, dst),
@@ -40,6 +42,82 @@ fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
         *out = _mm256_movemask_epi8(_mm256_sll_epi16(bytes, up)).to_le_bytes();
     }
     vectors.len() * VECTOR
+}
+
+/// Packs `N` vectors to one, as often as there is room. Gives the number of bytes packed.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack_vectors<const N: usize>(
+    src: &[u8],
+    dst: &mut [u8],
+    run: impl Fn([__m256i; N]) -> __m256i,
+) -> usize {
+    let groups = src.as_chunks::<VECTOR>().0.as_chunks::<N>().0;
+    let out = dst.as_chunks_mut::<VECTOR>().0;
+    let turns = groups.len().min(out.len());
+    let turn = |(group, out): (&[[u8; VECTOR]; N], &mut [u8; VECTOR])| {
+        let mut vectors = [_mm256_setzero_si256(); N];
+        for (vector, bytes) in vectors.iter_mut().zip(group) {
+            *vector = load(bytes);
+        }
+        store(out, run(vectors));
+    };
+    let (groups, out) = (groups[..turns].as_chunks::<2>(), out[..turns].as_chunks_mut::<2>());
+    for (groups, out) in groups.0.iter().zip(out.0) {
+        groups.iter().zip(out).for_each(turn);
+    }
+    groups.1.iter().zip(out.1).for_each(turn);
+    turns * N * VECTOR
+}
+
+/// Factors that join two neighbours of `bits` bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join(order: BitOrder, bits: u32) -> __m256i {
+    splat::<2>(match order {
+        BitOrder::LsbFirst => 1 << bits << 8 | 1,
+        BitOrder::MsbFirst => 1 << 8 | 1 << bits,
+    })
+}
+
+/// Four bits of every byte: two bytes are joined to 16 bits, of which the lower eight are packed.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack_halves(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x0f));
+    let pair = join(field.order, 4);
+    let bytes = |x| {
+        let fields = _mm256_and_si256(_mm256_srl_epi16(x, first_bit), mask);
+        _mm256_maddubs_epi16(pair, fields)
+    };
+    let done = pack_vectors(src, dst, |[first, second]| {
+        // Each half of the result has a quarter of each.
+        let packed = _mm256_packus_epi16(bytes(first), bytes(second));
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
+    });
+    done + pack_size::<1, false>(field, &src[done..], &mut dst[done / 2..])
+}
+
+/// Two bits of every byte: joined to four bits as in [`pack_halves`], and these to eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack_quarters(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x03));
+    let (pair, pairs) = (join(field.order, 2), join(field.order, 4));
+    let halves = |x| {
+        let fields = _mm256_and_si256(_mm256_srl_epi16(x, first_bit), mask);
+        _mm256_maddubs_epi16(pair, fields)
+    };
+    let bytes = |first, second| {
+        _mm256_maddubs_epi16(pairs, _mm256_packus_epi16(halves(first), halves(second)))
+    };
+    let order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+    let done = pack_vectors(src, dst, |[first, second, third, fourth]| {
+        // Each half of the result has an eighth of each.
+        let packed = _mm256_packus_epi16(bytes(first, second), bytes(third, fourth));
+        _mm256_permutevar8x32_epi32(packed, order)
+    });
+    done + pack_size::<1, false>(field, &src[done..], &mut dst[done / 4..])
 }
 
 #[inline]
