@@ -52,13 +52,14 @@ fn unpack_vectors<const N: usize>(
     let turns = packed.len().checked_sub(window).map_or(0, |last| last / step + 1);
     let turns = turns.min(dst.len() / VECTOR / N);
     let vectors = &mut dst.as_chunks_mut::<VECTOR>().0[..turns * N];
-    let mut at = 0;
+    // Each turn sees as many bytes, so that one look before the loop shows that loads lie within.
+    let mut packed = packed;
     let mut turn = |out: &mut [[u8; VECTOR]; N]| {
-        let filled = run(&packed[at..at + window]);
+        let filled = run(&packed[..window]);
+        packed = &packed[step..];
         for (out, vector) in out.iter_mut().zip(filled) {
             store(out, vector);
         }
-        at += step;
     };
     let (fours, last) = vectors.as_chunks_mut::<N>().0.as_chunks_mut::<4>();
     for four in fours {
@@ -96,30 +97,40 @@ fn table(component: impl Fn(u64) -> u64) -> __m256i {
     vector(|i| component(i as u64 % 16) as u8)
 }
 
-/// Two bits to bytes: every packed byte is repeated four times, the upper half brought down for two
-/// of them; what is left of a byte is at one of two places, and a table has the value for either.
+/// Two bits to bytes: the halves of packed bytes are put in order; of each, two tables have the values
+/// of its lower and its upper field, which are put in order in turn.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
-    let repeat = vector(|i| i as u8 / 4);
-    let values = table(|at| field.component(if at < 4 { at } else { at / 4 }));
     let msb = field.order == BitOrder::MsbFirst;
-    let places = _mm256_set1_epi16(if msb { 0x030c } else { 0x0c03 });
-    let spread = |bytes: &[u8]| {
-        let bytes = _mm256_set1_epi64x(i64::from_le_bytes(bytes.as_chunks().0[0]));
-        let bytes = _mm256_shuffle_epi8(bytes, repeat);
-        let upper = _mm256_srli_epi16::<4>(bytes);
-        let halves = if msb {
-            _mm256_blend_epi16::<0b1010_1010>(upper, bytes)
-        } else {
-            _mm256_blend_epi16::<0b1010_1010>(bytes, upper)
+    let mut values =
+        [table(|half| field.component(half % 4)), table(|half| field.component(half / 4))];
+    if msb {
+        values.reverse();
+    }
+    let low = _mm256_set1_epi8(0x0f);
+    // What is put in order stays in its lane: each gets what both fill four vectors with in turns.
+    let spread = |bytes: __m256i| {
+        let (lower, upper) =
+            (_mm256_and_si256(bytes, low), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));
+        let (first, second) = if msb { (upper, lower) } else { (lower, upper) };
+        let fields = |halves| {
+            let (first, second) =
+                (_mm256_shuffle_epi8(values[0], halves), _mm256_shuffle_epi8(values[1], halves));
+            (_mm256_unpacklo_epi8(first, second), _mm256_unpackhi_epi8(first, second))
         };
-        _mm256_shuffle_epi8(values, _mm256_and_si256(halves, places))
+        let (a, b) = fields(_mm256_unpacklo_epi8(first, second));
+        let (c, d) = fields(_mm256_unpackhi_epi8(first, second));
+        [a, b, c, d]
     };
-    let done = unpack_vectors(packed, 32, dst, |bytes| {
-        [spread(bytes), spread(&bytes[8..]), spread(&bytes[16..]), spread(&bytes[24..])]
+    let turns = _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0);
+    let done = unpack_vectors(packed, VECTOR, dst, |bytes| {
+        spread(_mm256_permutevar8x32_epi32(load(&bytes.as_chunks().0[0]), turns))
     });
-    done + unpack_vectors(&packed[done / 4..], 8, &mut dst[done..], |bytes| [spread(bytes)])
+    done + unpack_vectors(&packed[done / 4..], 8, &mut dst[done..], |bytes| {
+        let eight = load_lane(&bytes.as_chunks().0[0]);
+        [spread(_mm256_set_m128i(_mm_bsrli_si128::<4>(eight), eight))[0]]
+    })
 }
 
 /// Four bits to bytes: every packed byte is made 16 bits, and the half that belongs there moved to
@@ -220,9 +231,12 @@ struct Lanes<const SIZE: usize, const WIDE: bool> {
     /// How far up every component is to be shifted; as a factor if of 16 bits.
     up: __m256i,
     /// Wide: the byte that has no room, brought to the top of the component, and how far down it is
-    /// to be shifted. For 16 bits `up` serves: the upper half of a product is a shift down.
+    /// to be shifted. Of 16 bits it is brought to the bottom, multiplied, and shifted down by the same
+    /// count for all. (The upper half of a product with `up` would be one instruction, of which the
+    /// compiler makes eight, as it knows that one factor's lower byte is zero.)
     rest: __m256i,
     down: __m256i,
+    all_down: __m128i,
 }
 
 impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
@@ -252,17 +266,28 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
                 });
                 rest[at + part] = 0x80;
             }
-            rest[at + SIZE - 1] = index(if msb { byte + SIZE } else { byte });
+            let to = if SIZE == 2 { 0 } else { SIZE - 1 };
+            rest[at + to] = index(if msb { byte + SIZE } else { byte });
             let (by, rest_by) = match (msb, WIDE) {
                 (true, _) => (before, 8 * SIZE - before),
                 (false, false) => (8 * SIZE - bits - before, 0),
                 (false, true) => (8 * SIZE + 8 - bits - before, bits + before - 8),
             };
-            let by = if SIZE == 2 { 1 << by } else { by as u64 };
+            let (by, rest_by) = match (SIZE, msb) {
+                (2, true) => (1 << by, 1 << before),
+                (2, false) => (1 << by, 1 << (7 - before)),
+                _ => (by as u64, rest_by),
+            };
             up[at..at + SIZE].copy_from_slice(&by.to_le_bytes()[..SIZE]);
             down[at..at + SIZE].copy_from_slice(&rest_by.to_le_bytes()[..SIZE]);
         }
-        Self { gather: load(&gather), up: load(&up), rest: load(&rest), down: load(&down) }
+        Self {
+            gather: load(&gather),
+            up: load(&up),
+            rest: load(&rest),
+            down: load(&down),
+            all_down: count(if msb { 8 } else { bits.saturating_sub(9) }),
+        }
     }
 
     #[inline]
@@ -279,7 +304,7 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
         }
         let rest = _mm256_shuffle_epi8(bytes, self.rest);
         let rest = match SIZE {
-            2 => _mm256_mulhi_epu16(rest, self.up),
+            2 => _mm256_srl_epi16(_mm256_mullo_epi16(rest, self.down), self.all_down),
             4 => _mm256_srlv_epi32(rest, self.down),
             _ => _mm256_srlv_epi64(rest, self.down),
         };
