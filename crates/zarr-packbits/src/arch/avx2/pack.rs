@@ -135,15 +135,17 @@ fn pack_size<const SIZE: usize, const MERGE: bool>(
     let vectors = &vectors[..turns.min(vectors.len())];
     // In 64 bits, whole bytes may end with a vector, but whole groups with every second.
     let vectors = if SIZE == 8 { &vectors[..vectors.len() / 2 * 2] } else { vectors };
-    let mut at = 0;
+    // As in unpacking, each turn sees as many bytes.
+    let window = lane + LANE;
+    let mut rest = dst;
     let mut turn = |vector| {
         let packed = words.run(load(vector));
-        let out = &mut dst[at..at + lane + LANE];
+        let out = &mut rest[..window];
         // Bytes past the lane's own are written again by the next one.
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_castsi256_si128(packed));
         let out = &mut out[lane..];
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_extracti128_si256::<1>(packed));
-        at += 2 * lane;
+        rest = core::mem::take(&mut rest).split_at_mut(2 * lane).1;
     };
     let (fours, last) = vectors.as_chunks::<4>();
     for four in fours {
