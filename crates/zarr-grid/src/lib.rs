@@ -77,3 +77,8 @@ pub use runs::AxisRuns;
 pub use select::{AxisPart, Select, Selection, SelectionPart, SelectionParts};
 pub use shard::ShardGrid;
 pub use stepped::{Stepped, SteppedCut};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -97,3 +97,8 @@ pub use finding::Finding;
 pub use group::{ConsolidatedMetadata, GroupMetadata};
 pub use node::NodeMetadata;
 pub use rule::Rule;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -37,6 +37,7 @@
 //! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are other crates'.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "std")]
 extern crate std;
@@ -60,3 +61,8 @@ pub use error::Error;
 pub use padding::PaddingEncoding;
 pub use spec::{BitOrder, PackedRange, Packing, PackingBuilder};
 pub use tiles::Tiles;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -33,6 +33,7 @@
 //! I/O, and has no symbolic sizes. It is no array type: it borrows plain bytes, of any alignment.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 
@@ -51,3 +52,8 @@ pub use error::{CopyError, ViewError};
 pub use stack::ViewStack;
 pub use view::{Merge, View, common_shape};
 pub use walk::{Run, Runs};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

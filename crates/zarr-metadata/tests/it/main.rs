@@ -6,7 +6,6 @@ mod codecs;
 mod documents;
 mod elements;
 mod errors;
-mod fixtures;
 mod floats;
 mod grids;
 mod hostile;

@@ -1,4 +1,8 @@
 //! Documents that other programs wrote, and the ones that must be refused.
+//!
+//! A program of its own, as its data is that of the repository: a package has the other tests alone.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
