@@ -60,7 +60,7 @@ pub struct Packing {
 }
 
 /// Collects what a [`Packing`] is made of; see [`Packing::builder`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct PackingBuilder {
     component_bits: u32,

@@ -25,7 +25,17 @@ impl Iterator for Tiles {
         self.rest.start = end;
         Some(start..end)
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let Range { start, end } = self.rest;
+        let count = if start < end { end.div_ceil(self.step) - start / self.step } else { 0 };
+        (count, Some(count))
+    }
 }
+
+impl ExactSizeIterator for Tiles {}
+
+impl core::iter::FusedIterator for Tiles {}
 
 impl Packing {
     /// Splits a range of elements into tiles of at most `tile_bytes` unpacked bytes.

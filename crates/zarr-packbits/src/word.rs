@@ -145,13 +145,33 @@ impl<const SIZE: usize> Starts<SIZE> {
 /// Bytes past a group that [`unpack`] may read, and [`pack`] may write before it writes them again.
 const OVERRUN: usize = 9;
 
-/// Evaluates an expression in which the constants `MSB` and `BITS` are a field's bit order and
-/// width: its width if it is one of those listed and the order is the codec's, otherwise 0.
+/// Evaluates an expression in which the constants `SIZE`, `MSB` and `BITS` are a field's size, bit order
+/// and width: the width if it is one of those listed and the order is the codec's, otherwise 0.
 ///
 /// Constant widths fold the tables of [`Words`] into the instructions, which up to doubles the
-/// speed; for components of eight bytes and the rarer order the code is not worth it.
-macro_rules! with_width {
-    ($field:ident, [$($width:literal)*], $msb:ident, $bits:ident, $call:expr) => {
+/// speed; for components of eight bytes and the rarer order the code is not worth it. A width that
+/// fills the component is a copy, which the driver makes, unless it starts within a byte.
+macro_rules! with_constants {
+    ($field:ident, $size:ident, $msb:ident, $bits:ident, $call:expr) => {
+        match $field.size {
+            1 => with_constants!(@width 1 [1 2 3 4 5 6 7], $field, $size, $msb, $bits, $call),
+            2 => with_constants!(
+                @width 2 [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+                $field, $size, $msb, $bits, $call
+            ),
+            4 => with_constants!(
+                @width 4 [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+                    17 18 19 20 21 22 23 24 25 26 27 28 29 30 31],
+                $field, $size, $msb, $bits, $call
+            ),
+            _ => with_constants!(@width 8 [], $field, $size, $msb, $bits, $call),
+        }
+    };
+    (
+        @width $bytes:literal [$($width:literal)*],
+        $field:ident, $size:ident, $msb:ident, $bits:ident, $call:expr
+    ) => {{
+        const $size: usize = $bytes;
         match ($field.order, $field.bits) {
             $((BitOrder::LsbFirst, $width) => {
                 const $msb: bool = false;
@@ -169,7 +189,7 @@ macro_rules! with_width {
                 $call
             }
         }
-    };
+    }};
 }
 
 /// Unpacks groups of eight fields from the start of `packed`, as many as `dst` has room for and
@@ -183,45 +203,13 @@ pub(crate) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
 }
 
 fn unpack_signed<const SIGNED: bool>(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
-    match field.size {
-        1 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7],
-                MSB,
-                BITS,
-                unpack_groups::<1, MSB, BITS, SIGNED>(field, packed, dst)
-            )
-        }
-        2 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
-                MSB,
-                BITS,
-                unpack_groups::<2, MSB, BITS, SIGNED>(field, packed, dst)
-            )
-        }
-        4 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
-                 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31],
-                MSB,
-                BITS,
-                unpack_groups::<4, MSB, BITS, SIGNED>(field, packed, dst)
-            )
-        }
-        _ => {
-            with_width!(
-                field,
-                [],
-                MSB,
-                BITS,
-                unpack_groups::<8, MSB, BITS, SIGNED>(field, packed, dst)
-            )
-        }
-    }
+    with_constants!(
+        field,
+        SIZE,
+        MSB,
+        BITS,
+        unpack_groups::<SIZE, MSB, BITS, SIGNED>(field, packed, dst)
+    )
 }
 
 fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGNED: bool>(
@@ -262,39 +250,7 @@ fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGN
 /// Packs groups of eight fields to the start of `dst`, as many as `src` has and `dst` has bytes
 /// for, with some to spare. Gives the number of fields.
 pub(crate) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
-    match field.size {
-        1 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7],
-                MSB,
-                BITS,
-                pack_groups::<1, MSB, BITS>(field, src, dst)
-            )
-        }
-        2 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
-                MSB,
-                BITS,
-                pack_groups::<2, MSB, BITS>(field, src, dst)
-            )
-        }
-        4 => {
-            with_width!(
-                field,
-                [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
-                 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31],
-                MSB,
-                BITS,
-                pack_groups::<4, MSB, BITS>(field, src, dst)
-            )
-        }
-        _ => {
-            with_width!(field, [], MSB, BITS, pack_groups::<8, MSB, BITS>(field, src, dst))
-        }
-    }
+    with_constants!(field, SIZE, MSB, BITS, pack_groups::<SIZE, MSB, BITS>(field, src, dst))
 }
 
 fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(

@@ -22,11 +22,12 @@ pub(in crate::arch) fn lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut 
     unsafe { bytes.align_to_mut() }
 }
 
-/// Writes a line. [`fence`] has to follow before another thread may read it.
+/// Writes a line. [`fence`] has to follow before anything reads it, on any thread.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(in crate::arch) fn store(line: &mut Line, vector: __m512i) {
-    // SAFETY: an exclusive reference is valid for writes of its 64 bytes, and aligned to 64.
+    // SAFETY: an exclusive reference is valid for writes of its 64 bytes, and aligned to 64. The only
+    // caller that streams borrows the lines until it has fenced, and cannot panic in between.
     unsafe { _mm512_stream_si512(line.0.as_mut_ptr().cast(), vector) }
 }
 

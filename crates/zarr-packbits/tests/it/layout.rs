@@ -88,13 +88,17 @@ fn tiles_cover_the_range_in_order() {
         for start in 0..70 {
             for end in start..300 {
                 let mut next = start;
-                for tile in packing.tiles(start..end, tile_bytes).unwrap() {
+                let mut tiles = packing.tiles(start..end, tile_bytes).unwrap();
+                let mut left = tiles.len();
+                while let Some(tile) = tiles.next() {
+                    left -= 1;
+                    assert_eq!(tiles.len(), left);
                     assert_eq!(tile.start, next);
                     assert!(!tile.is_empty() && tile.len() <= most);
                     assert!(most < 64 || tile.start == start || tile.start % 64 == 0);
                     next = tile.end;
                 }
-                assert_eq!(next, end);
+                assert_eq!((next, left), (end, 0));
             }
         }
     }

@@ -158,7 +158,7 @@ fn pack_zeroes_the_padding_bits() {
 
 /// Outputs so large that they go past the caches, at addresses that are no multiple of anything.
 #[test]
-fn large_outputs_equal_bitvec() {
+fn large_outputs_equal_those_of_the_portable_kernel() {
     let widths = [(1, 0), (4, 3), (8, 4), (16, 9), (16, 10), (32, 30), (64, 62), (64, 36)];
     for (component_bits, last) in widths {
         for packing in common::variants(component_bits, 0, last) {
