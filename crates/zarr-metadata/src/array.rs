@@ -12,7 +12,7 @@ use crate::element;
 use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
-use crate::json::{Raw, Shape, read_elements, same, utf8, write_string};
+use crate::json::{JsonType, Raw, read_elements, same, utf8, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -116,7 +116,7 @@ impl ArrayMetadata {
         check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
 
         let dimension_names = match document.member("dimension_names") {
-            Some(raw) if raw.shape() != Shape::Null => {
+            Some(raw) if raw.json_type() != JsonType::Null => {
                 let names = read_dimension_names(raw, shape.len());
                 Some(names.breaks(Rule::DimensionNames).member("dimension_names")?)
             }
@@ -376,8 +376,8 @@ fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
 }
 
 fn read_dimension_names(raw: Raw<'_>, rank: usize) -> Result<Vec<Option<String>>> {
-    let names = read_elements(raw, "an array of names or null", |raw| match raw.shape() {
-        Shape::Null => Ok(None),
+    let names = read_elements(raw, "an array of names or null", |raw| match raw.json_type() {
+        JsonType::Null => Ok(None),
         _ => raw.string("a name or null").map(|name| Some(name.into_owned())),
     })?;
     if names.len() != rank {

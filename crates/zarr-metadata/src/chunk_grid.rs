@@ -7,13 +7,29 @@ use crate::error::{At, MetadataError, describe, path_member, shorten};
 use crate::extension::MEMBERS;
 use crate::finding::Finding;
 use crate::json::{
-    Object, Raw, Reader, Shape, Tokens, distinct, read_elements, unescape, write_u64,
+    Grammar, JsonType, Object, Raw, Reader, distinct, read_elements, unescape, write_u64,
 };
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// How an array is cut into chunks.
+///
+/// A grid of another name is an error in reading (SD-42), so that these are all there are. Another one
+/// would be a breaking change, as whoever finds chunks has to know where they lie.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{ChunkEdges, ChunkGrid};
+///
+/// let json = br#"{"name": "rectilinear",
+///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28, 31], 100]}}"#;
+/// let months = ChunkEdges::from_lengths([31, 28, 31]);
+/// let expected =
+///     ChunkGrid::Rectilinear { chunk_shapes: vec![months, ChunkEdges::Integer(100)] };
+/// assert_eq!(ChunkGrid::from_json(json)?, expected);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Regular grids"; zarr-extensions `chunk-grids/rectilinear`.
@@ -37,7 +53,7 @@ const NAMES: &[&str] = &[REGULAR, RECTILINEAR];
 const ALLOWED: &str = "\"regular\" or \"rectilinear\"";
 
 impl ChunkGrid {
-    /// The dimensions that the grid is for.
+    /// The number of dimensions that the grid is for.
     #[must_use]
     pub fn rank(&self) -> usize {
         match self {
@@ -61,8 +77,8 @@ impl ChunkGrid {
     /// Reads the grid where it stands: a long list of edges is gone through once.
     pub(crate) fn read(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         if reader.peek() != Some(b'{') {
-            let raw = reader.value(Tokens::Json)?;
-            if raw.shape() != Shape::String {
+            let raw = reader.value(Grammar::Json)?;
+            if raw.json_type() != JsonType::String {
                 let error = raw.expected("an object with a name");
                 return Err(error.breaks(Rule::ExtensionForm));
             }
@@ -83,7 +99,7 @@ impl ChunkGrid {
             let key = unescape(key).unwrap_or(Cow::Borrowed(key));
             match key.as_ref() {
                 "name" => {
-                    let value = reader.value(Tokens::Json).member("name")?;
+                    let value = reader.value(Grammar::Json).member("name")?;
                     let text = value.string("a name").member("name")?;
                     if !NAMES.contains(&text.as_ref()) {
                         return Err(unknown(&text).in_member("name"));
@@ -97,10 +113,10 @@ impl ChunkGrid {
                                 .member("configuration")?,
                         );
                     }
-                    _ => waiting = Some(reader.value(Tokens::Json).member("configuration")?),
+                    _ => waiting = Some(reader.value(Grammar::Json).member("configuration")?),
                 },
                 "must_understand" => {
-                    reader.value(Tokens::Json).and_then(Raw::bool).member("must_understand")?;
+                    reader.value(Grammar::Json).and_then(Raw::bool).member("must_understand")?;
                 }
                 _ => return Err(MetadataError::unknown_member(&key, MEMBERS)),
             }
@@ -111,7 +127,7 @@ impl ChunkGrid {
             name.ok_or_else(|| MetadataError::missing("name", "the name of a chunk grid"))?;
         match (grid, waiting) {
             (Some(grid), _) => Ok(grid),
-            (None, Some(raw)) if raw.shape() == Shape::Object => {
+            (None, Some(raw)) if raw.json_type() == JsonType::Object => {
                 Self::read_configuration(&name, &mut Reader::new(raw.text()), findings)
                     .member("configuration")
             }
@@ -128,7 +144,7 @@ impl ChunkGrid {
         if name == RECTILINEAR {
             return read_rectilinear(reader, findings);
         }
-        let mut members = Object::read(reader.value(Tokens::Json)?, "an object")?;
+        let mut members = Object::read(reader.value(Grammar::Json)?, "an object")?;
         members.check_known(&["chunk_shape"])?;
         let raw = members.require("chunk_shape", "an array of chunk lengths")?;
         let chunk_shape = read_elements(raw, "an array of chunk lengths", |raw| raw.at_least(1))
@@ -217,8 +233,8 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
         let key = unescape(key).unwrap_or(Cow::Borrowed(key));
         match key.as_ref() {
             "kind" => {
-                let raw = reader.value(Tokens::Json).member("kind")?;
-                if raw.shape() != Shape::String || raw.string("text")? != "inline" {
+                let raw = reader.value(Grammar::Json).member("kind")?;
+                if raw.json_type() != JsonType::String || raw.string("text")? != "inline" {
                     let error = raw.expected("\"inline\"").breaks(Rule::GridKind);
                     return Err(error.in_member("kind"));
                 }
@@ -236,7 +252,7 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
                 .in_member("chunk_shape"));
             }
             _ => {
-                let raw = reader.value(Tokens::Json).member(&key)?;
+                let raw = reader.value(Grammar::Json).member(&key)?;
                 let mut path = ".configuration".to_owned();
                 path_member(&mut path, &key);
                 findings.push(
@@ -270,7 +286,7 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
 
 fn read_axes(reader: &mut Reader<'_>) -> Result<Vec<ChunkEdges>> {
     if reader.peek() != Some(b'[') {
-        let raw = reader.value(Tokens::Json)?;
+        let raw = reader.value(Grammar::Json)?;
         let error = raw.expected("an array of edge lengths for each dimension");
         return Err(error.breaks(Rule::GridAxis));
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
-use crate::json::{Raw, Tokens};
+use crate::json::{Grammar, Raw};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -135,7 +135,7 @@ impl ChunkKeyEncoding {
     /// Where the encoding is not known, even if `must_understand` is false (SD-42), or its
     /// separator is neither `/` nor `.`.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let raw = Raw::parse(crate::json::utf8(json)?, Tokens::Json)?;
+        let raw = Raw::parse(crate::json::utf8(json)?, Grammar::Json)?;
         Self::read(raw, &mut Vec::new())
     }
 

@@ -6,7 +6,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
 use crate::float::{FloatFormat, Specials};
-use crate::json::{Raw, Tokens, write_string};
+use crate::json::{Grammar, Raw, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -252,7 +252,7 @@ impl DataType {
     pub fn from_name(name: &str) -> Result<Self> {
         let mut json = String::new();
         write_string(name, &mut json);
-        let raw = Raw::parse(&json, Tokens::Json)?;
+        let raw = Raw::parse(&json, Grammar::Json)?;
         let mut findings = Vec::new();
         let data_type = Self::read(raw, &mut findings)?;
         if findings.is_empty() { Ok(data_type) } else { Err(unknown(&RawExtension::read(raw)?)) }
@@ -267,7 +267,7 @@ impl DataType {
     /// Where a type that is not known has `"must_understand": false` (SD-42), or one that is known
     /// has a configuration that it should not have.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        Self::read(Raw::parse(crate::json::utf8(json)?, Tokens::Json)?, &mut Vec::new())
+        Self::read(Raw::parse(crate::json::utf8(json)?, Grammar::Json)?, &mut Vec::new())
     }
 
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {

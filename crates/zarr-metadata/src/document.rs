@@ -11,8 +11,8 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{
-    Object, Raw, Reader, Shape, Tokens, distinct, new_line, pretty, read_elements, same, unescape,
-    write_string,
+    Grammar, JsonType, Object, Raw, Reader, distinct, new_line, pretty, read_elements, same,
+    unescape, write_string,
 };
 use crate::rule::Rule;
 
@@ -83,13 +83,13 @@ impl Document {
             match in_place(&name, &mut reader, findings) {
                 Some(result) => result.member(&name)?,
                 None => {
-                    let tokens = match name.as_ref() {
+                    let grammar = match name.as_ref() {
                         "attributes" | "consolidated_metadata" | "fill_value" => {
-                            Tokens::AndNotFinite
+                            Grammar::WithNotFinite
                         }
-                        _ => Tokens::Json,
+                        _ => Grammar::Json,
                     };
-                    reader.value(tokens).member(&name)?;
+                    reader.value(grammar).member(&name)?;
                 }
             }
             let seen = reader.take_not_finite();
@@ -146,12 +146,12 @@ impl Document {
     ) -> Result<()> {
         check_format(self.require("zarr_format", "3")?)?;
         let raw = self.require("node_type", "\"array\" or \"group\"")?;
-        if raw.shape() != Shape::String || raw.string("text")? != node_type {
+        if raw.json_type() != JsonType::String || raw.string("text")? != node_type {
             let error = raw.expected(format!("\"{node_type}\"")).breaks(Rule::NodeType);
             return Err(error.in_member("node_type"));
         }
         if let Some(raw) = self.member("attributes")
-            && raw.shape() != Shape::Object
+            && raw.json_type() != JsonType::Object
         {
             return Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes"));
         }
@@ -166,7 +166,7 @@ impl Document {
     /// SD-40.
     fn check_unknown(&self, member: &Member, known: &'static [&'static str]) -> Result<()> {
         let name = member.name.as_ref();
-        let raw = self.raw(member).filter(|raw| raw.shape() == Shape::Object);
+        let raw = self.raw(member).filter(|raw| raw.json_type() == JsonType::Object);
         if let Some(raw) = raw {
             let mut object = Object::read(raw, "an object").member(name)?;
             if object.take("must_understand").is_some_and(|raw| raw.text() == "false") {
@@ -249,9 +249,9 @@ fn check_format(raw: Raw<'_>) -> Result<()> {
 
 /// The text of attributes that may be written: an object of JSON proper (SD-43).
 pub(crate) fn check_attributes(json: &str) -> Result<()> {
-    let raw = Raw::parse(json, Tokens::Json).member("attributes")?;
-    match raw.shape() {
-        Shape::Object => Ok(()),
+    let raw = Raw::parse(json, Grammar::Json).member("attributes")?;
+    match raw.json_type() {
+        JsonType::Object => Ok(()),
         _ => Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes")),
     }
 }
@@ -264,7 +264,7 @@ pub(crate) fn changed_attributes(
     json: Option<&str>,
 ) -> Result<String> {
     if let Some(json) = json {
-        Raw::parse(json, Tokens::Json).member(name).member("attributes")?;
+        Raw::parse(json, Grammar::Json).member(name).member("attributes")?;
     }
     let members = Object::read(Raw::checked(attributes), "an object").member("attributes")?.rest();
     let mut text = "{".to_owned();
@@ -309,7 +309,7 @@ pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
     while let Some(key) = reader.next_key(first)? {
         first = false;
         let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-        let raw = reader.value(Tokens::AndNotFinite).member(&key)?;
+        let raw = reader.value(Grammar::WithNotFinite).member(&key)?;
         match key.as_ref() {
             "zarr_format" => check_format(raw)?,
             "node_type" => {

@@ -5,7 +5,7 @@
 use std::num::NonZeroU64;
 
 use crate::error::{At, MetadataError};
-use crate::json::{Reader, Shape, Tokens, write_u64};
+use crate::json::{Grammar, JsonType, Reader, write_u64};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -150,7 +150,7 @@ const EDGE: &str = "an edge length of at least 1 or a run [length, count]";
 
 pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
     if reader.peek() != Some(b'[') {
-        let raw = reader.value(Tokens::Json)?;
+        let raw = reader.value(Grammar::Json)?;
         return match raw.natural() {
             Some(edge) if edge > 0 => Ok(ChunkEdges::Integer(edge)),
             Some(_) => Err(raw.expected(AXIS).breaks(Rule::GridZeroEdge)),
@@ -193,9 +193,9 @@ fn read_run(reader: &mut Reader<'_>) -> Result<EdgeRun> {
     }) {
         return Ok(run);
     }
-    let raw = reader.value(Tokens::Json)?;
-    Err(match raw.shape() {
-        Shape::Array => raw
+    let raw = reader.value(Grammar::Json)?;
+    Err(match raw.json_type() {
+        JsonType::Array => raw
             .expected("a run [length, count] of two integers of at least 1")
             .breaks(Rule::GridRun),
         _ if raw.text() == "0" => raw.expected(EDGE).breaks(Rule::GridZeroEdge),

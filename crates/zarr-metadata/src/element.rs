@@ -5,17 +5,28 @@ use std::fmt::Write;
 use crate::data_type::{Component, DataType};
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
-use crate::json::{Raw, Shape, Tokens, read_elements};
+use crate::json::{Grammar, JsonType, Raw, read_elements};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value.
 ///
+/// ```
+/// use zarr_metadata::{DataType, parse_element};
+///
+/// let mut bytes = Vec::new();
+/// parse_element(&DataType::Int16, "-2", &mut bytes)?;
+/// parse_element(&DataType::Float32, "\"0x7fc00001\"", &mut bytes)?;
+/// assert_eq!(bytes, [0xfe, 0xff, 0x01, 0x00, 0xc0, 0x7f]);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Errors
 /// As for [`FillValue::parse`](crate::FillValue::parse), and where the type is not interpreted.
+/// Nothing has been appended then.
 pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<()> {
-    read(data_type, Raw::parse(json, Tokens::AndNotFinite)?, out)
+    read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, out)
 }
 
 /// Appends the canonical JSON text of the element with these bytes, little-endian.
@@ -34,7 +45,8 @@ pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Res
 /// ```
 ///
 /// # Errors
-/// Unless `bytes` is one element of a type that is interpreted; a bool is 0 or 1 (SD-52).
+/// Unless `bytes` is one element of a type that is interpreted; a bool is 0 or 1 (SD-52). Nothing has
+/// been appended then.
 pub fn format_element(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
     let Some((component, components)) = data_type.component() else {
         return Err(not_interpreted(data_type));
@@ -173,7 +185,8 @@ fn read_component(
         Component::Int { bits, signed } => read_integer(bits, signed, raw).ok_or_else(|| {
             let (least, most) = integer_range(bits, signed);
             // An integer with neither fraction nor exponent is written well.
-            let integer = raw.shape() == Shape::Number && !raw.text().contains(['.', 'e', 'E']);
+            let integer =
+                raw.json_type() == JsonType::Number && !raw.text().contains(['.', 'e', 'E']);
             raw.expected(format!("an integer from {least} to {most}, a value of type {data_type}"))
                 .breaks(if integer { Rule::FillValueRange } else { Rule::FillValueKind })
         })?,
@@ -220,8 +233,8 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
         }
         raw.expected(allowed)
     };
-    match raw.shape() {
-        Shape::Number => read_decimal(component, raw.text()).map_err(|why| {
+    match raw.json_type() {
+        JsonType::Number => read_decimal(component, raw.text()).map_err(|why| {
             error(match why {
                 OutOfRange::TooLarge => "it is too large",
                 OutOfRange::TooSmall => "it is too small, and the type has no zero",
@@ -229,7 +242,7 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
             })
             .breaks(Rule::FillValueRange)
         }),
-        Shape::String => {
+        JsonType::String => {
             let text = raw.string("text")?;
             let word = match text.as_ref() {
                 "NaN" => Word::Nan,
@@ -322,8 +335,10 @@ fn read_raw_bits(
     let allowed = || {
         format!("an array of {bytes} integers from 0 to 255 or base64, a value of type {data_type}")
     };
-    let value = match raw.shape() {
-        Shape::String => base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?,
+    let value = match raw.json_type() {
+        JsonType::String => {
+            base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?
+        }
         _ => read_elements(raw, allowed(), |byte| {
             byte.natural()
                 .and_then(|n| u8::try_from(n).ok())
@@ -392,8 +407,8 @@ fn sign_extended(code: u64, bits: u32) -> i64 {
 }
 
 impl DataType {
-    /// Makes the bytes of one element canonical: sub-byte components extended from their own
-    /// bits (SD-18). Elements of other types stay as they are.
+    /// Makes the bytes of an element, or of several one after the other, canonical: sub-byte
+    /// components extended from their own bits (SD-18). Elements of other types stay as they are.
     pub fn canonicalize_element(&self, bytes: &mut [u8]) {
         let Some((component, _)) = self.component() else { return };
         for byte in bytes {

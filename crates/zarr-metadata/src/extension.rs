@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
-use crate::json::{Object, Raw, Shape, Tokens, same, write_string};
+use crate::json::{Grammar, JsonType, Object, Raw, same, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -30,8 +30,8 @@ impl Extension {
         }
         let configuration = match configuration {
             Some(text) => {
-                let raw = Raw::parse(text, Tokens::Json).member("configuration")?;
-                if raw.shape() != Shape::Object {
+                let raw = Raw::parse(text, Grammar::Json).member("configuration")?;
+                if raw.json_type() != JsonType::Object {
                     return Err(raw.expected("an object").in_member("configuration"));
                 }
                 Some(raw.text())
@@ -115,7 +115,7 @@ impl<'a> RawExtension<'a> {
         if raw.text() == "\"\"" {
             return Err(raw.expected(ALLOWED));
         }
-        if raw.shape() == Shape::String {
+        if raw.json_type() == JsonType::String {
             return Ok(RawExtension {
                 name: raw.string(ALLOWED)?,
                 configuration: None,
@@ -129,7 +129,7 @@ impl<'a> RawExtension<'a> {
         let name = object.require("name", "a name")?.string("a name").member("name")?;
         let configuration = object.take("configuration");
         if let Some(value) = configuration
-            && value.shape() != Shape::Object
+            && value.json_type() != JsonType::Object
         {
             return Err(value.expected("an object").in_member("configuration"));
         }
@@ -156,7 +156,7 @@ impl<'a> RawExtension<'a> {
     pub(crate) fn members(&self) -> Result<Object<'a>> {
         let raw = match self.configuration {
             Some(raw) => raw,
-            None => Raw::parse("{}", Tokens::Json)?,
+            None => Raw::parse("{}", Grammar::Json)?,
         };
         Object::read(raw, "an object").member("configuration")
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
-use crate::json::{Raw, Shape, Tokens, same};
+use crate::json::{Grammar, JsonType, Raw, same};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -28,7 +28,7 @@ impl FillValue {
     /// Where the text is no value of the type (SD-45, SD-46, SD-54, SD-55). Of types that are not
     /// interpreted any value but `null` is kept.
     pub fn parse(data_type: &DataType, json: &str) -> Result<Self> {
-        Self::read(data_type, Raw::parse(json, Tokens::AndNotFinite)?)
+        Self::read(data_type, Raw::parse(json, Grammar::WithNotFinite)?)
     }
 
     pub(crate) fn read(data_type: &DataType, raw: Raw<'_>) -> Result<Self> {
@@ -40,7 +40,7 @@ impl FillValue {
                 element::read(data_type, raw, &mut bytes)?;
                 Some(bytes.into_boxed_slice())
             }
-            None if matches!(raw.shape(), Shape::Null | Shape::NotFinite) => {
+            None if matches!(raw.json_type(), JsonType::Null | JsonType::NotFinite) => {
                 let error = raw.expected(format!("a fill value of type {data_type}"));
                 return Err(error.breaks(Rule::FillValueKind));
             }

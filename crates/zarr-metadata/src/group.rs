@@ -6,7 +6,7 @@ use std::fmt;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Object, Raw, Shape, same, utf8};
+use crate::json::{JsonType, Object, Raw, same, utf8};
 use crate::node::NodeMetadata;
 use crate::rule::Rule;
 
@@ -111,7 +111,9 @@ impl GroupMetadata {
 
     fn read_consolidated(&self) -> Result<Option<ConsolidatedMetadata<'_>>> {
         match self.document.member("consolidated_metadata") {
-            Some(raw) if raw.shape() != Shape::Null => ConsolidatedMetadata::read(raw).map(Some),
+            Some(raw) if raw.json_type() != JsonType::Null => {
+                ConsolidatedMetadata::read(raw).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -172,12 +174,12 @@ impl<'a> ConsolidatedMetadata<'a> {
     }
 
     /// The paths of the nodes, as written.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
         self.nodes.iter().map(|(path, _)| path.as_ref())
     }
 
     /// The path and the document of every node, each read when it is come to.
-    pub fn nodes(&self) -> impl Iterator<Item = (&str, Result<NodeMetadata>)> {
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata>)> {
         self.nodes.iter().map(|(path, raw)| (path.as_ref(), read_node(path, *raw)))
     }
 

@@ -16,7 +16,7 @@ pub(crate) use write::write_codecs;
 
 use crate::error::MetadataError;
 use crate::extension::Extension;
-use crate::json::{Raw, Tokens, utf8};
+use crate::json::{Grammar, Raw, utf8};
 
 /// One codec of a chain, its configuration typed.
 ///
@@ -72,7 +72,7 @@ impl Codec {
     /// # Errors
     /// Where the configuration of a known codec is wrong.
     pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
-        read::read_codec(Raw::parse(utf8(json)?, Tokens::Json)?, &mut Vec::new())
+        read::read_codec(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())
     }
 
     /// Reads an array of codecs.
@@ -80,7 +80,7 @@ impl Codec {
     /// # Errors
     /// As for [`Codec::from_json`], and where the codecs are in no valid order (SD-31).
     pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>, MetadataError> {
-        let codecs = read_codecs(Raw::parse(utf8(json)?, Tokens::Json)?, &mut Vec::new())?;
+        let codecs = read_codecs(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())?;
         chain::check_order(&codecs)?;
         Ok(codecs)
     }

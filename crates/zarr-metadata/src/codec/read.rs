@@ -9,7 +9,7 @@ use super::known::{
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
-use crate::json::{Object, Raw, Shape, read_elements};
+use crate::json::{JsonType, Object, Raw, read_elements};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -162,13 +162,13 @@ fn read_reshape(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> 
 
 fn read_reshape_dim(raw: Raw<'_>, last: &mut Option<usize>) -> Result<ReshapeDim> {
     const ALLOWED: &str = "a size of at least 1, an array of input dimensions or -1";
-    match raw.shape() {
-        Shape::Number => match raw.natural() {
+    match raw.json_type() {
+        JsonType::Number => match raw.natural() {
             Some(size) if size > 0 => Ok(ReshapeDim::Size(size)),
             None if raw.text() == "-1" => Ok(ReshapeDim::Auto),
             _ => Err(raw.expected(ALLOWED)),
         },
-        Shape::Array => {
+        JsonType::Array => {
             let dims = read_elements(raw, ALLOWED, |raw| {
                 let dim = dimension(raw).breaks(Rule::ReshapeInputDim)?;
                 if let Some(last) = last.filter(|last| dim <= *last) {

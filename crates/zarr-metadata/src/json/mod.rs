@@ -8,8 +8,8 @@ mod skip;
 mod write;
 
 pub(crate) use object::{Object, read_elements, utf8};
-pub(crate) use read::{Raw, Reader, Shape, unescape};
-pub(crate) use skip::{Tokens, distinct};
+pub(crate) use read::{JsonType, Raw, Reader, unescape};
+pub(crate) use skip::{Grammar, distinct};
 pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
 
 /// The deepest nesting that is read, the same as `serde_json`'s.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::read::{Raw, Reader, Shape, unescape};
-use super::skip::{Tokens, distinct};
+use super::read::{JsonType, Raw, Reader, unescape};
+use super::skip::{Grammar, distinct};
 use crate::error::{At, Kind, MetadataError};
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -17,7 +17,7 @@ pub(crate) struct Object<'a> {
 impl<'a> Object<'a> {
     /// Opens a value that should be an object; `allowed` says so where it is not.
     pub(crate) fn read(raw: Raw<'a>, allowed: impl Into<Cow<'static, str>>) -> Result<Self> {
-        if raw.shape() != Shape::Object {
+        if raw.json_type() != JsonType::Object {
             return Err(raw.expected(allowed));
         }
         let mut reader = Reader::new(raw.text());
@@ -26,7 +26,7 @@ impl<'a> Object<'a> {
         while let Some(key) = reader.next_key(members.is_empty())? {
             let key = unescape(key).unwrap_or(Cow::Borrowed(key));
             // Whether NaN may stand here was settled when `raw` was first read.
-            let value = reader.value(Tokens::AndNotFinite).member(&key)?;
+            let value = reader.value(Grammar::WithNotFinite).member(&key)?;
             members.push((key, value));
         }
         let mut keys: Vec<_> = members.iter().map(|(key, _)| key.clone()).collect();
@@ -54,7 +54,7 @@ impl<'a> Object<'a> {
         read: impl FnOnce(Raw<'a>) -> Result<T>,
     ) -> Result<Option<T>> {
         match self.take(key) {
-            Some(raw) if raw.shape() != Shape::Null => read(raw).map(Some).member(key),
+            Some(raw) if raw.json_type() != JsonType::Null => read(raw).map(Some).member(key),
             _ => Ok(None),
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn read_elements<'a, T>(
     allowed: impl Into<Cow<'static, str>>,
     mut read: impl FnMut(Raw<'a>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    if raw.shape() != Shape::Array {
+    if raw.json_type() != JsonType::Array {
         return Err(raw.expected(allowed));
     }
     let mut reader = Reader::new(raw.text());
@@ -89,7 +89,7 @@ pub(crate) fn read_elements<'a, T>(
     let mut elements = Vec::new();
     while reader.next_element(elements.is_empty())? {
         let index = elements.len();
-        let value = reader.value(Tokens::AndNotFinite).element(index)?;
+        let value = reader.value(Grammar::WithNotFinite).element(index)?;
         elements.push(read(value).element(index)?);
     }
     Ok(elements)
@@ -102,9 +102,9 @@ pub(crate) fn utf8(json: &[u8]) -> Result<&str> {
 
 impl<'a> Raw<'a> {
     /// A whole text that holds one value.
-    pub(crate) fn parse(text: &'a str, tokens: Tokens) -> Result<Self> {
+    pub(crate) fn parse(text: &'a str, grammar: Grammar) -> Result<Self> {
         let mut reader = Reader::new(text);
-        let raw = reader.value(tokens)?;
+        let raw = reader.value(grammar)?;
         reader.end()?;
         Ok(raw)
     }

@@ -11,9 +11,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
-/// What kind of value a text is, by its first byte.
+/// What type of value a text is, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum JsonType {
     Object,
     Array,
     String,
@@ -34,15 +34,15 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    pub(crate) fn shape(self) -> Shape {
+    pub(crate) fn json_type(self) -> JsonType {
         match self.0.as_bytes() {
-            [b'{', ..] => Shape::Object,
-            [b'[', ..] => Shape::Array,
-            [b'"', ..] => Shape::String,
-            [b't' | b'f', ..] => Shape::Bool,
-            [b'n', ..] => Shape::Null,
-            [b'N' | b'I', ..] | [b'-', b'I', ..] => Shape::NotFinite,
-            _ => Shape::Number,
+            [b'{', ..] => JsonType::Object,
+            [b'[', ..] => JsonType::Array,
+            [b'"', ..] => JsonType::String,
+            [b't' | b'f', ..] => JsonType::Bool,
+            [b'n', ..] => JsonType::Null,
+            [b'N' | b'I', ..] | [b'-', b'I', ..] => JsonType::NotFinite,
+            _ => JsonType::Number,
         }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Raw<'a> {
 
     /// The text of a string value, or the error that `allowed` is wanted here.
     pub(crate) fn string(self, allowed: impl Into<Cow<'static, str>>) -> Result<Cow<'a, str>> {
-        if self.shape() != Shape::String {
+        if self.json_type() != JsonType::String {
             return Err(self.expected(allowed));
         }
         unescape(self.0).ok_or_else(|| self.expected("text without half surrogate pairs"))

@@ -9,9 +9,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Whether the bare words `NaN`, `Infinity` and `-Infinity` may stand for a number (SD-43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tokens {
+pub(crate) enum Grammar {
     Json,
-    AndNotFinite,
+    WithNotFinite,
 }
 
 /// One open object or array.
@@ -28,20 +28,20 @@ impl<'a> Reader<'a> {
     ///
     /// Checks the grammar, the depth and that no object has a key twice. Memory follows the
     /// depth and the keys of the objects that are open, never more than the text.
-    pub(crate) fn value(&mut self, tokens: Tokens) -> Result<Raw<'a>> {
+    pub(crate) fn value(&mut self, grammar: Grammar) -> Result<Raw<'a>> {
         self.space();
         let start = self.offset();
         let outer = self.depth;
         let mut open: Vec<Frame<'a>> = Vec::new();
         let mut keys: Vec<Cow<'a, str>> = Vec::new();
-        self.walk(tokens, &mut open, &mut keys).map_err(|e| within(e, &open))?;
+        self.walk(grammar, &mut open, &mut keys).map_err(|e| within(e, &open))?;
         self.depth = outer;
         Ok(Raw::checked(self.since(start)))
     }
 
     fn walk(
         &mut self,
-        tokens: Tokens,
+        grammar: Grammar,
         open: &mut Vec<Frame<'a>>,
         keys: &mut Vec<Cow<'a, str>>,
     ) -> Result<()> {
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
                     open.push(Frame { first_key: None, count: 0, key: "" });
                 }
                 _ => {
-                    self.scalar(tokens)?;
+                    self.scalar(grammar)?;
                     if self.not_finite.count == 1 && self.not_finite.first.is_empty() {
                         path_of(open, &mut self.not_finite.first);
                     }
@@ -94,15 +94,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn scalar(&mut self, tokens: Tokens) -> Result<()> {
+    fn scalar(&mut self, grammar: Grammar) -> Result<()> {
         match self.rest {
             [b'"', ..] => self.string(),
             [b't', ..] => self.word("true"),
             [b'f', ..] => self.word("false"),
             [b'n', ..] => self.word("null"),
-            [b'N', ..] if tokens == Tokens::AndNotFinite => self.not_finite("NaN"),
-            [b'I', ..] if tokens == Tokens::AndNotFinite => self.not_finite("Infinity"),
-            [b'-', b'I', ..] if tokens == Tokens::AndNotFinite => self.not_finite("-Infinity"),
+            [b'N', ..] if grammar == Grammar::WithNotFinite => self.not_finite("NaN"),
+            [b'I', ..] if grammar == Grammar::WithNotFinite => self.not_finite("Infinity"),
+            [b'-', b'I', ..] if grammar == Grammar::WithNotFinite => self.not_finite("-Infinity"),
             [b'N', b'a', b'N', ..] => Err(self.syntax("a JSON value, which NaN is not")),
             [b'I', b'n', b'f', ..] | [b'-', b'I', ..] => {
                 Err(self.syntax("a JSON value, which Infinity is not"))
