@@ -13,6 +13,7 @@
 
 use std::num::NonZeroU64;
 
+use serde_json::value::RawValue;
 use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
 
 use crate::words;
@@ -21,6 +22,8 @@ use crate::words;
 pub(crate) enum ChunksError {
     #[error("{0}")]
     Json(MetadataError),
+    #[error("this is no JSON list such as [[31, 28, [31, 2]], 100]: {reason}")]
+    List { reason: String },
     #[error(
         "{found:?} is no edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
     )]
@@ -75,6 +78,9 @@ pub(crate) fn parse_edges(text: &str) -> Result<ChunkEdges, ChunksError> {
 
 /// A JSON list: numbers alone are a chunk shape, otherwise they are the edges of each axis.
 fn from_list(text: &str) -> Result<ChunkGrid, ChunksError> {
+    // A place in the text that is made of it here would mean nothing to whoever wrote it.
+    serde_json::from_str::<&RawValue>(text)
+        .map_err(|source| ChunksError::List { reason: source.to_string() })?;
     let regular = format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {text}}}}}"#);
     if let Ok(grid) = ChunkGrid::from_json(regular.as_bytes()) {
         return Ok(grid);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 
 use crate::error::CliError;
 
@@ -63,10 +64,10 @@ impl Out {
         writeln!(self.writer, "{line}").map_err(|source| self.failed(source))
     }
 
-    pub(crate) fn json(&mut self, document: &impl serde::Serialize) -> Result<(), CliError> {
-        serde_json::to_writer_pretty(&mut self.writer, document)
-            .map_err(|source| self.failed(source.into()))?;
-        self.bytes(b"\n")
+    pub(crate) fn json(&mut self, document: &Value) -> Result<(), CliError> {
+        let mut text = String::new();
+        pretty(document, 0, &mut text);
+        self.line(text)
     }
 
     /// Writes what has been gathered, to be seen now.
@@ -128,7 +129,7 @@ pub(crate) fn note(message: impl Display) {
 pub(crate) fn done(
     json: bool,
     message: impl Display,
-    document: impl FnOnce() -> serde_json::Value,
+    document: impl FnOnce() -> Value,
 ) -> Result<(), CliError> {
     if !json {
         note(message);
@@ -137,6 +138,38 @@ pub(crate) fn done(
     let mut out = Out::stdout();
     out.json(&document())?;
     out.finish()
+}
+
+/// JSON with a member a line, as `serde_json` has it, but lists of plain values in one line: shapes
+/// and indices are for people too.
+fn pretty(value: &Value, depth: usize, text: &mut String) {
+    let mut lines = |open: char, close: char, members: Vec<(String, &Value)>| {
+        text.push(open);
+        for (at, (name, value)) in members.into_iter().enumerate() {
+            text.push_str(if at == 0 { "\n" } else { ",\n" });
+            text.push_str(&"  ".repeat(depth + 1));
+            text.push_str(&name);
+            pretty(value, depth + 1, text);
+        }
+        text.push('\n');
+        text.push_str(&"  ".repeat(depth));
+        text.push(close);
+    };
+    let is_plain = |value: &Value| !value.is_array() && !value.is_object();
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let named = |name: &String| format!("{}: ", Value::from(name.as_str()));
+            lines('{', '}', members.iter().map(|(name, value)| (named(name), value)).collect());
+        }
+        Value::Array(values) if !values.iter().all(is_plain) => {
+            lines('[', ']', values.iter().map(|value| (String::new(), value)).collect());
+        }
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            text.push_str(&format!("[{}]", values.join(", ")));
+        }
+        value => text.push_str(&value.to_string()),
+    }
 }
 
 /// Whether raw bytes would go to somebody's screen.
@@ -221,7 +254,21 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use serde_json::{Value, json};
+
+    use super::{pretty, wrapped};
+
+    #[test]
+    fn lists_of_plain_values_are_one_line() {
+        let document = json!({
+            "shape": [3, 4], "empty": [], "none": {}, "text": "a \"b\"\n", "nested": [[1, 2], []],
+            "members": [{"name": "x"}, 5, null],
+        });
+        let mut text = String::new();
+        pretty(&document, 0, &mut text);
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
+        insta::assert_snapshot!(text);
+    }
 
     #[test]
     fn lines_end_between_words() {

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::{Node, open_node};
-use zarr_kit::metadata::FillValue;
-use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
+use zarr_kit::metadata::{ChunkGrid, Codec, FillValue};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
 use crate::error::CliError;
@@ -22,13 +22,16 @@ pub(super) fn run(args: &Info) -> Result<(), CliError> {
     match open_node(&place.store, &Prefix::root()) {
         Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
         Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
-        Err(ArrayError::Version2 { found, .. }) if !args.json => version_2(&place, found),
+        Err(ArrayError::Version2 { found, .. }) => version_2(&place, found, args.json),
         Err(source) => Err(place.failed(source)),
     }
 }
 
+/// What to do with Zarr version 2.
+const NOT_READ: &str = "only version 3 is read; zarr-python's `zarr migrate` converts it";
+
 /// What a document of Zarr version 2 says, which is all that is known of it here.
-fn version_2(place: &Place, document: &'static str) -> Result<(), CliError> {
+fn version_2(place: &Place, document: &'static str, as_json: bool) -> Result<(), CliError> {
     const MEMBERS: [&str; 8] = [
         "shape",
         "chunks",
@@ -46,6 +49,13 @@ fn version_2(place: &Place, document: &'static str) -> Result<(), CliError> {
     let json = String::from_utf8_lossy(&json);
     let mut out = Out::stdout();
     let kind = if document == ".zarray" { "array" } else { "group" };
+    if as_json {
+        out.json(&json!({
+            "zarr_format": 2, "node_type": kind, "readable": false, "error": NOT_READ,
+            "document": raw(&json),
+        }))?;
+        return out.finish();
+    }
     heading(&mut out, place, &format!("{kind} of Zarr version 2"))?;
     let mut table = Table::default();
     if let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(&json) {
@@ -55,7 +65,7 @@ fn version_2(place: &Place, document: &'static str) -> Result<(), CliError> {
             }
         }
     }
-    table.row("not readable", "only version 3 is read; zarr-python's `zarr migrate` converts it");
+    table.row("not readable", NOT_READ);
     table.print(&mut out)?;
     out.finish()
 }
@@ -106,14 +116,17 @@ fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
 
 fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
     let bound = place.bind(metadata.clone());
-    let stored = match &bound {
-        // What cannot be listed (HTTP) can still be described.
-        Ok(array) => stored(place, array).ok(),
-        Err(_) => None,
+    // Chunks can be counted whatever is in them.
+    let counted = match &bound {
+        Ok(_) => None,
+        Err(_) => of_bytes(place, &metadata),
     };
+    let gridded = bound.as_ref().ok().or(counted.as_ref());
+    // What cannot be listed (HTTP) can still be described.
+    let stored = gridded.and_then(|array| stored(place, array).ok());
     let mut out = Out::stdout();
     if as_json {
-        out.json(&array_json(&metadata, &bound, stored.as_ref()))?;
+        out.json(&array_json(&metadata, &bound, gridded, stored.as_ref()))?;
         return out.finish();
     }
     let mut table = Table::default();
@@ -145,17 +158,23 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
         text.push_str(&format!(", {}", words::bytes(elements.saturating_mul(size))));
     }
     table.row("shape", text);
-    let grid = match metadata.chunk_grid().to_json().contains("\"rectilinear\"") {
-        true => "rectilinear",
-        false => "regular",
+    let grid = match metadata.chunk_grid() {
+        ChunkGrid::Rectilinear { .. } => "rectilinear",
+        ChunkGrid::Regular { .. } => "regular",
     };
     table.row("grid", grid);
+    if let Some(array) = gridded {
+        grid_rows(array, stored.as_ref(), &mut table);
+    }
+    table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
     match &bound {
-        Ok(array) => array_rows(array, stored.as_ref(), &mut table),
-        Err(error) => {
-            table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
-            table.row("not readable", error.to_string());
+        Ok(array) => {
+            let shape = words::first_chunk(array);
+            if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
+                table.row("compiled", words::route(&codec));
+            }
         }
+        Err(error) => table.row("not readable", error.to_string()),
     }
     attribute_rows(metadata.attributes(), &mut table);
     for finding in metadata.findings() {
@@ -165,9 +184,22 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
     out.finish()
 }
 
-fn array_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
-    let metadata = array.metadata();
-    for (name, axis) in words::axis_names(metadata).iter().zip(array.grid().axes()) {
+/// An array of the same chunks, whose elements are bytes that are read.
+fn of_bytes(place: &Place, metadata: &ArrayMetadata) -> Option<Array> {
+    let fill = FillValue::zero(&DataType::Uint8).ok()?;
+    let codecs = [Codec::Bytes { endian: None }];
+    let (shape, grid) = (metadata.shape(), metadata.chunk_grid());
+    let mut bytes = ArrayMetadata::new(shape, &DataType::Uint8, grid, &fill, &codecs).ok()?;
+    bytes = bytes.with_chunk_key_encoding(metadata.chunk_key_encoding()).ok()?;
+    if let Some(names) = metadata.dimension_names() {
+        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        bytes = bytes.with_dimension_names(&names).ok()?;
+    }
+    place.bind(bytes).ok()
+}
+
+fn grid_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
+    for (name, axis) in words::axis_names(array.metadata()).iter().zip(array.grid().axes()) {
         table.row(format!("  {name}"), words::axis(axis));
     }
     let number = |n: Option<u64>| n.map_or_else(|| "more than 2^64".to_owned(), words::count);
@@ -186,11 +218,6 @@ fn array_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
         }
     }
     table.row("chunks", chunks);
-    table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
-    let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
-    if let Some(codec) = codec {
-        table.row("compiled", words::route(&codec));
-    }
 }
 
 fn attribute_rows(attributes: &str, table: &mut Table) {
@@ -245,15 +272,17 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// Bare NaN, which a document may have, is passed on as text.
+fn raw(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
 fn array_json(
     metadata: &ArrayMetadata,
     bound: &Result<Array, ArrayError>,
+    gridded: Option<&Array>,
     stored: Option<&Stored>,
 ) -> Value {
-    // Bare NaN, which a document may have, is passed on as text.
-    let raw = |text: &str| -> Value {
-        serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
-    };
     let fill = metadata.fill_value().bytes().map_or_else(
         || metadata.fill_value().to_json(),
         |bytes| {
@@ -277,6 +306,16 @@ fn array_json(
         })).collect::<Vec<_>>(),
     });
     let Some(members) = document.as_object_mut() else { return document };
+    if let Some(array) = gridded {
+        let chunks = json!({
+            "declared": array.grid().declared(),
+            "occupied": array.grid().occupied(),
+            "stored": stored.map(|stored| stored.occupied),
+            "stored_past_the_end": stored.map(|stored| stored.beyond),
+            "stored_bytes": stored.and_then(|stored| stored.bytes),
+        });
+        members.insert("chunks".to_owned(), chunks);
+    }
     match bound {
         Err(error) => {
             members.insert("readable".to_owned(), json!(false));
@@ -284,14 +323,6 @@ fn array_json(
         }
         Ok(array) => {
             members.insert("readable".to_owned(), json!(true));
-            let chunks = json!({
-                "declared": array.grid().declared(),
-                "occupied": array.grid().occupied(),
-                "stored": stored.map(|stored| stored.occupied),
-                "stored_past_the_end": stored.map(|stored| stored.beyond),
-                "stored_bytes": stored.and_then(|stored| stored.bytes),
-            });
-            members.insert("chunks".to_owned(), chunks);
             let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
             let compiled = codec.map(|codec| {
                 let route = codec.route();
@@ -332,10 +363,8 @@ fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), C
     let mut out = Out::stdout();
     if as_json {
         let members: Vec<Value> = children.iter().map(child_json).collect();
-        let attributes: Value = serde_json::from_str(metadata.attributes())
-            .unwrap_or_else(|_| Value::String(metadata.attributes().to_owned()));
         out.json(&json!({
-            "node_type": "group", "attributes": attributes, "members": members,
+            "node_type": "group", "attributes": raw(metadata.attributes()), "members": members,
         }))?;
         return out.finish();
     }

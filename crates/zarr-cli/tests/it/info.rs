@@ -38,6 +38,8 @@ fn what_is_not_read_is_described_all_the_same() {
     array("exotic", "uint8", r#"["bytes", {"name": "lzma"}]"#, "0");
     let old = r#"{"zarr_format": 2, "shape": [6, 4], "chunks": [4, 4], "dtype": "<f4",
         "compressor": {"id": "blosc", "cname": "lz4"}, "filters": null, "fill_value": NaN}"#;
+    file(folder.path(), "exotic/c/0/0", "?");
+    file(folder.path(), "exotic/c/1/0", "??");
     file(folder.path(), "old/.zarray", old.replace("NaN", "\"NaN\""));
     file(folder.path(), "older/.zgroup", r#"{"zarr_format": 2}"#);
     insta::assert_snapshot!(session(

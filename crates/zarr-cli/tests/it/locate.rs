@@ -1,6 +1,6 @@
 //! `locate` and `plan`.
 
-use crate::support::{file, root, session, succeed};
+use crate::support::{file, root, session, succeed, text};
 
 #[test]
 fn where_elements_are() {
@@ -51,11 +51,16 @@ fn inner_chunks_of_shards() {
     let bytes = r#"[{"name": "bytes"}]"#;
     let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
     let nested = codecs(bytes, "").replace("[3, 2]", "[1, 2]").replace("[1, 0]", "[0, 1]");
+    let checked = nested.replace(r#"}}]"#, r#"}}, {"name": "crc32c"}]"#);
+    let zipped =
+        nested.replace(r#"}}]"#, r#"}}, {"name": "gzip", "configuration": {"level": 1}}]"#);
     let compressed = r#", {"name": "gzip", "configuration": {"level": 1}}"#;
     for (name, chain) in [
         ("plain", codecs(bytes, "")),
         ("packed", codecs(packed, "")),
         ("nested", codecs(&nested, "")),
+        ("checked", codecs(&checked, r#", {"name": "crc32c"}"#)),
+        ("zipped", codecs(&zipped, "")),
         ("compressed", codecs(bytes, compressed)),
     ] {
         let shape = ["create", name, "--shape", "12,6", "--dtype", "uint8", "--chunks", "4,6"];
@@ -63,6 +68,14 @@ fn inner_chunks_of_shards() {
         // The second shard has its second half of rows only, the third is not there.
         file(folder, "rows", (0..36).collect::<Vec<u8>>());
         succeed(folder, &["write", name, "--region", ":6", "--from", "rows"]);
+    }
+    // What lies there is the element.
+    for name in ["plain", "nested", "checked"] {
+        let found: serde_json::Value =
+            serde_json::from_str(&text(folder, &["locate", name, "1,4", "--json"])).expect("JSON");
+        let at = found["byte_in_object"].as_u64().and_then(|at| usize::try_from(at).ok());
+        let chunk = std::fs::read(folder.join(name).join("c/0/0")).expect("stored");
+        assert_eq!(chunk[at.expect("a byte")], 10, "{name}");
     }
     insta::assert_snapshot!(session(
         folder,
@@ -74,7 +87,13 @@ fn inner_chunks_of_shards() {
             &["locate", "packed", "1,4"],
             &["locate", "packed", "1,4", "--json"],
             &["locate", "nested", "1,4"],
+            &["locate", "nested", "1,4", "--json"],
+            &["locate", "nested", "6,0"],
+            &["locate", "nested", "8,0"],
+            &["locate", "checked", "1,4"],
+            &["locate", "zipped", "1,4"],
             &["locate", "compressed", "1,4"],
+            &["locate", "compressed", "1,4", "--json"],
             &["plan", "plain"],
             &["plan", "plain", "--region", "1:6,4"],
             &["plan", "plain", "--region", "7"],

@@ -1,0 +1,86 @@
+//! `zarr-kit locate`.
+
+mod way;
+
+use serde_json::json;
+use zarr_kit::{ArrayError, Region};
+
+use self::way::{Inner, Position, Way};
+use crate::args::Locate;
+use crate::error::CliError;
+use crate::place::Place;
+use crate::print::{Out, Table};
+use crate::words;
+
+pub(super) fn run(args: &Locate) -> Result<(), CliError> {
+    let place = Place::open(&args.array)?;
+    let array = place.array()?;
+    let region = Region::parse(&args.index, array.shape())
+        .map_err(|source| CliError::argument("index", &args.index, source))?;
+    if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
+        let reason = match array.shape().len() {
+            1 => "one number is allowed: the array has 1 axis".to_owned(),
+            rank => {
+                format!("one number for each axis is allowed: the array has {}", words::axes(rank))
+            }
+        };
+        return Err(CliError::argument("index", &args.index, reason));
+    }
+    let index: Vec<u64> = region.axes().iter().map(|axis| axis.start).collect();
+    let rank = index.len();
+    let (mut chunk, mut local, mut shape) = (vec![0; rank], vec![0; rank], vec![0; rank]);
+    let grid = array.grid();
+    let failed = |source| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), source });
+    grid.locate(&index, &mut chunk, &mut local).map_err(failed)?;
+    grid.chunk_shape(&chunk, &mut shape).map_err(failed)?;
+    let key = array
+        .chunk_key(&chunk)
+        .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+    let stored = array.store().size(&key)?;
+    let codec = array.chunk_codec(&shape).map_err(|source| place.failed(source))?;
+    let inside: Option<Vec<usize>> =
+        local.iter().map(|index| usize::try_from(*index).ok()).collect();
+    let inside = inside.unwrap_or_default();
+    let way =
+        Way::find(&array, &key, stored, &codec, &inside).map_err(|source| place.failed(source))?;
+    let mut out = Out::stdout();
+    if args.json {
+        let position = way.position.as_ref();
+        out.json(&json!({
+            "index": index, "chunk": chunk, "key": key.as_str(), "stored_bytes": stored,
+            "chunk_shape": shape, "index_in_chunk": local,
+            "inner_chunks": way.inner.iter().map(Inner::json).collect::<Vec<_>>(),
+            "element_in_chunk": way.number,
+            "bit": position.map(|position| position.bit),
+            "bits": position.map(|position| position.bits),
+            "byte_in_object": position.and_then(|position| position.byte_in_object),
+            "compressed": position.map(|position| position.compressed),
+        }))?;
+        return out.finish();
+    }
+    let mut table = Table::default();
+    table.row("index", list(&index));
+    let size = match stored {
+        Some(size) => format!("stored in {}", words::bytes(size.into())),
+        None => "not stored: reads as the fill value".to_owned(),
+    };
+    table.row("chunk", format!("{} of shape {}", list(&chunk), words::shape(&shape)));
+    table.row("key", format!("{key}, {size}"));
+    table.row("inside", format!("index {} of the chunk", list(&local)));
+    for inner in &way.inner {
+        table.row("shard", inner.words());
+        table.row("inside", format!("index {} of the inner chunk", list(&inner.local)));
+    }
+    if let Some(number) = way.number {
+        let whose = if way.inner.is_empty() { "the chain" } else { "the inner chain" };
+        let position = way.position.as_ref().map_or_else(String::new, Position::words);
+        table.row("encoded", format!("element {number} of what {whose} stores{position}"));
+    }
+    table.print(&mut out)?;
+    out.finish()
+}
+
+/// `1, 4`.
+fn list(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
