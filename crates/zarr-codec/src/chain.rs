@@ -12,6 +12,7 @@ use crate::leaf::shard::Shard;
 use crate::leaf::{ElementLeaf, Leaf};
 use crate::moves::Move;
 use crate::options::Options;
+use crate::scratch::{Bytes, Pool};
 use crate::symbolic::{AxisEdges, Shape};
 
 /// A codec chain that fits its data type and every chunk shape of its grid.
@@ -211,9 +212,12 @@ impl Chain {
             Leaf::Shard(shard) => return shard.inner.read_back(element),
         };
         let failed = |kind| ChunkError::new(&place.path, &place.name, kind);
-        let (mut elements, mut encoded, mut scratch) = (element.to_vec(), Vec::new(), Vec::new());
-        leaf.encode(&mut elements, element_type, &mut encoded).map_err(failed)?;
-        let decoded = leaf.decode(&encoded, 1, element_type, &mut scratch).map_err(failed)?;
+        let (mut elements, mut pool) = (element.to_vec(), Pool::default());
+        element_type.check(&elements).map_err(failed)?;
+        element_type.canonicalise(&mut elements);
+        let encoded = leaf.encode(elements.into(), element_type, &mut pool).map_err(failed)?;
+        let encoded = Bytes::Taken(encoded);
+        let decoded = leaf.decode(encoded, 1, element_type, &mut pool).map_err(failed)?;
         Ok(decoded.bytes.to_vec())
     }
 

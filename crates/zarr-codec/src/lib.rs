@@ -40,7 +40,7 @@ mod scratch;
 mod symbolic;
 
 pub use chain::Chain;
-pub use chunk::{ChunkCodec, Encoded};
+pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use leaf::shard::{ShardCodec, ShardIndex};
 pub use options::Options;

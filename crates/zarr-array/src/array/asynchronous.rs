@@ -4,12 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::stream::{self, TryStreamExt as _};
-use zarr_codec::{Need, Slice};
+use zarr_codec::{Need, Scratch, Slice};
 use zarr_view::OutputGrid;
 
 use super::Array;
 use super::fetch::Fetch;
-use super::read::Buffers;
 use crate::error::ArrayError;
 use crate::region::Region;
 use crate::store::AsyncStore;
@@ -94,9 +93,9 @@ impl Array {
         let Some(mut place) = places.take(&owned.number) else { return Ok(()) };
         let codec = self.chunk_codec(part.chunk_shape)?;
         let mut fetch = Fetch::new(self, &part, &codec, place.view())?;
-        let mut buffers = pool.take();
+        let mut encoded = pool.encoded.take();
         loop {
-            let bytes = std::mem::take(&mut buffers.encoded);
+            let bytes = std::mem::take(&mut encoded);
             let answer = match fetch.need() {
                 Need::Nothing => break,
                 Need::All => store.get(&fetch.key, bytes),
@@ -104,14 +103,16 @@ impl Array {
             };
             let found = answer.await.map(|object| {
                 object.map(|object| {
-                    buffers.encoded = object.bytes;
+                    encoded = object.bytes;
                     object.meta
                 })
             });
-            let Buffers { encoded, scratch } = &mut buffers;
-            fetch.supply(found, encoded, &mut place, scratch)?;
+            // For as long as it decodes, so that there are as many as threads that do.
+            let mut scratch = pool.scratch.take();
+            fetch.supply(found, &encoded, &mut place, &mut scratch)?;
+            pool.scratch.give(scratch);
         }
-        pool.give(buffers);
+        pool.encoded.give(encoded);
         Ok(())
     }
 }
@@ -146,18 +147,23 @@ impl Owned {
     }
 }
 
-/// Memory that is used again from chunk to chunk, as much as chunks were under way at once.
+/// Memory that is used again from chunk to chunk.
 #[derive(Default)]
 struct Pool {
-    free: Mutex<Vec<Buffers>>,
+    encoded: Free<Vec<u8>>,
+    scratch: Free<Scratch>,
 }
 
-impl Pool {
-    fn take(&self) -> Buffers {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+/// What nobody uses, as much as was in use at once.
+#[derive(Default)]
+struct Free<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Free<T> {
+    fn take(&self) -> T {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn give(&self, buffers: Buffers) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+    fn give(&self, free: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(free);
     }
 }

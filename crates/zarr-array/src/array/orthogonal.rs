@@ -1,6 +1,6 @@
 //! Orthogonal selections: a range, a stepped range or a list of indices on each axis.
 
-use zarr_codec::Slice;
+use zarr_codec::{Order, Slice};
 use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
 use zarr_view::{CopyError, Element, Output, View};
 
@@ -98,7 +98,8 @@ impl Array {
                         .map(|axis| each(axis).map(|(chunk, selected)| (selected, chunk)).collect())
                         .collect();
                     let moves = IndexMoves::new(&pairs, &plan.shape, codec.shape(), size);
-                    self.change_chunk(&key, &codec, buffers, |_, decoded| {
+                    // In C order, which is what the moves are made for.
+                    self.change_chunk(&key, &codec, Order::C, buffers, |_, decoded| {
                         moves.run(elements, decoded);
                         Ok(())
                     })?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, Encoded, Scratch, Slice, sliced};
+use zarr_codec::{ChunkCodec, ChunkError, Encoded, Order, Scratch, sliced};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
@@ -11,7 +11,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
 use crate::store::{Change, Key, remove, replace, update};
-use crate::transfer::{Part, Transfer, room};
+use crate::transfer::{Part, Transfer};
 
 impl Array {
     /// Writes a region from its elements in C order.
@@ -92,7 +92,7 @@ impl Array {
         view: &View,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
-        self.change_chunk(key, codec, buffers, |whole, decoded| {
+        self.change_chunk(key, codec, Order::Stored, buffers, |whole, decoded| {
             let target = sliced(whole, &part.in_chunk)?;
             copy(view, elements, &target, decoded, Element::new(self.element_size()), &[])
         })
@@ -106,7 +106,8 @@ impl Array {
         lengths: &[usize],
     ) -> Result<(), ArrayError> {
         let codec = self.chunk_codec(chunk_shape)?;
-        self.change_chunk(key, &codec, &mut Buffers::default(), |whole, decoded| {
+        let mut buffers = Buffers::default();
+        self.change_chunk(key, &codec, Order::Stored, &mut buffers, |whole, decoded| {
             for (axis, (length, size)) in lengths.iter().zip(codec.shape()).enumerate() {
                 let mut past: Vec<_> = codec.shape().iter().map(|size| 0..*size).collect();
                 if let Some(range) = past.get_mut(axis).filter(|_| length < size) {
@@ -119,33 +120,28 @@ impl Array {
         })
     }
 
-    /// Reads a chunk, lets `change` work on its elements in C order, and writes it back, under the
-    /// best exclusion that the store has.
+    /// Reads a chunk, lets `change` work on its elements by a view of them, and writes it back,
+    /// under the best exclusion that the store has.
     pub(super) fn change_chunk(
         &self,
         key: &Key,
         codec: &ChunkCodec,
+        order: Order,
         buffers: &mut Buffers,
         mut change: impl FnMut(&View, &mut [u8]) -> Result<(), CopyError>,
     ) -> Result<(), ArrayError> {
-        let whole = View::contiguous(codec.shape()).map_err(CopyError::from)?;
-        let everything: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
-        let Buffers { encoded, decoded, scratch } = buffers;
-        let length = codec.elements().saturating_mul(self.element_size());
+        let Buffers { encoded, scratch } = buffers;
+        let failed = |source| chunk_error(key, source);
         update(&*self.store, key, self.policy, encoded, |current, encoded| {
-            let decoded = room(decoded, length)?;
-            let mut out = Output::new(decoded, &whole, self.element_size())?;
-            if current.exists {
-                codec
-                    .decode(encoded, &everything, &mut out, &self.fill, scratch)
-                    .map_err(|source| chunk_error(key, source))?;
-            } else {
-                out.fill(&self.fill)?;
-            }
-            change(&whole, decoded)?;
-            let content = codec
-                .encode(decoded, &whole, &self.fill, encoded, scratch)
-                .map_err(|source| chunk_error(key, source))?;
+            let decoded = match current.exists {
+                true => codec.decode_elements(encoded, order, &self.fill, scratch),
+                false => codec.filled_elements(order, &self.fill, scratch),
+            };
+            let mut decoded = decoded.map_err(failed)?;
+            let (view, bytes) = decoded.parts_mut();
+            change(view, bytes)?;
+            let content =
+                codec.encode_elements(decoded, &self.fill, encoded, scratch).map_err(failed)?;
             Ok::<_, ArrayError>(match content {
                 Encoded::Chunk => Change::Put,
                 Encoded::Empty if !current.exists => Change::Keep,
@@ -172,7 +168,6 @@ fn chunks_of(array: &Array, region: &Region) -> Vec<Vec<u64>> {
 #[derive(Default)]
 pub(super) struct Buffers {
     encoded: Vec<u8>,
-    decoded: Vec<u8>,
     scratch: Scratch,
 }
 

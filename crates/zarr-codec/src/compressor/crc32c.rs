@@ -1,6 +1,6 @@
 //! `crc32c`: the input, then its CRC-32C as four little-endian bytes.
 
-use super::{ByteCodec, Expected, reserve, widen};
+use super::{ByteCodec, check_decoded, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// How many bytes the codec adds.
@@ -22,7 +22,25 @@ impl ByteCodec for Crc32c {
         Some(verified(encoded).map(<[u8]>::len))
     }
 
-    fn decode(&self, encoded: &[u8], _: Expected, out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
+        let found = widen(encoded.len());
+        let too_short = ChunkErrorKind::EncodedLength { found, least: LENGTH };
+        check_decoded(encoded.len().checked_sub(4).ok_or(too_short)?, expected)
+    }
+
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        let data = verified(encoded)?;
+        check_decoded(data.len(), out.len())?;
+        out.copy_from_slice(data);
+        Ok(())
+    }
+
+    fn decode_up_to(
+        &self,
+        encoded: &[u8],
+        _: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind> {
         let data = verified(encoded)?;
         reserve(out, data.len())?;
         out.extend_from_slice(data);

@@ -1,12 +1,12 @@
 //! `gzip`: RFC 1952, one member written, any number read (SD-61).
 
-use std::io::Write as _;
+use std::io::{self, Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::{ByteCodec, Expected, read_to_limit};
+use super::{ByteCodec, check_decoded, check_ratio, read_up_to, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// Deflate gives at most 258 bytes for two bits.
@@ -18,18 +18,42 @@ pub(super) struct Gzip {
 }
 
 impl ByteCodec for Gzip {
-    fn decode(
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
+        check_ratio(encoded, expected, MOST_EXPANSION)
+    }
+
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        let corrupt = |error: std::io::Error| ChunkErrorKind::Corrupt { reason: error.to_string() };
+        let mut decoder = MultiGzDecoder::new(encoded);
+        let mut found = 0_usize;
+        while let Some(rest) = out.get_mut(found..).filter(|rest| !rest.is_empty()) {
+            match decoder.read(rest) {
+                Ok(0) => return check_decoded(found, out.len()),
+                Ok(read) => found = found.saturating_add(read),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(corrupt(error)),
+            }
+        }
+        // At the end the checksum is looked at.
+        match io::copy(&mut decoder.take(1), &mut io::sink()).map_err(corrupt)? {
+            0 => Ok(()),
+            _ => Err(ChunkErrorKind::DecodedTooLong { expected: widen(out.len()) }),
+        }
+    }
+
+    fn decode_up_to(
         &self,
         encoded: &[u8],
-        expected: Expected,
+        limit: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind> {
-        expected.check_ratio(encoded.len(), MOST_EXPANSION)?;
-        read_to_limit(MultiGzDecoder::new(encoded), expected, out)
+        read_up_to(MultiGzDecoder::new(encoded), limit, out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
+        // Nine bits a byte at the very most, and the header: a vector that grows holds twice as much.
+        reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
         let mut encoder = GzEncoder::new(out, Compression::new(self.level));
         encoder.write_all(decoded).map_err(failed)?;
         encoder.finish().map_err(failed)?;

@@ -19,52 +19,29 @@ use zarr_metadata::{BloscCompressor, Codec, CodecKind};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-/// How many bytes a decoder must give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expected {
-    /// The metadata says how many.
-    Exactly(u64),
-    /// The metadata does not say: under another compressor, or in a shard with slack.
-    AtMost(u64),
+/// Refuses a length that so many `encoded` bytes cannot decode to with a format that expands by
+/// `ratio` at most, before memory is taken for it.
+#[cfg(any(feature = "gzip", feature = "zstd"))]
+fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkErrorKind> {
+    let (encoded, expected) = (widen(encoded.len()), widen(expected));
+    if expected > encoded.saturating_mul(ratio) {
+        return Err(ChunkErrorKind::DecodedTooShort { encoded, expected });
+    }
+    Ok(())
 }
 
-impl Expected {
-    /// The most bytes that may come out.
-    #[cfg(any(feature = "gzip", feature = "zstd"))]
-    fn limit(self) -> u64 {
-        match self {
-            Self::Exactly(length) | Self::AtMost(length) => length,
-        }
+/// Refuses what did not decode to as many bytes as were expected.
+#[cfg(any(feature = "blosc", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
+    if found == expected {
+        return Ok(());
     }
-
-    pub(crate) fn check(self, found: usize) -> Result<(), ChunkErrorKind> {
-        let found = widen(found);
-        match self {
-            Self::Exactly(expected) if found != expected => {
-                Err(ChunkErrorKind::DecodedLength { found, expected })
-            }
-            Self::AtMost(limit) if found > limit => Err(ChunkErrorKind::DecodedLimit { limit }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses an exact length that `encoded` bytes cannot decode to with a format that expands by
-    /// `ratio` at most, before memory is reserved for it.
-    #[cfg(any(feature = "gzip", feature = "zstd"))]
-    fn check_ratio(self, encoded: usize, ratio: u64) -> Result<(), ChunkErrorKind> {
-        let most = widen(encoded).saturating_mul(ratio);
-        match self {
-            Self::Exactly(expected) if expected > most => {
-                Err(ChunkErrorKind::DecodedTooShort { encoded: widen(encoded), expected })
-            }
-            _ => Ok(()),
-        }
-    }
+    Err(ChunkErrorKind::DecodedLength { found: widen(found), expected: widen(expected) })
 }
 
 /// One bytes-to-bytes codec, ready to run.
 ///
-/// `decode` and `encode` append to `out`, which comes empty.
+/// What appends to `out` finds it empty.
 pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
     /// The encoded length, where the decoded one settles it.
     fn encoded_len(&self, _decoded: Option<u64>) -> Option<u64> {
@@ -84,11 +61,18 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Decodes all of `encoded`, to not much more than what is expected of it.
-    fn decode(
+    /// Refuses `encoded` if it cannot decode to `expected` bytes, before memory is taken for them.
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind>;
+
+    /// Decodes all of `encoded` to just the bytes of `out`.
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind>;
+
+    /// Decodes all of `encoded`, whose decoded length nobody knows, to `limit` bytes at most, or
+    /// one more.
+    fn decode_up_to(
         &self,
         encoded: &[u8],
-        expected: Expected,
+        limit: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind>;
 
@@ -134,25 +118,26 @@ pub(crate) fn bind(
 
 /// Makes room for `length` more bytes, or says that there is none.
 pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkErrorKind> {
+    if out.is_empty() && out.capacity() < length {
+        // Gone before the new memory is there.
+        *out = Vec::new();
+    }
     out.try_reserve_exact(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(length) })
 }
 
 /// Reads a decoder to its end, or one byte past the limit, so that a bomb costs no more memory
 /// than the limit allows.
 #[cfg(any(feature = "gzip", feature = "zstd"))]
-fn read_to_limit(
+fn read_up_to(
     reader: impl std::io::Read,
-    expected: Expected,
+    limit: u64,
     out: &mut Vec<u8>,
 ) -> Result<(), ChunkErrorKind> {
     use std::io::Read as _;
 
-    if let Expected::Exactly(length) = expected {
-        reserve(out, narrow(length)?)?;
-    }
-    let mut reader = reader.take(expected.limit().saturating_add(1));
+    let mut reader = reader.take(limit.saturating_add(1));
     reader.read_to_end(out).map_err(|error| match error.kind() {
-        std::io::ErrorKind::OutOfMemory => ChunkErrorKind::OutOfMemory { bytes: expected.limit() },
+        std::io::ErrorKind::OutOfMemory => ChunkErrorKind::OutOfMemory { bytes: limit },
         _ => ChunkErrorKind::Corrupt { reason: error.to_string() },
     })?;
     Ok(())
@@ -164,7 +149,7 @@ pub(crate) fn widen(length: usize) -> u64 {
 }
 
 /// A length of the format as a length in memory.
-#[cfg(any(feature = "blosc", feature = "gzip", feature = "zstd"))]
+#[cfg(feature = "blosc")]
 fn narrow(length: u64) -> Result<usize, ChunkErrorKind> {
     usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })
 }

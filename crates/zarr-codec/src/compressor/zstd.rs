@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::raw::CParameter;
 
-use super::{ByteCodec, Expected, narrow, read_to_limit, reserve};
+use super::{ByteCodec, check_decoded, check_ratio, read_up_to, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// The magic numbers of frames, and the first and the last of skippable ones.
@@ -30,13 +30,36 @@ pub(super) struct Zstd {
 }
 
 impl ByteCodec for Zstd {
-    fn decode(
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
+        check_ratio(encoded, expected, MOST_EXPANSION)
+    }
+
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        check_frames(encoded)?;
+        DECOMPRESSOR.with_borrow_mut(|slot| {
+            let decompressor = match slot {
+                Some(decompressor) => decompressor,
+                None => slot.insert(Decompressor::new().map_err(corrupt)?),
+            };
+            match decompressor.decompress_to_buffer(encoded, out) {
+                Ok(found) => check_decoded(found, out.len()),
+                Err(error) if error.to_string().contains("too small") => {
+                    Err(ChunkErrorKind::DecodedTooLong { expected: widen(out.len()) })
+                }
+                Err(error) => Err(corrupt(error)),
+            }
+        })
+    }
+
+    fn decode_up_to(
         &self,
         encoded: &[u8],
-        expected: Expected,
+        limit: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind> {
-        decode(encoded, expected, out)
+        check_frames(encoded)?;
+        let decoder = zstd::stream::read::Decoder::with_buffer(encoded).map_err(corrupt)?;
+        read_up_to(decoder, limit, out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
@@ -44,30 +67,8 @@ impl ByteCodec for Zstd {
     }
 }
 
-fn decode(encoded: &[u8], expected: Expected, out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-    expected.check_ratio(encoded.len(), MOST_EXPANSION)?;
-    check_frames(encoded)?;
-    let corrupt = |error: std::io::Error| ChunkErrorKind::Corrupt { reason: error.to_string() };
-    let Expected::Exactly(length) = expected else {
-        let decoder = zstd::stream::read::Decoder::with_buffer(encoded).map_err(corrupt)?;
-        return read_to_limit(decoder, expected, out);
-    };
-    // One byte more than needed: a longer content shows as such, not as a fault of the format.
-    let length = narrow(length)?;
-    reserve(out, length.saturating_add(1))?;
-    DECOMPRESSOR.with_borrow_mut(|slot| {
-        let decompressor = match slot {
-            Some(decompressor) => decompressor,
-            None => slot.insert(Decompressor::new().map_err(corrupt)?),
-        };
-        match decompressor.decompress_to_buffer(encoded, out) {
-            Ok(_) => Ok(()),
-            Err(error) if error.to_string().contains("too small") => {
-                Err(ChunkErrorKind::DecodedTooLong { expected: expected.limit() })
-            }
-            Err(error) => Err(corrupt(error)),
-        }
-    })
+fn corrupt(error: std::io::Error) -> ChunkErrorKind {
+    ChunkErrorKind::Corrupt { reason: error.to_string() }
 }
 
 /// Refuses what the library takes without a word: frames of the formats before version 1, and a

@@ -6,6 +6,7 @@ use super::{ElementLeaf, LeafElements};
 use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::scratch::{Bytes, Pool};
 
 pub(super) fn bind(
     endian: Option<Endian>,
@@ -21,37 +22,24 @@ pub(super) fn bind(
 
 pub(super) fn decode<'a>(
     big_endian: bool,
-    encoded: &'a [u8],
+    encoded: Bytes<'a>,
     elements: usize,
     element: &ElementType,
-    scratch: &'a mut Vec<u8>,
+    pool: &mut Pool,
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
     let expected = elements.saturating_mul(element.size());
     if encoded.len() != expected {
         let (found, expected) = (widen(encoded.len()), widen(expected));
         return Err(ChunkErrorKind::DecodedLength { found, expected });
     }
-    element.check(encoded)?;
+    element.check(&encoded)?;
     let bytes = if element.is_sub_byte() {
         // Upper bits are ignored and extended anew (SD-18): TensorStore leaves them as they come.
-        scratch.clear();
-        crate::compressor::reserve(scratch, encoded.len())?;
-        scratch.extend_from_slice(encoded);
-        element.canonicalise(scratch);
-        scratch
+        let mut buffer = encoded.into_buffer(pool)?;
+        element.canonicalise(&mut buffer);
+        Bytes::Taken(buffer)
     } else {
         encoded
     };
     Ok(LeafElements { bytes, swapped: big_endian && element.swap_unit > 1 })
-}
-
-pub(super) fn encode(
-    elements: &mut Vec<u8>,
-    element: &ElementType,
-    out: &mut Vec<u8>,
-) -> Result<(), ChunkErrorKind> {
-    element.check(elements)?;
-    element.canonicalise(elements);
-    std::mem::swap(elements, out);
-    Ok(())
 }

@@ -12,6 +12,7 @@ use zarr_packbits::{Packing, PaddingEncoding};
 use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::scratch::{Buffer, Bytes, Pool};
 
 use self::shard::Shard;
 
@@ -33,9 +34,9 @@ pub(crate) enum ElementLeaf {
     Packbits { packing: Packing, padding: PaddingEncoding },
 }
 
-/// The elements of a leaf in C order of its shape, in the caller's bytes or in scratch.
+/// The elements of a leaf in C order of its shape.
 pub(crate) struct LeafElements<'a> {
-    pub(crate) bytes: &'a [u8],
+    pub(crate) bytes: Bytes<'a>,
     /// Whether components must still be byte-swapped on the way to the caller.
     pub(crate) swapped: bool,
 }
@@ -68,21 +69,21 @@ impl ElementLeaf {
         }
     }
 
-    /// Decodes `encoded`, all `elements` of it, using `scratch` where the bytes cannot serve as
-    /// they are.
+    /// Decodes `encoded`, all `elements` of it, to memory of the pool where the bytes cannot serve
+    /// as they are.
     pub(crate) fn decode<'a>(
         &self,
-        encoded: &'a [u8],
+        encoded: Bytes<'a>,
         elements: usize,
         element: &ElementType,
-        scratch: &'a mut Vec<u8>,
+        pool: &mut Pool,
     ) -> Result<LeafElements<'a>, ChunkErrorKind> {
         match self {
             Self::Bytes { big_endian } => {
-                bytes::decode(*big_endian, encoded, elements, element, scratch)
+                bytes::decode(*big_endian, encoded, elements, element, pool)
             }
             Self::Packbits { packing, padding } => {
-                packbits::decode(packing, *padding, encoded, elements, element, scratch)
+                packbits::decode(packing, *padding, encoded, elements, element, pool)
             }
         }
     }
@@ -125,34 +126,34 @@ impl ElementLeaf {
         starts: &[usize],
         count: usize,
         element: &ElementType,
-        scratch: &'a mut Vec<u8>,
+        pool: &mut Pool,
     ) -> Result<LeafElements<'a>, ChunkErrorKind> {
         let elements = starts.len().saturating_mul(count);
         match self {
             Self::Bytes { big_endian } => {
-                bytes::decode(*big_endian, bytes, elements, element, scratch)
+                bytes::decode(*big_endian, Bytes::Lent(bytes), elements, element, pool)
             }
             Self::Packbits { packing, .. } => {
                 let spans =
                     starts.iter().filter_map(|start| self.byte_range(*start, count, element));
                 let span_len = count.saturating_mul(element.size());
-                packbits::decode_spans(packing, bytes, spans, span_len, starts.len(), scratch)
+                packbits::decode_spans(packing, bytes, spans, span_len, starts.len(), pool)
             }
         }
     }
 
     /// Encodes `elements`, which are in C order of the leaf's shape, in memory's form but for
-    /// [`swaps`](ElementLeaf::swaps).
+    /// [`swaps`](ElementLeaf::swaps), and canonical.
     pub(crate) fn encode(
         &self,
-        elements: &mut Vec<u8>,
+        elements: Buffer,
         element: &ElementType,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
+        pool: &mut Pool,
+    ) -> Result<Buffer, ChunkErrorKind> {
         match self {
-            Self::Bytes { .. } => bytes::encode(elements, element, out),
+            Self::Bytes { .. } => Ok(elements),
             Self::Packbits { packing, padding } => {
-                packbits::encode(packing, *padding, elements, element, out)
+                packbits::encode(packing, *padding, elements, element, pool)
             }
         }
     }

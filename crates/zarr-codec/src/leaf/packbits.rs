@@ -6,9 +6,10 @@ use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
 use super::{ElementLeaf, LeafElements};
-use crate::compressor::{reserve, widen};
+use crate::compressor::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::scratch::{Buffer, Bytes, Pool};
 
 pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
@@ -52,35 +53,32 @@ pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementLeaf, Chain
 pub(super) fn decode<'a>(
     packing: &Packing,
     padding: PaddingEncoding,
-    encoded: &[u8],
+    encoded: Bytes<'_>,
     elements: usize,
     element: &ElementType,
-    scratch: &'a mut Vec<u8>,
+    pool: &mut Pool,
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
     // The length is checked before memory in proportion to the elements is asked for.
-    let packed = packing.packed_bits(encoded, elements, padding)?;
-    let length = elements.saturating_mul(element.size());
-    grow(scratch, length)?;
-    packing.unpack(packed, scratch)?;
-    Ok(LeafElements { bytes: scratch, swapped: false })
+    let packed = packing.packed_bits(&encoded, elements, padding)?;
+    let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
+    packing.unpack(packed, &mut unpacked)?;
+    encoded.give_to(pool);
+    Ok(LeafElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }
 
 pub(super) fn encode(
     packing: &Packing,
     padding: PaddingEncoding,
-    elements: &[u8],
+    elements: Buffer,
     element: &ElementType,
-    out: &mut Vec<u8>,
-) -> Result<(), ChunkErrorKind> {
-    element.check(elements)?;
+    pool: &mut Pool,
+) -> Result<Buffer, ChunkErrorKind> {
     let count = elements.len().checked_div(element.size()).unwrap_or(0);
     let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements.len()) };
-    let length = packing.encoded_len(count, padding).ok_or_else(too_large)?;
-    out.clear();
-    reserve(out, length)?;
-    out.resize(length, 0);
-    packing.encode(elements, padding, out)?;
-    Ok(())
+    let mut packed = pool.take(packing.encoded_len(count, padding).ok_or_else(too_large)?)?;
+    packing.encode(&elements, padding, &mut packed)?;
+    pool.give(elements);
+    Ok(packed)
 }
 
 /// Decodes spans of `span_len` bytes of elements, which are one after the other in `bytes`, each
@@ -91,11 +89,11 @@ pub(super) fn decode_spans<'a>(
     spans: impl Iterator<Item = (Range<u64>, usize)>,
     span_len: usize,
     count: usize,
-    scratch: &'a mut Vec<u8>,
+    pool: &mut Pool,
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
-    grow(scratch, span_len.saturating_mul(count))?;
+    let mut unpacked = pool.take(span_len.saturating_mul(count))?;
     let mut rest = bytes;
-    let mut targets = scratch.chunks_exact_mut(span_len.max(1));
+    let mut targets = unpacked.chunks_exact_mut(span_len.max(1));
     for (range, bit) in spans {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let expected = widen(length);
@@ -106,14 +104,5 @@ pub(super) fn decode_spans<'a>(
         packing.unpack_at(span, bit, target)?;
         rest = after;
     }
-    Ok(LeafElements { bytes: scratch, swapped: false })
-}
-
-/// Makes `scratch` so long, whatever it holds.
-fn grow(scratch: &mut Vec<u8>, length: usize) -> Result<(), ChunkErrorKind> {
-    if let Some(more) = length.checked_sub(scratch.len()) {
-        reserve(scratch, more)?;
-    }
-    scratch.resize(length, 0);
-    Ok(())
+    Ok(LeafElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }

@@ -16,13 +16,14 @@
 mod encode;
 mod slice;
 
-use zarr_view::{CopyError, Element, Output, View, ViewError};
+use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::chain::Place;
-use crate::compressor::{reserve, widen};
+use crate::compressor::widen;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
+use crate::scratch::{Buffer, Bytes, Pool};
 
 pub use slice::{Slice, sliced};
 use slice::{check_shape, is_box};
@@ -118,7 +119,7 @@ impl Route {
         source: &mut Source<'_>,
         region: &[Slice],
         out: &mut Output<'_>,
-        buffers: &mut Vec<Vec<u8>>,
+        pool: &mut Pool,
     ) -> Result<(), Fault> {
         let shape = self.chunk_shape();
         if region.len() != shape.len() {
@@ -132,12 +133,22 @@ impl Route {
             return shard.decode(&region, &mut out.permute(&order)?);
         }
         if is_box(region) {
-            return self.down_to(0, source, &mut out.pad(&self.margins(region))?, buffers);
+            return self.down_to(0, source, &mut out.pad(&self.margins(region))?, pool);
         }
-        if let (Source::Elements(bytes, element), Some(view)) = (&*source, self.view()) {
-            return Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?);
+        match (&*source, self.view()) {
+            (Source::Elements(bytes, element), Some(view)) => {
+                Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?)
+            }
+            (Source::Elements(..), None) => {
+                let element = Element::new(out.element_size());
+                let buffer = self.gather(0, source, element, pool)?;
+                let view = sliced(&self.contiguous(0)?, region)?;
+                out.copy_from(&view, &buffer, element, &[])?;
+                pool.give(buffer);
+                Ok(())
+            }
+            (Source::Shard(_), _) => self.through_box(source, region, out, pool),
         }
-        self.through_box(source, region, out, buffers)
     }
 
     /// Where `region`, on its way to an output of this view, meets the elements of the leaf as one
@@ -149,7 +160,7 @@ impl Route {
         }
         let target = out.pad(&self.margins(region)).ok()?;
         let (level, target) = self.carry_down(0, target);
-        let leaf = self.leaf_views.get(level)?.as_ref()?.shrink(&target.valid_box()).ok()?;
+        let leaf = self.leaf_view_at(level)?.shrink(&target.valid_box()).ok()?;
         Some(Meeting { level: Some(level), leaf })
     }
 
@@ -216,43 +227,86 @@ impl Route {
         level: usize,
         source: &mut Source<'_>,
         out: &mut Output<'_>,
-        buffers: &mut Vec<Vec<u8>>,
+        pool: &mut Pool,
     ) -> Result<(), Fault> {
-        match source {
-            Source::Elements(bytes, element) => {
-                if let Some(view) = self.leaf_views.get(level).and_then(Option::as_ref) {
-                    return Ok(out.copy_from(view, bytes, *element, &[])?);
-                }
-            }
-            Source::Shard(shard) if level == self.moves.len() => return shard.decode_box(out),
-            Source::Shard(_) => {}
+        if self.meets(source, level) {
+            return self.take_from(source, level, out);
         }
         let next = level.saturating_add(1);
         if let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next))
             && let Some(mut carried) = step.encode_output(out, shape)?
         {
-            return self.down_to(next, source, &mut carried, buffers);
+            return self.down_to(next, source, &mut carried, pool);
         }
         // All elements to a buffer in C order of the level, and from there on.
-        let whole = self.contiguous(level)?;
         let element = Element::new(out.element_size());
-        self.check_limit(source, &whole, element)?;
-        let mut buffer = take_buffer(buffers, whole.len(), element)?;
-        let result = Output::new(&mut buffer, &whole, element.size())
-            .map_err(Fault::from)
-            .and_then(|mut between| self.down_to(level, source, &mut between, buffers))
-            .and_then(|()| Ok(out.copy_from(&whole, &buffer, element, &[])?));
-        buffers.push(buffer);
-        result
+        self.check_limit(source, element)?;
+        let buffer = self.gather(level, source, element, pool)?;
+        out.copy_from(&self.contiguous(level)?, &buffer, element, &[])?;
+        pool.give(buffer);
+        Ok(())
     }
 
-    /// Moves a region with steps by way of a buffer that holds the box around it.
+    /// All elements in C order of a level, in memory of the pool. What they came from is given back
+    /// as soon as they have left it, so that no more than two buffers are in use at a time.
+    pub(crate) fn gather(
+        &self,
+        level: usize,
+        source: &mut Source<'_>,
+        element: Element,
+        pool: &mut Pool,
+    ) -> Result<Buffer, Fault> {
+        let whole = self.contiguous(level)?;
+        let len = whole.len().saturating_mul(element.size());
+        let (next, target) = self.carry(level, whole, |level| self.meets(source, level));
+        if !self.meets(source, next) {
+            let before = self.gather(next, source, element, pool)?;
+            let mut buffer = pool.take(len)?;
+            copy(&self.contiguous(next)?, &before, &target, &mut buffer, element, &[])?;
+            pool.give(before);
+            return Ok(buffer);
+        }
+        let mut buffer = pool.take(len)?;
+        let mut out = Output::new(&mut buffer, &target, element.size())?;
+        self.take_from(source, next, &mut out)?;
+        source.give_to(pool);
+        Ok(buffer)
+    }
+
+    /// Whether elements come out of the source in the shape of a level.
+    fn meets(&self, source: &Source<'_>, level: usize) -> bool {
+        match source {
+            Source::Elements(..) => self.leaf_view_at(level).is_some(),
+            // The inner chunks are decoded one by one, each to its place in the leaf's own shape.
+            Source::Shard(_) => level >= self.moves.len(),
+        }
+    }
+
+    /// Moves the elements to `out`, which has the shape of a level where they
+    /// [meet](Route::meets).
+    fn take_from(
+        &self,
+        source: &mut Source<'_>,
+        level: usize,
+        out: &mut Output<'_>,
+    ) -> Result<(), Fault> {
+        match source {
+            Source::Elements(bytes, element) => match self.leaf_view_at(level) {
+                Some(view) => Ok(out.copy_from(view, bytes, *element, &[])?),
+                None => Ok(()),
+            },
+            Source::Shard(shard) => shard.decode_box(out),
+        }
+    }
+
+    /// Moves a region with steps by way of a buffer that holds the box around it, so that only the
+    /// inner chunks which that meets are decoded.
     fn through_box(
         &self,
         source: &mut Source<'_>,
         region: &[Slice],
         out: &mut Output<'_>,
-        buffers: &mut Vec<Vec<u8>>,
+        pool: &mut Pool,
     ) -> Result<(), Fault> {
         check_shape(region, out)?;
         if region.iter().any(|slice| slice.count == 0) {
@@ -278,25 +332,19 @@ impl Route {
         let inside: Vec<Slice> = region.iter().map(|slice| Slice { start: 0, ..*slice }).collect();
         let whole = View::contiguous(&shape).map_err(CopyError::from)?;
         let element = Element::new(out.element_size());
-        self.check_limit(source, &whole, element)?;
-        let mut buffer = take_buffer(buffers, whole.len(), element)?;
-        let result = Output::new(&mut buffer, &whole, element.size())
-            .map_err(Fault::from)
-            .and_then(|mut between| self.decode(source, &around, &mut between, buffers))
-            .and_then(|()| Ok(out.copy_from(&sliced(&whole, &inside)?, &buffer, element, &[])?));
-        buffers.push(buffer);
-        result
+        self.check_limit(source, element)?;
+        let mut buffer = pool.take(whole.len().saturating_mul(element.size()))?;
+        let mut between = Output::new(&mut buffer, &whole, element.size())?;
+        self.decode(source, &around, &mut between, pool)?;
+        out.copy_from(&sliced(&whole, &inside)?, &buffer, element, &[])?;
+        pool.give(buffer);
+        Ok(())
     }
 
     /// Refuses a buffer that the bytes of a shard do not account for: a few of them may stand for
     /// any number of elements. Other leaves have checked the number of their bytes.
-    fn check_limit(
-        &self,
-        source: &Source<'_>,
-        whole: &View,
-        element: Element,
-    ) -> Result<(), ChunkErrorKind> {
-        let bytes = widen(whole.len().saturating_mul(element.size()));
+    fn check_limit(&self, source: &Source<'_>, element: Element) -> Result<(), ChunkErrorKind> {
+        let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {
             Source::Shard(_) if bytes > self.limit => {
                 Err(ChunkErrorKind::DecodedLimit { limit: self.limit })
@@ -324,6 +372,11 @@ impl Route {
             .try_fold(view.clone(), |view, (step, shape)| step.encode_view(&view, shape))
     }
 
+    /// The leaf in the shape of a level, if it is a single view there.
+    fn leaf_view_at(&self, level: usize) -> Option<&View> {
+        self.leaf_views.get(level)?.as_ref()
+    }
+
     fn contiguous(&self, level: usize) -> Result<View, ChunkErrorKind> {
         let shape = self.shapes.get(level).map_or(&[][..], Vec::as_slice);
         Ok(View::contiguous(shape).map_err(CopyError::from)?)
@@ -333,9 +386,18 @@ impl Route {
 /// Where the elements of a chunk come from.
 pub(crate) enum Source<'s> {
     /// All elements in C order of the leaf's shape, and how they move from there.
-    Elements(&'s [u8], Element),
+    Elements(Bytes<'s>, Element),
     /// Inner chunks, which are decoded straight to where they go.
     Shard(ShardDecoder<'s>),
+}
+
+impl Source<'_> {
+    /// Gives memory of the pool back, once the elements have left it.
+    pub(crate) fn give_to(&mut self, pool: &mut Pool) {
+        if let Self::Elements(bytes, _) = self {
+            std::mem::replace(bytes, Bytes::Lent(&[])).give_to(pool);
+        }
+    }
 }
 
 /// Where the caller's view and the leaf's elements become one copy.
@@ -381,19 +443,4 @@ impl From<ChunkError> for Fault {
     fn from(error: ChunkError) -> Self {
         Self::Within(error)
     }
-}
-
-/// A buffer for `elements` elements, with whatever it held before.
-fn take_buffer(
-    buffers: &mut Vec<Vec<u8>>,
-    elements: usize,
-    element: Element,
-) -> Result<Vec<u8>, ChunkErrorKind> {
-    let length = elements.saturating_mul(element.size());
-    let mut buffer = buffers.pop().unwrap_or_default();
-    if let Some(more) = length.checked_sub(buffer.len()) {
-        reserve(&mut buffer, more)?;
-    }
-    buffer.resize(length, 0);
-    Ok(buffer)
 }

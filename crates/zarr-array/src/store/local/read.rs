@@ -148,6 +148,9 @@ fn describe(meta: &Metadata) -> ObjectMeta {
 }
 
 fn resize(key: &Key, out: &mut Vec<u8>, len: u64) -> Result<(), StoreError> {
+    if (out.capacity() as u64) < len {
+        out.clear();
+    }
     let missing = len.saturating_sub(out.len() as u64);
     reserve(key, out, missing)?;
     out.resize(len as usize, 0);

@@ -7,7 +7,7 @@ mod library;
 
 use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle};
 
-use super::{ByteCodec, Expected, narrow, reserve, widen};
+use super::{ByteCodec, check_decoded, narrow, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// Zstd, the strongest compressor within, makes a block of four bytes stand for 128 KiB.
@@ -59,19 +59,31 @@ impl Blosc {
 }
 
 impl ByteCodec for Blosc {
-    fn decode(
-        &self,
-        encoded: &[u8],
-        expected: Expected,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        let length = check_header(encoded, expected)?;
-        reserve(out, length)?;
-        out.resize(length, 0);
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
+        check_header(encoded, |found| check_decoded(found, expected)).map(drop)
+    }
+
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        self.check_len(encoded, out.len())?;
         match library::decompress(encoded, out) {
-            Some(written) if written == length => Ok(()),
+            Some(written) if written == out.len() => Ok(()),
             _ => Err(corrupt("the blocks do not decode to what the header says")),
         }
+    }
+
+    fn decode_up_to(
+        &self,
+        encoded: &[u8],
+        limit: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind> {
+        let length = check_header(encoded, |found| match widen(found) > limit {
+            true => Err(ChunkErrorKind::DecodedLimit { limit }),
+            false => Ok(()),
+        })?;
+        reserve(out, length)?;
+        out.resize(length, 0);
+        self.decode_to(encoded, out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
@@ -97,14 +109,17 @@ impl ByteCodec for Blosc {
     }
 }
 
-/// The decoded length, once the header agrees with the input and with what is expected.
+/// The decoded length, once the header agrees with the input and `allowed` with the length.
 ///
 /// ```text
 /// byte   0       1        2     3          4..8      8..12     12..16
 ///        version version  flags type size  decoded   of a      encoded
 ///                of codec                  length    block     length
 /// ```
-fn check_header(encoded: &[u8], expected: Expected) -> Result<usize, ChunkErrorKind> {
+fn check_header(
+    encoded: &[u8],
+    allowed: impl FnOnce(usize) -> Result<(), ChunkErrorKind>,
+) -> Result<usize, ChunkErrorKind> {
     let found = widen(encoded.len());
     let Some((header, _)) = encoded.split_first_chunk::<HEADER>() else {
         return Err(ChunkErrorKind::EncodedLength { found, least: widen(HEADER) });
@@ -119,7 +134,7 @@ fn check_header(encoded: &[u8], expected: Expected) -> Result<usize, ChunkErrorK
     }
     let decoded_len = u32::from_le_bytes([d0, d1, d2, d3]);
     let length = narrow(decoded_len.into())?;
-    expected.check(length)?;
+    allowed(length)?;
     if length > LONGEST || u64::from(decoded_len) > found.saturating_mul(MOST_EXPANSION) {
         let expected = decoded_len.into();
         return Err(ChunkErrorKind::DecodedTooShort { encoded: found, expected });

@@ -1,17 +1,22 @@
 //! The codec of the chunks of one shape.
 
+mod bytes;
+mod elements;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_view::{CopyError, Element, Output, View};
 
 use crate::chain::{Bound, Place};
-use crate::compressor::{Expected, widen};
+use crate::compressor::widen;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::leaf::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::leaf::{ElementLeaf, Leaf};
 use crate::route::{Fault, Route, Slice, Source};
-use crate::scratch::Scratch;
+use crate::scratch::{Buffer, Bytes, Pool, Scratch};
+
+pub use elements::{ChunkElements, Order};
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).
 ///
@@ -147,22 +152,30 @@ impl ChunkCodec {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        let Scratch { bytes, elements, levels, shard: shard_scratch } = scratch;
-        let bytes = self.decode_bytes(encoded, bytes)?;
+        let Scratch { pool, shard: shard_scratch, .. } = scratch;
+        let bytes = self.decode_bytes(Bytes::Lent(encoded), pool)?;
         let Bound { element, leaf_place: place, .. } = &*self.bound;
-        let mut source = match &self.leaf {
+        let failed = |fault: Fault| fault.at(place);
+        match &self.leaf {
             ChunkLeaf::Elements(leaf) => {
                 let decoded = leaf
-                    .decode(bytes, self.elements, element, elements)
+                    .decode(bytes, self.elements, element, pool)
                     .map_err(|kind| chunk_error(place, kind))?;
-                Source::Elements(decoded.bytes, element.moved(decoded.swapped))
+                let moved = element.moved(decoded.swapped);
+                let mut source = Source::Elements(decoded.bytes, moved);
+                self.route.decode(&mut source, region, out, pool).map_err(failed)?;
+                source.give_to(pool);
             }
             ChunkLeaf::Shard(shard) => {
                 let scratch = shard_scratch.get_or_insert_default();
-                Source::Shard(ShardDecoder::new(shard, bytes, fill, scratch)?)
+                let decoder = ShardDecoder::new(shard, &bytes, fill, scratch)?;
+                let mut source = Source::Shard(decoder);
+                self.route.decode(&mut source, region, out, pool).map_err(failed)?;
+                drop(source);
+                bytes.give_to(pool);
             }
-        };
-        self.route.decode(&mut source, region, out, levels).map_err(|fault| fault.at(place))
+        }
+        Ok(())
     }
 
     /// Whether the bytes of the leaf stand in the encoded chunk as the leaf has them.
@@ -205,9 +218,12 @@ impl ChunkCodec {
         let Bound { element, leaf_place: place, .. } = &*self.bound;
         let ChunkLeaf::Elements(leaf) = &self.leaf else { return Ok(()) };
         let decoded = leaf
-            .decode_spans(bytes, starts, count, element, &mut scratch.elements)
+            .decode_spans(bytes, starts, count, element, &mut scratch.pool)
             .map_err(|kind| chunk_error(place, kind))?;
-        finish(decoded.bytes, element.moved(decoded.swapped)).map_err(|fault| fault.at(place))
+        let moved = element.moved(decoded.swapped);
+        finish(&decoded.bytes, moved).map_err(|fault| fault.at(place))?;
+        decoded.bytes.give_to(&mut scratch.pool);
+        Ok(())
     }
 
     /// As [`decode`](ChunkCodec::decode) for a shard of which the index and some bytes are there.
@@ -220,13 +236,13 @@ impl ChunkCodec {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        let Scratch { levels, shard: shard_scratch, .. } = scratch;
+        let Scratch { pool, shard: shard_scratch, .. } = scratch;
         let ChunkLeaf::Shard(shard) = &self.leaf else { return Ok(()) };
         let scratch = shard_scratch.get_or_insert_default();
         let mut source =
             Source::Shard(ShardDecoder::with_index(shard, available, index, fill, scratch));
         self.route
-            .decode(&mut source, region, out, levels)
+            .decode(&mut source, region, out, pool)
             .map_err(|fault| fault.at(&self.bound.leaf_place))
     }
 
@@ -240,7 +256,15 @@ impl ChunkCodec {
         encoded: &'a [u8],
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], ChunkError> {
-        self.decode_bytes(encoded, &mut scratch.bytes)
+        let Scratch { pool, decompressed, .. } = scratch;
+        pool.give(std::mem::take(decompressed));
+        match self.decode_bytes(Bytes::Lent(encoded), pool)? {
+            Bytes::Lent(bytes) => Ok(bytes),
+            Bytes::Taken(buffer) => {
+                *decompressed = buffer;
+                Ok(decompressed)
+            }
+        }
     }
 
     /// Decodes a whole chunk into `elements`, which is as long as they are, in C order.
@@ -290,53 +314,71 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
-        if let Some(place) = &self.bound.read_only {
-            return Err(chunk_error(place, ChunkErrorKind::ReadOnly));
+        self.check_writable()?;
+        match &self.leaf {
+            ChunkLeaf::Elements(leaf) => {
+                let pool = &mut scratch.pool;
+                self.share_memory(leaf, out, pool);
+                let Bound { element, leaf_place: place, .. } = &*self.bound;
+                let moved = element.moved(leaf.swaps(element));
+                let Input { data, view, fill } = input;
+                let elements = self
+                    .route
+                    .encode(data, view, moved, fill, pool)
+                    .map_err(|kind| chunk_error(place, kind))?;
+                self.encode_leaf(leaf, elements, fill, empty, out, pool)
+            }
+            ChunkLeaf::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch),
         }
-        let content = match &self.leaf {
-            ChunkLeaf::Elements(leaf) => self.encode_elements(leaf, input, empty, out, scratch)?,
-            ChunkLeaf::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch)?,
-        };
-        if content == Encoded::Empty && empty == Empty::Leave {
-            return Ok(content);
-        }
-        let (spare, _) = &mut scratch.bytes;
-        for (codec, place) in &self.bound.bytes {
-            spare.clear();
-            codec.encode(out, spare).map_err(|kind| chunk_error(place, kind))?;
-            std::mem::swap(out, spare);
-        }
-        Ok(content)
     }
 
-    fn encode_elements(
+    /// Gives the memory of `out`, which is to be written, to the pool, unless the elements turn into
+    /// the chunk in one step, by a compressor: then each of the two keeps its own.
+    fn share_memory(&self, leaf: &ElementLeaf, out: &mut Vec<u8>, pool: &mut Pool) {
+        let one_step = matches!(leaf, ElementLeaf::Bytes { .. })
+            && self.bound.bytes.len() == 1
+            && self.route.view().is_some();
+        if !one_step {
+            pool.give(std::mem::take(out).into());
+        }
+    }
+
+    fn check_writable(&self) -> Result<(), ChunkError> {
+        match &self.bound.read_only {
+            Some(place) => Err(chunk_error(place, ChunkErrorKind::ReadOnly)),
+            None => Ok(()),
+        }
+    }
+
+    /// Encodes elements that are in the leaf's order and, but for what the leaf swaps, in memory's
+    /// form.
+    fn encode_leaf(
         &self,
         leaf: &ElementLeaf,
-        input: Input<'_>,
+        mut elements: Buffer,
+        fill: &[u8],
         empty: Empty,
         out: &mut Vec<u8>,
-        scratch: &mut Scratch,
+        pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
-        let Scratch { elements, levels, .. } = scratch;
         let Bound { element, leaf_place: place, options, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
-        let moved = element.moved(leaf.swaps(element));
-        let Input { data, view, fill } = input;
-        self.route.encode(data, view, elements, moved, fill, levels).map_err(failed)?;
         if options.strict {
-            leaf.check_survival(elements, element).map_err(failed)?;
+            leaf.check_survival(&elements, element).map_err(failed)?;
         }
-        element.check(elements).map_err(failed)?;
-        element.canonicalise(elements);
+        element.check(&elements).map_err(failed)?;
+        element.canonicalise(&mut elements);
         let mut fill = fill.to_vec();
         element.canonicalise(&mut fill);
-        swap(&mut fill, moved);
-        let is_empty = fill.len() == element.size() && holds_only(elements, &fill);
-        let content = if is_empty { Encoded::Empty } else { Encoded::Chunk };
-        if content == Encoded::Chunk || empty == Empty::Encode {
-            leaf.encode(elements, element, out).map_err(failed)?;
+        swap(&mut fill, element.moved(leaf.swaps(element)));
+        let is_empty = fill.len() == element.size() && holds_only(&elements, &fill);
+        if is_empty && empty == Empty::Leave {
+            pool.give(elements);
+            return Ok(Encoded::Empty);
         }
-        Ok(content)
+        let bytes = leaf.encode(elements, element, pool).map_err(failed)?;
+        self.encode_bytes(bytes, out, pool)?;
+        Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }
 
     fn encode_shard(
@@ -347,53 +389,30 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
-        let Scratch { elements, levels, shard: shard_scratch, .. } = scratch;
+        let Scratch { pool, shard: shard_scratch, .. } = scratch;
         let place = &self.bound.leaf_place;
+        let failed = |kind| chunk_error(place, kind);
         let shard_scratch = shard_scratch.get_or_insert_default();
         let Input { data, view, fill } = input;
-        if let Some(view) = self.route.leaf_view(view) {
-            return shard.encode(Input { view: &view, ..input }, empty, out, shard_scratch);
+        if out.capacity() == 0 {
+            *out = pool.take_empty();
         }
-        let moved = self.bound.element.moved(false);
-        self.route
-            .encode(data, view, elements, moved, fill, levels)
-            .map_err(|kind| chunk_error(place, kind))?;
-        let whole = View::contiguous(self.route.leaf_shape())
-            .map_err(|error| chunk_error(place, CopyError::from(error).into()))?;
-        shard.encode(Input { data: elements, view: &whole, fill }, empty, out, shard_scratch)
-    }
-
-    /// Undoes the bytes-to-bytes codecs, the last first.
-    fn decode_bytes<'a>(
-        &self,
-        encoded: &'a [u8],
-        (current, next): &'a mut (Vec<u8>, Vec<u8>),
-    ) -> Result<&'a [u8], ChunkError> {
-        let mut in_scratch = false;
-        let mut length = encoded.len();
-        let codecs = self.bound.bytes.iter().zip(&self.lengths).rev();
-        for ((codec, place), decoded_len) in codecs {
-            let failed = |kind| chunk_error(place, kind);
-            let expected = match decoded_len {
-                Some(length) => Expected::Exactly(*length),
-                None => Expected::AtMost(self.bound.options.unknown_decoded_len),
-            };
-            let whole = if in_scratch { current.as_slice() } else { encoded };
-            let input = whole.get(..length).unwrap_or(whole);
-            if let Some(prefix) = codec.decoded_prefix(input) {
-                length = prefix.map_err(failed)?;
-                expected.check(length).map_err(failed)?;
-                continue;
-            }
-            next.clear();
-            codec.decode(input, expected, next).map_err(failed)?;
-            expected.check(next.len()).map_err(failed)?;
-            std::mem::swap(current, next);
-            in_scratch = true;
-            length = current.len();
+        let content = if let Some(view) = self.route.leaf_view(view) {
+            shard.encode(Input { view: &view, ..input }, empty, out, shard_scratch)?
+        } else {
+            let moved = self.bound.element.moved(false);
+            let elements = self.route.encode(data, view, moved, fill, pool).map_err(failed)?;
+            let whole = View::contiguous(self.route.leaf_shape())
+                .map_err(|error| failed(CopyError::from(error).into()))?;
+            let input = Input { data: &elements, view: &whole, fill };
+            let content = shard.encode(input, empty, out, shard_scratch)?;
+            pool.give(elements);
+            content
+        };
+        if !self.bound.bytes.is_empty() && (content, empty) != (Encoded::Empty, Empty::Leave) {
+            self.encode_bytes(std::mem::take(out).into(), out, pool)?;
         }
-        let whole = if in_scratch { current.as_slice() } else { encoded };
-        Ok(whole.get(..length).unwrap_or(whole))
+        Ok(content)
     }
 }
 

@@ -1,0 +1,144 @@
+//! The promise about memory: at its peak an operation holds its result, an encoded chunk for each
+//! request in flight, two decoded chunks for each thread, and 32 MiB besides.
+//!
+//! Counted is what is asked of the allocator, used or not, but for the tables of compressors, which
+//! are allocated by C. With chunks of 1 MiB a third buffer shows. A program of its own, since the
+//! count is the process's.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use peak_alloc::PeakAlloc;
+use zarr_array::store::{LocalStore, Prefix};
+use zarr_array::{Array, Region};
+use zarr_metadata::ArrayMetadata;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// What is not chunks: keys, plans, threads, and what compressors may add to a chunk. The promise
+/// leaves 32 MiB for it and for the compressors' tables.
+const SLACK: usize = 192 << 10;
+
+const SHAPE: [u64; 2] = [2048, 2048];
+const CHUNK: [u64; 2] = [1024, 512];
+
+const TRANSPOSE: &str = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+const ZSTD: &str = r#"{"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
+
+fn bytes(endian: &str) -> String {
+    format!(r#"{{"name": "bytes", "configuration": {{"endian": "{endian}"}}}}"#)
+}
+
+/// Each data type of two bytes an element, with its chain.
+fn chains() -> Vec<String> {
+    let (little, big) = (bytes("little"), bytes("big"));
+    let packed = r#"{"name": "packbits"}"#;
+    let few = r#"{"name": "packbits", "configuration": {"last_bit": 10}}"#;
+    let split = r#"{"name": "reshape", "configuration": {"shape": [[0], 8, -1]}}"#;
+    let turn = r#"{"name": "transpose", "configuration": {"order": [1, 0, 2]}}"#;
+    // No view holds these: there are two stops on the way.
+    let flat = r#"{"name": "reshape", "configuration": {"shape": [-1]}}"#;
+    let third = r#"{"name": "reshape", "configuration": {"shape": [256, -1]}}"#;
+    let last = r#"{"name": "reshape", "configuration": {"shape": [8192, 64]}}"#;
+    let stops = format!("{TRANSPOSE}, {flat}, {third}, {TRANSPOSE}, {flat}, {last}, {TRANSPOSE}");
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+    let blosc = r#"{"name": "blosc", "configuration": {"cname": "lz4", "clevel": 1,
+        "shuffle": "shuffle", "typesize": 2, "blocksize": 0}}"#;
+    let shard = format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [128, 128],
+        "codecs": [{little}, {ZSTD}], "index_codecs": [{little}, {{"name": "crc32c"}}]}}}}"#
+    );
+    [
+        little.clone(),
+        big.clone(),
+        format!("{little}, {ZSTD}"),
+        format!("{TRANSPOSE}, {little}, {ZSTD}"),
+        format!("{TRANSPOSE}, {big}, {ZSTD}"),
+        format!("{little}, {gzip}"),
+        format!("{little}, {blosc}"),
+        format!("{little}, {blosc}, {ZSTD}"),
+        packed.to_owned(),
+        format!("{few}, {ZSTD}"),
+        format!("{packed}, {ZSTD}"),
+        format!("{split}, {turn}, {few}"),
+        format!("{stops}, {little}"),
+        format!("{stops}, {little}, {ZSTD}"),
+        format!("{stops}, {packed}"),
+        shard,
+    ]
+    .into()
+}
+
+fn open(folder: &Path, codecs: &str, threads: usize) -> Array {
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": {SHAPE:?}, "data_type": "uint16",
+        "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": {CHUNK:?}}}}},
+        "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "codecs": [{codecs}]}}"#
+    );
+    let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    let store = Arc::new(LocalStore::create(folder).expect("creates"));
+    let array = Array::with_metadata(store, &Prefix::root(), metadata, Default::default());
+    array.expect("binds").with_threads(NonZeroUsize::new(threads).expect("some"))
+}
+
+fn largest_file(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry"));
+    let sizes = entries.map(|entry| match entry.file_type().expect("a type").is_dir() {
+        true => largest_file(&entry.path()),
+        false => entry.metadata().expect("metadata").len() as usize,
+    });
+    sizes.max().unwrap_or(0)
+}
+
+/// The most that was allocated at once while `work` ran, beyond what was before.
+fn peak(work: impl FnOnce()) -> usize {
+    ALLOCATOR.reset_peak_usage();
+    let before = ALLOCATOR.current_usage();
+    work();
+    ALLOCATOR.peak_usage() - before
+}
+
+#[test]
+fn reads_and_writes_hold_two_decoded_chunks_a_thread() {
+    let decoded = 1 << 20;
+    // About 2:1, in eleven bits.
+    let mut state = 1_u64;
+    let elements: Vec<u8> = (0..2048 * 2048)
+        .flat_map(|_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            ((state >> 56) as u16).to_le_bytes()
+        })
+        .collect();
+    let whole = Region::whole(&SHAPE);
+    let part = Region::from([100..2000, 100..2000]);
+    let steps = Region::parse("1::2, ::-3", &SHAPE).expect("a region");
+    let len = |region: &Region| region.elements().expect("few") as usize * 2;
+    for codecs in chains() {
+        for threads in [1, 2] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let array = open(folder.path(), &codecs, threads);
+            let mut out = vec![0; elements.len()];
+            let check = |name: &str, result: usize, work: &mut dyn FnMut()| {
+                let before = largest_file(folder.path());
+                let used = peak(work);
+                let encoded = before.max(largest_file(folder.path()));
+                let promised = result + threads * (encoded + 2 * decoded) + SLACK;
+                assert!(used <= promised, "{name}: {used} of {promised}, {threads}: {codecs}");
+            };
+            check("write", 0, &mut || array.write(&whole, &elements).expect("writes"));
+            check("read into", 0, &mut || array.read_into(&whole, &mut out).expect("reads"));
+            assert!(out == elements, "{codecs}");
+            check("read", elements.len(), &mut || drop(array.read(&whole).expect("reads")));
+            check("read a part", len(&part), &mut || drop(array.read(&part).expect("reads")));
+            check("read steps", len(&steps), &mut || drop(array.read(&steps).expect("reads")));
+            for region in [&part, &steps] {
+                let elements = &elements[..len(region)];
+                check("write a part", 0, &mut || array.write(region, elements).expect("writes"));
+                assert!(array.read(region).expect("reads") == elements, "{codecs}");
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The bytes-to-bytes codecs of a chain, one after the other.
+
+use super::{ChunkCodec, chunk_error};
+use crate::compressor::{ByteCodec, widen};
+use crate::error::{ChunkError, ChunkErrorKind};
+use crate::scratch::{Buffer, Bytes, Pool};
+
+impl ChunkCodec {
+    /// Runs the bytes-to-bytes codecs, the first first.
+    pub(super) fn encode_bytes(
+        &self,
+        mut bytes: Buffer,
+        out: &mut Vec<u8>,
+        pool: &mut Pool,
+    ) -> Result<(), ChunkError> {
+        let Some(((last, last_place), others)) = self.bound.bytes.split_last() else {
+            *out = bytes.into_vec();
+            return Ok(());
+        };
+        for (codec, place) in others {
+            let mut encoded = pool.take_empty();
+            codec.encode(&bytes, &mut encoded).map_err(|kind| chunk_error(place, kind))?;
+            pool.give(bytes);
+            bytes = encoded.into();
+        }
+        if out.capacity() == 0 {
+            *out = pool.take_empty();
+        }
+        out.clear();
+        last.encode(&bytes, out).map_err(|kind| chunk_error(last_place, kind))?;
+        pool.give(bytes);
+        Ok(())
+    }
+
+    /// Undoes the bytes-to-bytes codecs, the last first.
+    pub(super) fn decode_bytes<'a>(
+        &self,
+        mut bytes: Bytes<'a>,
+        pool: &mut Pool,
+    ) -> Result<Bytes<'a>, ChunkError> {
+        let codecs = self.bound.bytes.iter().zip(&self.lengths).rev();
+        for ((codec, place), decoded_len) in codecs {
+            let failed = |kind| chunk_error(place, kind);
+            if let Some(prefix) = codec.decoded_prefix(&bytes) {
+                let length = prefix.map_err(failed)?;
+                if let Some(expected) = *decoded_len
+                    && widen(length) != expected
+                {
+                    let found = widen(length);
+                    return Err(failed(ChunkErrorKind::DecodedLength { found, expected }));
+                }
+                bytes.truncate(length);
+                continue;
+            }
+            let decoded = match decoded_len {
+                Some(length) => decode_exactly(&**codec, &bytes, *length, pool),
+                None => {
+                    decode_up_to(&**codec, &bytes, self.bound.options.unknown_decoded_len, pool)
+                }
+            };
+            let decoded = decoded.map_err(failed)?;
+            bytes.give_to(pool);
+            bytes = Bytes::Taken(decoded);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Decodes to a length that is known.
+fn decode_exactly(
+    codec: &dyn ByteCodec,
+    encoded: &[u8],
+    length: u64,
+    pool: &mut Pool,
+) -> Result<Buffer, ChunkErrorKind> {
+    // No longer than the elements, which the address space holds, but for what codecs add.
+    let expected =
+        usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })?;
+    codec.check_len(encoded, expected)?;
+    let mut decoded = pool.take(expected)?;
+    codec.decode_to(encoded, &mut decoded)?;
+    Ok(decoded)
+}
+
+/// Decodes to a length that is not known.
+fn decode_up_to(
+    codec: &dyn ByteCodec,
+    encoded: &[u8],
+    limit: u64,
+    pool: &mut Pool,
+) -> Result<Buffer, ChunkErrorKind> {
+    let mut decoded = pool.take_empty();
+    codec.decode_up_to(encoded, limit, &mut decoded)?;
+    if widen(decoded.len()) > limit {
+        return Err(ChunkErrorKind::DecodedLimit { limit });
+    }
+    Ok(decoded.into())
+}

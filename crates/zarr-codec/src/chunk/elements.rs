@@ -1,0 +1,184 @@
+//! All elements of a chunk, to be changed and encoded again.
+
+use zarr_view::{CopyError, Element, Output, View};
+
+use super::{ChunkCodec, ChunkLeaf, Empty, Encoded, Input, chunk_error, swap};
+use crate::chain::Bound;
+use crate::error::ChunkError;
+use crate::leaf::LeafElements;
+use crate::leaf::shard::ShardDecoder;
+use crate::route::Source;
+use crate::scratch::{Buffer, Bytes, Scratch};
+
+/// In which order all elements of a chunk are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// C order of the chunk's shape.
+    C,
+    /// The order in which they are stored, where that is one view: nothing moves. Otherwise C
+    /// order.
+    Stored,
+}
+
+/// All elements of a chunk, in memory of a [`Scratch`]; made by [`ChunkCodec::elements`].
+///
+/// # Examples
+/// ```
+/// use zarr_codec::{AxisEdges, Chain, Order, Scratch};
+/// use zarr_metadata::{Codec, DataType};
+///
+/// let codecs = Codec::list_from_json(
+///     br#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#,
+/// )?;
+/// let chain = Chain::bind(&codecs, &DataType::Uint8, &[AxisEdges::one(2), AxisEdges::one(3)])?;
+/// let codec = chain.for_shape(&[2, 3])?;
+/// let (mut chunk, mut scratch) = (vec![0, 3, 1, 4, 2, 5], Scratch::new());
+/// let mut elements = codec.decode_elements(&mut chunk, Order::Stored, &[0], &mut scratch)?;
+/// let (view, bytes) = elements.parts_mut();
+/// bytes[view.position(&[1, 2]).unwrap()] = 9;
+/// codec.encode_elements(elements, &[0], &mut chunk, &mut scratch)?;
+/// assert_eq!(chunk, [0, 3, 1, 4, 2, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ChunkElements {
+    buffer: Buffer,
+    /// Of the chunk's shape, leading to the elements.
+    view: View,
+    order: Order,
+}
+
+impl ChunkElements {
+    /// A view of the chunk's shape, and the bytes that it leads to.
+    pub fn parts_mut(&mut self) -> (&View, &mut [u8]) {
+        (&self.view, &mut self.buffer)
+    }
+}
+
+impl ChunkCodec {
+    /// Decodes all elements of a chunk, to change some of them.
+    ///
+    /// `encoded` is the whole encoded chunk. Its memory is taken, so that no more is held than the
+    /// elements and, while it decodes, one other buffer of at most their length.
+    ///
+    /// # Errors
+    /// As [`decode`](ChunkCodec::decode).
+    pub fn decode_elements(
+        &self,
+        encoded: &mut Vec<u8>,
+        order: Order,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<ChunkElements, ChunkError> {
+        let Scratch { pool, shard: shard_scratch, .. } = scratch;
+        let bytes = self.decode_bytes(Bytes::Taken(std::mem::take(encoded).into()), pool)?;
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let failed = |kind| chunk_error(place, kind);
+        let plain = element.moved(false);
+        let leaf = match &self.leaf {
+            ChunkLeaf::Elements(leaf) => leaf,
+            ChunkLeaf::Shard(shard) => {
+                let scratch = shard_scratch.get_or_insert_default();
+                let mut source = Source::Shard(ShardDecoder::new(shard, &bytes, fill, scratch)?);
+                let gathered = self.route.gather(0, &mut source, plain, pool);
+                let buffer = gathered.map_err(|fault| fault.at(place))?;
+                drop(source);
+                bytes.give_to(pool);
+                return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
+            }
+        };
+        let decoded = leaf.decode(bytes, self.elements, element, pool);
+        let LeafElements { bytes, swapped } = decoded.map_err(failed)?;
+        let Some(view) = self.stored_view(order) else {
+            let mut source = Source::Elements(bytes, element.moved(swapped));
+            let gathered = self.route.gather(0, &mut source, plain, pool);
+            let buffer = gathered.map_err(|fault| fault.at(place))?;
+            return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
+        };
+        let mut buffer = bytes.into_buffer(pool).map_err(failed)?;
+        swap_all(&mut buffer, element.moved(swapped));
+        Ok(ChunkElements { buffer, view: view.clone(), order: Order::Stored })
+    }
+
+    /// As [`decode_elements`](ChunkCodec::decode_elements), of a chunk that is not stored: each of them `fill`.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if `fill` is not one element, or if there is no memory.
+    pub fn filled_elements(
+        &self,
+        order: Order,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<ChunkElements, ChunkError> {
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let failed = |kind| chunk_error(place, kind);
+        let len = self.elements.saturating_mul(element.size());
+        let mut buffer = scratch.pool.take(len).map_err(failed)?;
+        let whole = self.whole()?;
+        Output::new(&mut buffer, &whole, element.size())
+            .and_then(|mut out| out.fill(fill))
+            .map_err(|error| failed(error.into()))?;
+        Ok(match self.stored_view(order) {
+            Some(view) => ChunkElements { buffer, view: view.clone(), order: Order::Stored },
+            None => ChunkElements { buffer, view: whole, order: Order::C },
+        })
+    }
+
+    /// Encodes a chunk from elements of its own; otherwise as [`encode`](ChunkCodec::encode).
+    ///
+    /// # Errors
+    /// As [`encode`](ChunkCodec::encode).
+    pub fn encode_elements(
+        &self,
+        elements: ChunkElements,
+        fill: &[u8],
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded, ChunkError> {
+        self.check_writable()?;
+        let ChunkElements { mut buffer, view, order } = elements;
+        let leaf = match &self.leaf {
+            ChunkLeaf::Elements(leaf) => leaf,
+            ChunkLeaf::Shard(_) => {
+                let input = Input { data: &buffer, view: &view, fill };
+                let content = self.encode_unless_empty(input, Empty::Encode, out, scratch)?;
+                scratch.pool.give(buffer);
+                return Ok(content);
+            }
+        };
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let moved = element.moved(leaf.swaps(element));
+        let pool = &mut scratch.pool;
+        self.share_memory(leaf, out, pool);
+        match order {
+            Order::Stored => swap_all(&mut buffer, moved),
+            Order::C => {
+                let encoded = self.route.encode_from(0, buffer, moved, pool);
+                buffer = encoded.map_err(|kind| chunk_error(place, kind))?;
+            }
+        }
+        self.encode_leaf(leaf, buffer, fill, Empty::Encode, out, pool)
+    }
+
+    /// Where elements may stay as they are stored: one view of a leaf that is no shard.
+    fn stored_view(&self, order: Order) -> Option<&View> {
+        let is_shard = matches!(self.leaf, ChunkLeaf::Shard(_));
+        self.route.view().filter(|_| order == Order::Stored && !is_shard)
+    }
+
+    /// A view of all elements in C order of the chunk's shape.
+    fn whole(&self) -> Result<View, ChunkError> {
+        View::contiguous(self.shape())
+            .map_err(|error| chunk_error(&self.bound.leaf_place, CopyError::from(error).into()))
+    }
+}
+
+/// Reverses each unit of every element, in place, where they are to be swapped.
+fn swap_all(elements: &mut [u8], element: Element) {
+    match element.unit() {
+        2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),
+        4 => elements.as_chunks_mut::<4>().0.iter_mut().for_each(|unit| unit.reverse()),
+        8 => elements.as_chunks_mut::<8>().0.iter_mut().for_each(|unit| unit.reverse()),
+        _ => swap(elements, element),
+    }
+}
