@@ -69,6 +69,15 @@ impl Axis {
     /// # Errors
     /// [`GridError::Length`]; [`GridError::ChunkOutOfBounds`] for the first chunk that is not
     /// declared, with the entries before it written.
+    ///
+    /// # Examples
+    /// ```
+    /// let axis = zarr_grid::Axis::from_edges(9, [2, 3, 4])?;
+    /// let (mut starts, mut edges) = ([0; 2], [0; 2]);
+    /// axis.spans_of(&[2, 0], &mut starts, &mut edges)?;
+    /// assert_eq!((starts, edges), ([5, 0], [4, 2]));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn spans_of(
         &self,
         chunks: &[u64],

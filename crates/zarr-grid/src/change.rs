@@ -154,6 +154,16 @@ impl Grid {
     ///
     /// # Errors
     /// [`GridError::Rank`]; those of [`Axis::resized`] on their axis.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid, Growth};
+    ///
+    /// let grid = Grid::new([Axis::from_edges(59, [31, 28])?, Axis::regular(8, 4)?]);
+    /// let longer = grid.resized(&[87, 10], &[Growth::RepeatLast, Growth::RepeatLast])?;
+    /// assert_eq!(longer.declared(), [3, 3]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn resized(&self, shape: &[u64], growth: &[Growth<'_>]) -> Result<Grid, GridError> {
         self.check_rank("extents", shape.len())?;
         self.check_rank("growths", growth.len())?;
@@ -204,6 +214,17 @@ impl Grid {
     /// [`GridError::NothingToConcat`]; [`GridError::AxisOutOfBounds`]; [`GridError::Rank`];
     /// [`GridError::PieceMismatch`] on the axis, not joined, on which a piece has another extent
     /// or other occupied chunks than the first; those of [`Axis::concat`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid};
+    ///
+    /// let (january, february) = (Grid::regular(&[31, 8], &[31, 4])?, Grid::regular(&[28, 8], &[28, 4])?);
+    /// let joined = Grid::concat(0, &[&january, &february])?;
+    /// assert_eq!(joined.axes()[0], Axis::from_edges(59, [31, 28])?);
+    /// assert_eq!(joined.axes()[1], Axis::regular(8, 4)?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn concat(axis: usize, pieces: &[&Grid]) -> Result<Grid, GridError> {
         let first = pieces.first().ok_or(GridError::NothingToConcat)?;
         let rank = first.rank();

@@ -161,6 +161,16 @@ impl Grid {
     /// # Errors
     /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] and [`GridError::IndexOutOfBounds`]
     /// on their axis. An element of the chunk that lies past the array's end has no index.
+    ///
+    /// # Examples
+    /// ```
+    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[4, 4])?;
+    /// let mut index = [0; 2];
+    /// grid.index_of(&[2, 1], &[1, 3], &mut index)?;
+    /// assert_eq!(index, [9, 7]);
+    /// assert!(grid.index_of(&[2, 1], &[2, 3], &mut index).is_err()); // row 10
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn index_of(
         &self,
         chunk: &[u64],
@@ -197,11 +207,21 @@ impl Grid {
         self.for_chunk(chunk, origin, "indices", |axis, chunk| axis.span(chunk).0)
     }
 
-    /// Writes the shape of the part of a declared chunk that lies within the array: all zeros on
-    /// axes where it is not occupied.
+    /// Writes the shape of the part of a declared chunk that lies within the array: 0 on axes where
+    /// it is not occupied.
     ///
     /// # Errors
     /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    ///
+    /// # Examples
+    /// ```
+    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[4, 4])?;
+    /// let (mut stored, mut clipped) = ([0; 2], [0; 2]);
+    /// grid.chunk_shape(&[2, 1], &mut stored)?;
+    /// grid.clipped_shape(&[2, 1], &mut clipped)?;
+    /// assert_eq!((stored, clipped), ([4, 4], [2, 4]));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn clipped_shape(&self, chunk: &[u64], shape: &mut [u64]) -> Result<(), GridError> {
         self.for_chunk(chunk, shape, "extents", |axis, chunk| {
             axis.clipped(chunk).map_or(0, |range| range.end - range.start)
@@ -266,10 +286,21 @@ impl Grid {
         Chunks::new(self.axes.iter().map(|axis| axis.cuts(0..axis.extent())))
     }
 
-    /// The occupied chunks of a box of chunk numbers, in C order.
+    /// The occupied chunks of a box of chunk numbers, in C order. What of the box is not occupied is
+    /// left out.
     ///
     /// # Errors
     /// [`GridError::Rank`]; [`GridError::TooManyChunks`].
+    ///
+    /// # Examples
+    /// ```
+    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[5, 5])?;
+    /// let mut chunks = grid.chunk_box(&[1..7, 0..2])?;
+    /// assert_eq!(chunks.next_part().unwrap().chunk, [1, 0]);
+    /// assert_eq!(chunks.next_part().unwrap().chunk, [1, 1]);
+    /// assert!(chunks.is_empty());
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
     pub fn chunk_box(&self, chunks: &[Range<u64>]) -> Result<Chunks<'_>, GridError> {
         self.check_rank("ranges", chunks.len())?;
         Chunks::new(self.axes.iter().zip(chunks).map(|(axis, chunks)| {

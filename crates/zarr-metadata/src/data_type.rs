@@ -103,6 +103,19 @@ macro_rules! data_types {
     ($($variant:ident $name:literal $component:expr, $components:literal;)*) => {
         /// What the elements of an array are.
         ///
+        /// # Examples
+        /// ```
+        /// use zarr_metadata::DataType;
+        ///
+        /// let int4: DataType = "int4".parse()?;
+        /// assert_eq!((int4.size(), int4.is_sub_byte()), (Some(1), true));
+        /// let layout = DataType::Complex128.layout().expect("a type of fixed size");
+        /// assert_eq!((layout.size(), layout.swap_unit), (16, 8));
+        /// // Types whose values are not interpreted are known by name, and kept.
+        /// assert_eq!(DataType::from_json(br#""string""#)?.size(), None);
+        /// # Ok::<_, zarr_metadata::MetadataError>(())
+        /// ```
+        ///
         /// # Spec
         /// Zarr v3 core 3.1, "Data types"; zarr-extensions `data-types/*`.
         #[derive(Debug, Clone, PartialEq, Eq)]

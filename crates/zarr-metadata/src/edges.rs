@@ -11,6 +11,9 @@ use crate::rule::Rule;
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The lengths of the chunks along one axis, as the document writes them.
+///
+/// # Spec
+/// zarr-extensions `chunk-grids/rectilinear`, "Run-length encoding"; SD-04, SD-06.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkEdges {
     /// One number: a regular axis of `ceil(length / number)` chunks (SD-04).

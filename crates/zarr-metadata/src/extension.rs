@@ -11,6 +11,17 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// An extension that this crate knows by name at most, kept as it was written.
 ///
 /// Two are equal if their JSON texts are, but for the space between tokens.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Extension};
+///
+/// let codec = Codec::Unknown(Extension::new("example.rle", Some(r#"{"runs": 3}"#))?);
+/// let json = r#"{"name": "example.rle", "configuration": {"runs": 3}}"#;
+/// assert_eq!(codec.to_json(), json);
+/// assert_eq!(Codec::from_json(json.as_bytes())?, codec);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Extension {
     name: Box<str>,

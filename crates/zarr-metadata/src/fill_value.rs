@@ -15,6 +15,19 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` is not `0.0`, and
 /// payloads of NaN tell apart, however either is spelled in JSON. Of types that are not interpreted
 /// the JSON is compared, but for the space between tokens.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{DataType, FillValue};
+///
+/// let missing = FillValue::parse(&DataType::Int16, "-999")?;
+/// assert_eq!(missing.bytes(), Some(&(-999_i16).to_le_bytes()[..]));
+///
+/// let nan = FillValue::parse(&DataType::Float32, "\"NaN\"")?;
+/// assert_eq!(nan, FillValue::from_bytes(&DataType::Float32, &f32::NAN.to_le_bytes())?);
+/// assert_ne!(nan, FillValue::parse(&DataType::Float32, "\"0x7fc00001\"")?);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct FillValue {
     json: Box<str>,

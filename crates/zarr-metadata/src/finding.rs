@@ -5,6 +5,17 @@ use std::fmt;
 /// Something that a document should not have, and that does not keep it from being read.
 ///
 /// Its text is one line: the JSON path, what was found, what is allowed, and the id in brackets.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::NodeMetadata;
+///
+/// let json = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"x": [0, NaN]}}"#;
+/// let group = NodeMetadata::from_json(json)?;
+/// let [finding] = group.findings() else { panic!("one") };
+/// assert_eq!((finding.id(), finding.path()), ("not-finite-word", "$.attributes.x[1]"));
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub(crate) id: &'static str,

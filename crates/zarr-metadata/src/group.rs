@@ -154,6 +154,22 @@ impl fmt::Debug for GroupMetadata {
 /// Copies of the documents below a group, by their path in it.
 ///
 /// They are as old as the last consolidation: the documents themselves may say otherwise by now.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{GroupMetadata, NodeMetadata};
+///
+/// let root = GroupMetadata::from_json(br#"{
+///   "zarr_format": 3, "node_type": "group",
+///   "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {
+///     "station": {"zarr_format": 3, "node_type": "group"}
+///   }}
+/// }"#)?;
+/// let nodes = root.consolidated_metadata().expect("copies of the documents below");
+/// assert!(nodes.paths().eq(["station"]));
+/// assert!(matches!(nodes.node("station"), Some(Ok(NodeMetadata::Group(_)))));
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ConsolidatedMetadata<'a> {
     nodes: Vec<(Cow<'a, str>, Raw<'a>)>,

@@ -8,6 +8,17 @@ use crate::json::{utf8, write_string};
 use crate::rule::Rule;
 
 /// A `zarr.json`, by its `node_type`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::NodeMetadata;
+///
+/// let json = br#"{"zarr_format": 3, "node_type": "group"}"#;
+/// assert!(matches!(NodeMetadata::from_json(json)?, NodeMetadata::Group(_)));
+/// let old = NodeMetadata::from_json(br#"{"zarr_format": 2}"#).unwrap_err();
+/// assert_eq!(old.to_string(), "$.zarr_format: found 2, expected 3: this is Zarr version 2");
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeMetadata {
     /// `"array"`

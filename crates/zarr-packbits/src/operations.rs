@@ -61,6 +61,17 @@ impl Packing {
     /// Ranges that start and end at multiples of eight elements share no byte, so that a chunk may
     /// be split at those for several threads.
     ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// let packing = Packing::builder(4).build()?;
+    /// let mut packed = [0x11, 0x11, 0x11];
+    /// packing.pack_range(&[2, 3, 4], 1, &mut packed)?;
+    /// assert_eq!(packed, [0x21, 0x43, 0x11]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`].
     pub fn pack_range(&self, src: &[u8], first: usize, packed: &mut [u8]) -> Result<(), Error> {
@@ -112,6 +123,20 @@ impl Packing {
     ///
     /// `packed` may be any part of a chunk, such as the bytes that
     /// [`byte_range`](Packing::byte_range) names; it may be longer than the elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// // Elements 5 and 6 of six bits each, out of the bytes in which they are.
+    /// let packing = Packing::builder(6).build()?;
+    /// let chunk = [0x41, 0x21, 0x0c, 0x44, 0x61, 0x1c]; // 1 5 2 3 4 5 6 7
+    /// let range = packing.byte_range(5, 2).unwrap();
+    /// let mut out = [0; 2];
+    /// packing.unpack_at(&chunk[range.bytes], range.bit, &mut out)?;
+    /// assert_eq!(out, [5, 6]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`].

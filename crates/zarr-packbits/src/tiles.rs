@@ -44,6 +44,16 @@ impl Packing {
     /// `tile_bytes` has room for so many: there a packed element starts at a byte, and kernels run
     /// at full speed. 16 to 32 KiB suit the first-level caches of today.
     ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// let packing = Packing::builder(16).last_bit(9).build()?; // two bytes an element
+    /// let tiles: Vec<_> = packing.tiles(100..300, 256)?.collect();
+    /// assert_eq!(tiles, [100..128, 128..256, 256..300]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::TileLength`] if not even one element fits, [`Error::ElementRange`] if the range
     /// ends before it starts.

@@ -20,6 +20,24 @@ use crate::json::{Grammar, Raw, utf8};
 
 /// One codec of a chain, its configuration typed.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, CodecKind, Transpose};
+///
+/// let chain = Codec::list_from_json(
+///     br#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "packbits"}]"#,
+/// )?;
+/// assert_eq!(chain[0], Codec::Transpose(Transpose { order: vec![1, 0] }));
+/// assert_eq!(chain[1].kind(), Some(CodecKind::ArrayToBytes));
+/// assert_eq!(chain[1].to_json(), r#"{"name": "packbits"}"#);
+///
+/// // What is not known is kept as it was written.
+/// let unknown = Codec::from_json(br#"{"name": "example.rle", "configuration": {"n": 1.0}}"#)?;
+/// let Codec::Unknown(extension) = unknown else { panic!("it is not known") };
+/// assert_eq!(extension.configuration(), Some(r#"{"n": 1.0}"#));
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// Zarr v3 core 3.1, "Codecs"; the document of each codec.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -69,6 +69,17 @@ pub fn copy(
 /// # Errors
 /// As [`copy`], and [`ViewError::Elements`](crate::ViewError::Elements) if the numbers of elements
 /// differ.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{Element, View, copy_in_order};
+///
+/// let columns = View::contiguous(&[2, 3])?.permute(&[1, 0])?;
+/// let mut flat = [0; 6];
+/// copy_in_order(&columns, b"abcdef", &View::contiguous(&[6])?, &mut flat, Element::new(1), &[])?;
+/// assert_eq!(&flat, b"adbecf");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn copy_in_order(
     src_view: &View,
     src: &[u8],

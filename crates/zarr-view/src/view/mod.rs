@@ -172,6 +172,14 @@ impl View {
     /// # Errors
     /// [`ViewError::Range`] if an interval is not within its dimension, [`ViewError::Rank`] if
     /// there is not one for each.
+    ///
+    /// # Examples
+    /// ```
+    /// # use zarr_view::View;
+    /// let view = View::contiguous(&[4])?.with_mask(&[(0, 3)])?.with_mask(&[(1, 4)])?;
+    /// assert_eq!(view.mask(), Some(&[(1, 3)][..]));
+    /// # Ok::<(), zarr_view::ViewError>(())
+    /// ```
     pub fn with_mask(&self, mask: &[(usize, usize)]) -> Result<Self, ViewError> {
         check_mask(&self.shape, mask)?;
         let mask = mask
