@@ -5,7 +5,7 @@
 //! are found in the code by their names: a name that contains `sd_13` shows row SD-13. A row that
 //! no test shows is an error; the rest becomes `docs/conformance.md`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -99,24 +99,26 @@ fn decisions(tests: &Tests, page: &mut String, missing: &mut Vec<String>) -> Out
     Ok(())
 }
 
-/// The tests of the workspace: the file of each by name.
+/// The tests of the workspace that are run: name and file.
 struct Tests {
-    files: BTreeMap<String, String>,
+    files: BTreeSet<(String, String)>,
 }
 
 impl Tests {
     fn find() -> Result<Self, String> {
-        let mut files = BTreeMap::new();
+        let mut files = BTreeSet::new();
         for path in tracked()?.into_iter().filter(|path| path.ends_with(".rs")) {
             let Ok(code) = fs::read_to_string(root().join(&path)) else { continue };
             let mut is_test = false;
             for line in code.lines().map(str::trim) {
                 if line == "#[test]" {
                     is_test = true;
+                } else if line.starts_with("#[ignore") {
+                    is_test = false;
                 } else if let Some(rest) = line.strip_prefix("fn ") {
                     let name = rest.split('(').next().unwrap_or(rest);
                     if std::mem::take(&mut is_test) {
-                        files.insert(name.to_owned(), path.clone());
+                        files.insert((name.to_owned(), path.clone()));
                     }
                 }
             }

@@ -16,12 +16,8 @@ pub(crate) fn root() -> PathBuf {
 
 /// The files that git tracks, relative to the root.
 pub(crate) fn tracked() -> Result<Vec<String>, String> {
-    let output = Command::new("git")
-        .args(["ls-files"])
-        .current_dir(root())
-        .output()
-        .map_err(|error| format!("could not start git: {error}"))?;
-    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    let list = output(Command::new("git").arg("ls-files"))?;
+    Ok(list.lines().map(str::to_owned).collect())
 }
 
 /// Runs `cargo` with `arguments` and the given environment variables, says so, and reports failure.

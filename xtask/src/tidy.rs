@@ -14,16 +14,20 @@ const LONGEST: usize = 500;
 const UNSAFE: &[&str] = &[
     "crates/zarr-codec/src/compressor/blosc/",
     "crates/zarr-packbits/src/arch/",
-    "crates/zarr-view/src/alloc.rs",
     "crates/zarr-view/src/copy/",
-    "crates/zarr-view/src/output/",
     "xtask/no-std/",
 ];
 
 /// Reports every broken rule, one a line.
 pub(crate) fn tidy(_: &[String]) -> Outcome {
     let mut faults = Vec::new();
-    for path in tracked()? {
+    let files = tracked()?;
+    for place in UNSAFE {
+        if !files.iter().any(|path| path.starts_with(place)) {
+            faults.push(format!("{place}: listed as a place of unsafe code, and not there"));
+        }
+    }
+    for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
             continue; // deleted, or not text
         };

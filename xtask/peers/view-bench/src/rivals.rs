@@ -24,17 +24,23 @@ pub fn rivals(case: &Case) -> Vec<(&'static str, Copy<'_>)> {
     match case.size {
         1 => typed::<u8>(case),
         2 => typed::<u16>(case),
-        4 => {
-            let mut all = typed::<u32>(case);
-            all.push(("hptt", hptt32(case)));
-            all
-        }
-        _ => {
-            let mut all = typed::<u64>(case);
-            all.push(("hptt", hptt64(case)));
-            all
-        }
+        4 => with_hptt(typed::<u32>(case), case),
+        _ => with_hptt(typed::<u64>(case), case),
     }
+}
+
+#[cfg(not(feature = "hptt"))]
+fn with_hptt<'a>(all: Vec<(&'static str, Copy<'a>)>, _: &Case) -> Vec<(&'static str, Copy<'a>)> {
+    all
+}
+
+#[cfg(feature = "hptt")]
+fn with_hptt<'a>(
+    mut all: Vec<(&'static str, Copy<'a>)>,
+    case: &'a Case,
+) -> Vec<(&'static str, Copy<'a>)> {
+    all.push(("hptt", if case.size == 4 { hptt32(case) } else { hptt64(case) }));
+    all
 }
 
 fn typed<T: std::marker::Copy + Send + Sync + 'static>(
@@ -78,6 +84,7 @@ fn typed<T: std::marker::Copy + Send + Sync + 'static>(
     all
 }
 
+#[cfg(feature = "hptt")]
 fn hptt32(case: &Case) -> Copy<'_> {
     Box::new(|src, dst| {
         hptt::transpose_f32(
@@ -94,6 +101,7 @@ fn hptt32(case: &Case) -> Copy<'_> {
     })
 }
 
+#[cfg(feature = "hptt")]
 fn hptt64(case: &Case) -> Copy<'_> {
     Box::new(|src, dst| {
         hptt::transpose_f64(
