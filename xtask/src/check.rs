@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Instant;
 
-use crate::run::{Outcome, cargo, root};
+use crate::run::{Outcome, cargo, root, tracked};
 use crate::{api, book, conformance, fixtures, s3, tidy};
 
 /// A part of the checks, with the minutes it may take on two cores that have nothing compiled yet.
@@ -63,7 +63,19 @@ fn rules() -> Outcome {
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
-    conformance::conformance(&["--check".to_owned()])
+    conformance::conformance(&["--check".to_owned()])?;
+    lock_files()
+}
+
+/// Workspaces of their own have lock files of their own, which a dependency of ours may outdate.
+fn lock_files() -> Outcome {
+    let files = tracked()?;
+    for lock in files.iter().filter(|path| path.ends_with("/Cargo.lock")) {
+        let manifest = lock.replace("Cargo.lock", "Cargo.toml");
+        let what = ["update", "--workspace", "--locked", "--quiet", "--manifest-path", &manifest];
+        cargo(&what, &[])?;
+    }
+    Ok(())
 }
 
 fn clippy() -> Outcome {
