@@ -1,10 +1,13 @@
 //! `zarr-kit copy`.
 
+use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::json;
 use zarr_kit::array::Node;
 use zarr_kit::array::copy::{CopyOptions, copy_tree};
+use zarr_kit::array::store::{LeftoverKind, LocalStore};
 use zarr_kit::metadata::{Codec, MetadataError};
 use zarr_kit::{ArrayError, ArrayMetadata, Prefix};
 
@@ -68,6 +71,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         place: target.shown.clone(),
         source: Box::new(source),
     })?;
+    if args.resume {
+        remove_temporaries(&target)?;
+    }
     let document = |finished_before: bool| {
         json!({
             "source": source.shown, "target": target.shown,
@@ -99,6 +105,23 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ));
     }
     done(args.json, text, || document(false))
+}
+
+/// Removes the files that the killed copy was writing, so that the target is as if nothing had
+/// happened. Nobody else writes to a target that is being copied into.
+fn remove_temporaries(target: &Place) -> Result<(), CliError> {
+    let Some(folder) = &target.folder else { return Ok(()) };
+    let mut left = Vec::new();
+    LocalStore::open(folder)?.leftovers(&Prefix::root(), &mut |leftover| {
+        if leftover.kind == LeftoverKind::Temporary && !leftover.in_use {
+            left.push(leftover.path);
+        }
+        ControlFlow::Continue(())
+    })?;
+    for path in left {
+        fs::remove_file(&path).map_err(|source| CliError::File { path, source })?;
+    }
+    Ok(())
 }
 
 /// The metadata of the target of one array.
