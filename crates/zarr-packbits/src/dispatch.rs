@@ -1,6 +1,6 @@
 //! The one place where a kernel is chosen.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch;
 
 /// A way of moving bits, by the instructions it needs. All give the same result.
@@ -29,11 +29,11 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Self::Reference | Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Avx2 => arch::Avx2::new().is_some(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Avx512 => arch::Avx512::new().is_some(),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
             Self::Avx2 | Self::Avx512 => false,
         }
     }

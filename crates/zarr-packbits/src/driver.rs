@@ -12,7 +12,7 @@
 //! buffer; what they leave is done by the portable kernel in a buffer with room to spare. The
 //! AVX-512 kernel unpacks from any bit to the last element without any of that.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
@@ -21,11 +21,11 @@ const SPARE: usize = 192;
 
 /// Unpacked bytes from which on the AVX-512 kernel writes past the caches, which it would only clear.
 /// The others gain nothing: their vectors are no whole lines, and a detour by a buffer costs more.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const STREAM_FROM: usize = 8 << 20;
 
 /// Unpacked bytes from which on it pays to fill the registers of the AVX2 kernel.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const AVX2_FROM: usize = 64;
 
 /// How many fields precede the first that starts with a byte. `None` if there is no such field:
@@ -42,7 +42,7 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
     if bit == 0 && field.is_copy() {
         return dst.copy_from_slice(&packed[..dst.len()]);
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx512
         && let Some(avx512) = Avx512::new()
         && avx512.unpack(field, packed, bit, dst, dst.len() >= STREAM_FROM)
@@ -66,9 +66,9 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
 /// Unpacks from the start of `packed` on.
 fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     let (mut packed, mut dst) = (packed, dst);
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     let _ = kernel;
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx2
         && dst.len() >= AVX2_FROM
         && let Some(avx2) = Avx2::new()
@@ -125,16 +125,16 @@ pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bi
 
 /// Packs a multiple of eight fields to the whole of `dst`.
 fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     let _ = kernel;
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx512
         && let Some(avx512) = Avx512::new()
     {
         return avx512.pack(field, src, dst);
     }
     let (mut src, mut dst) = (src, dst);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx2
         && src.len() >= AVX2_FROM
         && let Some(avx2) = Avx2::new()

@@ -30,7 +30,8 @@
 //!
 //! # Features
 //! `std` (default): finds out at run time what the processor can do. Without it the crate is
-//! `no_std`, and uses the instructions that it is compiled for.
+//! `no_std`, and uses the instructions that it is compiled for; on targets without vector registers,
+//! as of operating systems, the portable kernel.
 //!
 //! # Non-goals
 //! Data type names, JSON, fill values, big-endian memory, parallelism: whoever calls has those.
@@ -42,7 +43,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod arch;
 mod dispatch;
 mod driver;

@@ -9,7 +9,7 @@
 pub enum Kernel {
     /// No vector instructions but those the compiler finds, on any machine.
     Portable,
-    /// SSE2: every x86-64.
+    /// SSE2: every x86-64, but for targets that leave vector registers alone, as of operating systems.
     Sse2,
     /// AVX2: x86-64 since Haswell and Zen 1.
     Avx2,
@@ -19,7 +19,7 @@ pub enum Kernel {
 
 /// Whether the processor has all of these features: asked at run time, or else known to the
 /// compiler.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 macro_rules! has {
     ($($feature:tt),+) => {{
         #[cfg(feature = "std")]
@@ -39,13 +39,13 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Sse2 => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Avx2 => has!("avx2"),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Avx512 => has!("avx512f", "avx512bw"),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
             Self::Sse2 | Self::Avx2 | Self::Avx512 => false,
         }
     }

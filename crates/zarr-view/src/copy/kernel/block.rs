@@ -1,6 +1,6 @@
 //! One block of a transpose, small enough for the cache.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
 use super::super::dispatch::Kernel;
@@ -51,11 +51,11 @@ impl Block {
                 return self.elements::<N>(to);
             }
             match kernel {
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Kernel::Avx512 => self.avx512::<N>(to),
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Kernel::Avx2 => self.avx2::<N>(to),
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Kernel::Sse2 => self.vectors::<__m128i, N, 1>(to),
                 _ => self.vectors::<Plain, N, 1>(to),
             }
@@ -64,7 +64,7 @@ impl Block {
 
     /// # Safety
     /// As [`run`](Self::run), and one lane fits both ways.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn avx512<const N: usize>(&self, to: Move) {
         // SAFETY: the caller's; AVX-512 includes the others.
@@ -79,7 +79,7 @@ impl Block {
 
     /// # Safety
     /// As [`avx512`](Self::avx512).
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
     unsafe fn avx2<const N: usize>(&self, to: Move) {
         // SAFETY: the caller's.
@@ -92,7 +92,7 @@ impl Block {
     }
 
     /// How many lanes fit, in the direction in which tiles are wide.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[inline(always)]
     fn lanes<const N: usize>(&self, to: Move) -> usize {
         let wide = if self.aliased::<N>(to) { self.across.count } else { self.along.count };

@@ -9,7 +9,7 @@ mod scalar;
 mod swap;
 mod tile;
 mod vector;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 
 use super::Element;
@@ -152,7 +152,7 @@ impl Routine {
                 128 => self.sized::<128>(loops, src, dst),
                 _ => self.sized::<0>(loops, src, dst),
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             if self.stream {
                 x86::fence();
             }
@@ -255,7 +255,7 @@ impl Routine {
 /// # Safety
 /// `bytes` bytes are valid for reads from `src`, for writes from `dst`, and do not overlap.
 unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: head, lines and tail divide the row; `stream` is fenced at the end of `run`.
     unsafe {
         let head = dst.align_offset(LINE).min(bytes);
@@ -269,7 +269,7 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
             core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     // SAFETY: the caller's.
     unsafe {
         core::ptr::copy_nonoverlapping(src, dst, bytes);
@@ -279,8 +279,8 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 /// Asks for the cache line at `at`, which need not be valid.
 #[inline(always)]
 fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     x86::prefetch(at);
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     let _ = at;
 }

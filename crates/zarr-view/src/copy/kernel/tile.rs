@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn tiles_transpose() {
         check!(Portable, Plain, 1);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
             use core::arch::x86_64::{__m128i, __m256i, __m512i};
             check!(Sse2, __m128i, 1);

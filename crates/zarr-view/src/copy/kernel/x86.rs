@@ -1,4 +1,6 @@
 //! Vectors of SSE2, AVX2 and AVX-512, streaming stores and prefetches.
+//!
+//! Compiled only for targets that have SSE2, as all of x86-64 do but those of operating systems.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence,
@@ -204,13 +206,13 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 
 /// Orders streaming stores before all later stores.
 pub(super) fn fence() {
-    // SAFETY: SSE is part of x86-64.
+    // SAFETY: this module is compiled only where there is SSE2, which includes SSE.
     unsafe { _mm_sfence() };
 }
 
 /// Asks for the cache line at `at`, which need not be valid.
 #[inline(always)]
 pub(super) fn prefetch(at: *const u8) {
-    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+    // SAFETY: as in `fence`, and a prefetch never faults.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
 }
