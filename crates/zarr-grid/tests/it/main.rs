@@ -11,3 +11,4 @@ mod refine;
 mod regions;
 mod select;
 mod shard;
+mod traits;

@@ -11,3 +11,4 @@ mod grids;
 mod hostile;
 mod properties;
 mod support;
+mod traits;

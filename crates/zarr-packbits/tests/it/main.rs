@@ -7,3 +7,4 @@ mod errors;
 mod golden;
 mod layout;
 mod product;
+mod traits;

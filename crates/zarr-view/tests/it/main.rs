@@ -10,3 +10,4 @@ mod oracle;
 mod output;
 mod reshape;
 mod rng;
+mod traits;

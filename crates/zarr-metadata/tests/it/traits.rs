@@ -1,0 +1,20 @@
+//! What all types can do, whatever they hold: decided when this compiles.
+
+use std::fmt::Debug;
+
+use zarr_metadata::*;
+
+fn all<T: Send + Sync + Debug + Clone>() {}
+fn compared<T: Eq>() {}
+
+#[test]
+fn types_can_be_sent_shown_cloned_and_compared() {
+    all::<(ArrayMetadata, GroupMetadata, NodeMetadata, ConsolidatedMetadata<'_>, Finding)>();
+    all::<(ChunkGrid, ChunkEdges, EdgeRun, ChunkKeyEncoding, Separator, MetadataError)>();
+    all::<(Codec, Reshape, ReshapeDim, Transpose, Packbits, Sharding, Zstd, Blosc, Extension)>();
+    all::<(DataType, Layout, RawBits, FillValue)>();
+    compared::<(ArrayMetadata, GroupMetadata, NodeMetadata, ChunkGrid, ChunkEdges, Codec)>();
+    compared::<(ChunkKeyEncoding, DataType, FillValue, Finding, MetadataError, Extension)>();
+    let error = Codec::from_json(b"{}").unwrap_err();
+    let _: &dyn std::error::Error = &error;
+}
