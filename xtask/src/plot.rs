@@ -15,9 +15,13 @@ const FOLDER: &str = "docs/pictures";
 const COLOURS: &[&str] =
     &["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-const WIDTH: f64 = 960.0;
-const LABELS: f64 = 400.0;
+/// Of the dots; the names of rows stand to the left of it.
+const FIELD: f64 = 520.0;
+/// About the width of a letter.
+const LETTER: f64 = 6.7;
 const MARGIN: f64 = 24.0;
+/// Between a name and the dots.
+const GAP: f64 = 10.0;
 const LINE: f64 = 18.0;
 const LEGEND: f64 = 22.0;
 
@@ -46,18 +50,25 @@ pub(crate) fn plot(arguments: &[String]) -> Outcome {
 struct Scale {
     low: f64,
     high: f64,
+    /// Where it begins, to the right of the longest name.
+    left: f64,
 }
 
 impl Scale {
     /// One that has room for every dot, and for the line at 1.
     fn of(table: &Table) -> Self {
         let ratios = || table.rows.iter().flat_map(|row| row.relative().map(|(_, ratio)| ratio));
-        Self { low: ratios().fold(0.5, f64::min) / 1.2, high: ratios().fold(2.0, f64::max) * 1.2 }
+        let longest = table.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        Self {
+            low: ratios().fold(0.5, f64::min) / 1.2,
+            high: ratios().fold(2.0, f64::max) * 1.2,
+            left: MARGIN + LETTER * longest as f64 + GAP,
+        }
     }
 
     fn x(&self, ratio: f64) -> f64 {
         let part = (ratio / self.low).ln() / (self.high / self.low).ln();
-        LABELS + part * (WIDTH - LABELS - MARGIN)
+        self.left + part * FIELD
     }
 
     /// Multiples worth a line: 1, 2 and 5 in each decade, or 1 alone where there are many decades.
@@ -73,20 +84,22 @@ impl Scale {
 fn chart(table: &Table) -> String {
     let others = table.others();
     let scale = Scale::of(table);
+    let (left, right) = (scale.left, scale.left + FIELD);
+    let width = right + MARGIN;
     let columns = 4;
     let top = 34.0 + LEGEND * others.len().div_ceil(columns) as f64;
     let bottom = top + LINE * table.rows.len() as f64;
     let height = bottom + 44.0;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.1} {height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
          <title>{title}: times of others as multiples of ours</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
+         <rect width=\"{width:.1}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
          <text x=\"{MARGIN}\" y=\"20\" font-size=\"14\" font-weight=\"bold\">{title}</text>\n",
         title = escape(&table.name)
     );
     for (at, who) in others.iter().enumerate() {
-        let x = MARGIN + 6.0 + (at % columns) as f64 * (WIDTH - 2.0 * MARGIN) / columns as f64;
+        let x = MARGIN + 6.0 + (at % columns) as f64 * (width - 2.0 * MARGIN) / columns as f64;
         let y = 38.0 + LEGEND * (at / columns) as f64;
         dot(&mut svg, x, y, at, role_of(table, who));
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 10.0, y + 4.0, escape(who));
@@ -95,8 +108,8 @@ fn chart(table: &Table) -> String {
     let one = scale.x(1.0);
     let _ = writeln!(
         svg,
-        "<rect x=\"{LABELS}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"#fbeee6\"/>",
-        one - LABELS,
+        "<rect x=\"{left:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"#fbeee6\"/>",
+        one - left,
         bottom - top
     );
     for tick in scale.ticks() {
@@ -113,11 +126,11 @@ fn chart(table: &Table) -> String {
         let _ = writeln!(
             svg,
             "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n\
-             <line x1=\"{LABELS}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"#eeeeee\"/>",
-            LABELS - 10.0,
+             <line x1=\"{left:.1}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"#eeeeee\"/>",
+            left - GAP,
             y + 4.0,
             escape(&row.name),
-            WIDTH - MARGIN
+            right
         );
         for (time, ratio) in row.relative() {
             let at = others.iter().position(|who| *who == time.who).unwrap_or_default();
@@ -128,7 +141,7 @@ fn chart(table: &Table) -> String {
         svg,
         "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">time as a multiple of ours: \
          right of 1 is slower than we are, left of it faster</text>\n</svg>",
-        f64::midpoint(LABELS, WIDTH - MARGIN),
+        f64::midpoint(left, right),
         bottom + 36.0
     );
     svg
@@ -173,7 +186,9 @@ mod tests {
             let texts = svg.split(from).skip(1);
             texts.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
         };
-        let (dots, one) = (at("<circle cx=\""), at("<rect x=\"400\" y=\"56\" width=\"")[0] + 400.0);
+        let dots = at("<circle cx=\"");
+        let ground = at("<rect x=\"67.5\" y=\"56\" width=\"");
+        let one = 67.5 + ground[0];
         assert!((dots[2] + dots[3] - 2.0 * one).abs() < 0.3, "{dots:?}, {one}");
     }
 }
