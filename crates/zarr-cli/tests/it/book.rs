@@ -94,3 +94,29 @@ fn output(command: &str, folder: &Path) -> String {
         .expect("runs a shell");
     [output.stdout, output.stderr].iter().map(|text| String::from_utf8_lossy(text)).collect()
 }
+
+/// The index of the benchmarks says what its pages say: each row begins with the page that has all
+/// of its figures.
+#[test]
+fn headlines_are_those_of_their_pages() {
+    let docs = root().join("docs");
+    let index = fs::read_to_string(docs.join("bench.md")).expect("the index");
+    let mut figures = 0;
+    for row in index.lines().filter(|line| line.starts_with("| [")) {
+        let (_, link) = row.split_once("](").expect("a link");
+        let (link, rest) = link.split_once(')').expect("its end");
+        let page = link.split('#').next().unwrap_or_default();
+        let page = fs::read_to_string(docs.join(page)).expect("a page");
+        for figure in numbers(rest) {
+            assert!(numbers(&page).any(|number| number == figure), "{figure} is not in {link}");
+            figures += 1;
+        }
+    }
+    assert!(figures > 40, "{figures}");
+}
+
+/// The numbers in a text, as they are written.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty())
+}
