@@ -23,11 +23,6 @@ fn expected(
                 .collect(),
             None => fill.to_vec(),
         };
-        let value = if element.unit() == 1 && from.is_some() {
-            src[from.unwrap() as usize * size..][..size].to_vec()
-        } else {
-            value
-        };
         after[to as usize * size..][..size].copy_from_slice(&value);
     }
     after
