@@ -28,6 +28,12 @@
 //! and near constant time on any other. Look-ups do not allocate, nor does iterating over a region
 //! of up to four dimensions; lists of indices and of points are sorted in memory of their size.
 //!
+//! # Specification
+//! The chunk grid `rectilinear` of
+//! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/chunk-grids/rectilinear),
+//! and regular grids of Zarr v3 core 3.1. Numbers such as SD-05 are this project's readings of places
+//! that these leave open.
+//!
 //! # Hostile input
 //! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are
 //! checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.

@@ -111,12 +111,15 @@ impl Grid {
     /// use zarr_grid::{AxisPart, Grid, Select};
     ///
     /// let grid = Grid::regular(&[10, 10], &[5, 4])?;
-    /// let selection = grid.select(&[Select::Indices(&[7, 0]), Select::Step { range: 0..10, step: 5 }])?;
-    /// assert_eq!((selection.shape(), selection.len()), (&[2, 2][..], 4));
+    /// // Rows 7, 0 and 1, of each the columns 0 and 5.
+    /// let columns = Select::Step { range: 0..10, step: 5 };
+    /// let selection = grid.select(&[Select::Indices(&[7, 0, 1]), columns])?;
+    /// assert_eq!(selection.shape(), [3, 2]);
+    /// assert_eq!(selection.len(), 4); // chunks
     /// let mut parts = selection.parts();
     /// let part = parts.next_part().unwrap();
     /// assert_eq!(part.chunk, [0, 0]);
-    /// assert_eq!(part.axes[0], AxisPart::Indices { in_chunk: &[0], in_selection: &[1] });
+    /// assert_eq!(part.axes[0], AxisPart::Indices { in_chunk: &[0, 1], in_selection: &[1, 2] });
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn select(&self, axes: &[Select<'_>]) -> Result<Selection<'_>, GridError> {
@@ -156,13 +159,13 @@ impl AxisSelection<'_> {
 }
 
 impl Selection<'_> {
-    /// Shape of what is selected.
+    /// Shape of what is selected: the number of indices on each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Number of chunks that are touched.
+    /// Number of chunks that are touched, which is that of the [parts](Selection::parts).
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len

@@ -28,6 +28,11 @@
 //! - Lengths are checked before a byte is moved; wrong ones are an [`Error`], never a panic.
 //! - No operation allocates, and nothing outside the target is written.
 //!
+//! # Specification
+//! The codec `packbits` of
+//! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits).
+//! Numbers such as SD-10 are this project's readings of places that it leaves open.
+//!
 //! # Features
 //! `std` (default): finds out at run time what the processor can do. Without it the crate is
 //! `no_std`, and uses the instructions that it is compiled for; on targets without vector registers,

@@ -5,7 +5,8 @@ use super::{View, signed};
 /// Whether two neighbouring dimensions are one, and if not, why.
 ///
 /// # Spec
-/// "Conditions for mergeability" of tinygrad's pull request 2218, with the corrections of SD-62.
+/// "Conditions for mergeability" of tinygrad's pull request 2218, with corrections (SD-62): a split mask
+/// may span whole rows, and a single valid index needs no size to divide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Merge {
