@@ -1,9 +1,11 @@
 //! Builds `docs/` with mdBook, and fails on a dead link in what was built.
 //!
-//! Links that leave the book, such as `../crates/...`, lead into the repository: the book is built
-//! beside `docs`, so that they are right there. Links to other hosts are not followed.
+//! Files outside of `docs` that pages link to become pages too. Links to other hosts are not
+//! followed.
 
 #![forbid(unsafe_code)]
+
+mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -36,11 +38,13 @@ fn run() -> Result<Vec<String>, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let book = MDBook::load(root.join("docs")).map_err(|error| format!("{error:#}"))?;
     book.build().map_err(|error| format!("{error:#}"))?;
-    let pages = Page::all(&root.join("book"))?;
+    let folder = root.join("book");
+    source::bring_in(&root, &folder)?;
+    let pages = Page::all(&folder)?;
     let mut dead = Vec::new();
     for (path, page) in &pages {
         for link in &page.links {
-            if !is_alive(path, link, &pages) {
+            if !is_alive(path, link, &folder, &pages) {
                 dead.push(format!("{}: {link}", path.strip_prefix(&root)?.display()));
             }
         }
@@ -67,10 +71,8 @@ impl Page {
                 } else if name.ends_with(".html") && !REPEATED.contains(&name.as_str()) {
                     let html = fs::read_to_string(&path)?;
                     let links = ["href", "src"].iter().flat_map(|name| values(&html, name));
-                    let page = Self {
-                        links: links.collect(),
-                        anchors: values(&html, "id").collect(),
-                    };
+                    let page =
+                        Self { links: links.collect(), anchors: values(&html, "id").collect() };
                     pages.insert(path, page);
                 }
             }
@@ -86,7 +88,7 @@ fn values<'h>(html: &'h str, name: &str) -> impl Iterator<Item = String> + use<'
     found.into_iter().filter_map(|rest| Some(rest.split_once('"')?.0.replace("&amp;", "&")))
 }
 
-fn is_alive(page: &Path, link: &str, pages: &BTreeMap<PathBuf, Page>) -> bool {
+fn is_alive(page: &Path, link: &str, book: &Path, pages: &BTreeMap<PathBuf, Page>) -> bool {
     if link.contains("://") || link.starts_with("mailto:") || link.starts_with("data:") {
         return true;
     }
@@ -97,7 +99,8 @@ fn is_alive(page: &Path, link: &str, pages: &BTreeMap<PathBuf, Page>) -> bool {
     };
     match pages.get(&target) {
         Some(target) => anchor.is_empty() || target.anchors.contains(anchor),
-        None => target.exists(),
+        // Beyond the book there is nothing once it is published.
+        None => target.starts_with(book) && target.exists(),
     }
 }
 
