@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 mod codecs;
+mod data_types;
 mod documents;
 mod elements;
 mod errors;

@@ -1,0 +1,54 @@
+//! What a data type says of its elements, beside what its name says.
+
+use zarr_metadata::{DataType, RawBits};
+
+/// The first number in a name: the bits of a component, or of both for `complex64` and `complex128`.
+fn number(name: &str) -> Option<u32> {
+    let digits = name.split(|letter: char| !letter.is_ascii_digit()).find(|part| !part.is_empty());
+    digits.map(|digits| digits.parse().unwrap())
+}
+
+#[test]
+fn names_say_what_an_element_is() {
+    for data_type in DataType::FIXED {
+        let name = data_type.name();
+        let (complex, rest) = match name.strip_prefix("complex") {
+            Some(rest) => (true, rest.trim_start_matches('_')),
+            None => (false, &name[..]),
+        };
+        let is_bool = rest == "bool";
+        let pair = complex && rest.starts_with(|letter: char| letter.is_ascii_digit());
+        let bits = number(rest).map_or(1, |bits| if pair { bits / 2 } else { bits });
+        let layout = data_type.layout().unwrap();
+        assert_eq!(layout.component_bits, bits, "{name}");
+        assert_eq!(layout.components, if complex { 2 } else { 1 }, "{name}");
+        assert_eq!(layout.component_size, bits.div_ceil(8) as usize, "{name}");
+        assert_eq!(layout.swap_unit, layout.component_size, "{name}");
+        assert_eq!(layout.signed, rest.starts_with("int"), "{name}");
+        assert_eq!(data_type.size(), Some(layout.component_size * layout.components), "{name}");
+        assert_eq!(data_type.is_complex(), complex, "{name}");
+        let is_float = rest.trim_start_matches('b').starts_with("float") || pair;
+        assert_eq!(data_type.is_float(), is_float, "{name}");
+        assert_eq!(data_type.is_sub_byte(), bits < 8 && !is_bool, "{name}");
+        assert!(data_type.is_packable(), "{name}");
+        assert_eq!(name.parse::<DataType>().unwrap(), *data_type);
+        assert_eq!(data_type.to_json(), format!("\"{name}\""));
+    }
+}
+
+#[test]
+fn sd_54_raw_bits_have_no_order_and_no_meaning() {
+    let raw = DataType::RawBits(RawBits::new(3).unwrap());
+    let layout = raw.layout().unwrap();
+    assert_eq!((layout.component_bits, layout.component_size, layout.components), (24, 3, 1));
+    assert_eq!((layout.swap_unit, layout.signed), (1, false));
+    assert!(!raw.is_packable() && !raw.is_float() && !raw.is_sub_byte() && !raw.is_complex());
+    assert_eq!(raw.to_json(), r#""r24""#);
+}
+
+#[test]
+fn what_is_not_interpreted_has_no_size() {
+    let string = DataType::from_json(br#""string""#).unwrap();
+    assert_eq!((string.layout(), string.size()), (None, None));
+    assert!(!string.is_packable() && !string.is_sub_byte() && !string.is_complex());
+}
