@@ -120,3 +120,18 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty())
 }
+
+/// What a page shows of zarrs is what a program in `xtask/peers`, which this workspace does not
+/// build, has between its two marks.
+#[test]
+fn what_is_shown_of_zarrs_is_a_program() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect(path);
+    let page = read("docs/from-zarrs.md");
+    let (_, shown) = page.split_once("```rust,ignore\n// zarrs\n").expect("a block");
+    let (shown, _) = shown.split_once(END).expect("its end");
+    let program = read("xtask/peers/zarrs-writer/examples/february.rs");
+    let (_, run) = program.split_once("// What the page shows begins here.\n").expect("a mark");
+    let (run, _) = run.split_once("    // And ends here.").expect("a mark");
+    let run: Vec<&str> = run.lines().map(|line| line.strip_prefix("    ").unwrap_or("")).collect();
+    assert_eq!(shown.lines().collect::<Vec<_>>(), run);
+}
