@@ -85,7 +85,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "exhaustive",
-        about: "the full products of bit kernels and grids, which `check` thins out",
+        about: "the full products of bit kernels, grids and views, which `check` thins out",
         run: thorough::exhaustive,
     },
     Command {

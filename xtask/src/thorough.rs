@@ -7,13 +7,15 @@ use crate::run::{Outcome, cargo, step};
 /// Tests that thin out what they go through, unless this is set.
 const EXHAUSTIVE: (&str, &str) = ("ZARR_KIT_EXHAUSTIVE", "1");
 
-/// Runs the full products of the kernels of `zarr-packbits` and the grids of `zarr-grid`.
+/// Runs the full products of the kernels of `zarr-packbits` and the grids of `zarr-grid`, and a million
+/// views of `zarr-view`.
 pub(crate) fn exhaustive(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask exhaustive".to_owned());
     }
     // All tests: a filter by name would go on to pass when the test that it means is renamed.
-    let packages = ["--package", "zarr-packbits", "--package", "zarr-grid"];
+    let packages =
+        ["--package", "zarr-packbits", "--package", "zarr-grid", "--package", "zarr-view"];
     let mut words = vec!["test", "--profile", "test-release", "--test", "it", "--locked"];
     words.extend(packages);
     cargo(&words, &[EXHAUSTIVE])
