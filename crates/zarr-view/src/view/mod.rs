@@ -2,6 +2,7 @@
 
 mod common;
 mod compose;
+mod digits;
 mod expand;
 mod flip;
 mod index;
