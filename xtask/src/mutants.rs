@@ -1,9 +1,10 @@
-//! `cargo xtask mutants [K/N]`: the code is changed in small ways, one at a time, and the tests of its
+//! `cargo xtask mutants [K/N] [--report]`: the code is changed in small ways, one at a time, and the tests of its
 //! crate have to notice; the result is `docs/mutants.md`.
 //!
 //! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried: the same
 //! ones for everybody who has the same code. What no test can notice is listed in `xtask/mutants.txt`,
-//! each with the reason: file, change and reason, with tabs between them.
+//! each with the reason: file, change and reason, with tabs between them. `--report` tries nothing, and
+//! writes the page of the last run anew, with reasons that were found since.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,10 +20,18 @@ const SAMPLE: &str = "0/28";
 
 /// Tries the sample in each crate and writes the page; a survivor without a reason is an error.
 pub(crate) fn mutants(arguments: &[String]) -> Outcome {
+    let (run, arguments) = match arguments {
+        [rest @ .., flag] if flag == "--report" => (false, rest),
+        all => (true, all),
+    };
     let sample = match arguments {
         [] => SAMPLE,
         [sample] if is_sample(sample) => sample,
-        _ => return Err("usage: cargo xtask mutants [K/N], with K less than N".to_owned()),
+        _ => {
+            return Err(
+                "usage: cargo xtask mutants [K/N] [--report], with K less than N".to_owned()
+            );
+        }
     };
     let explained = explained(&read(EXPLAINED)?)?;
     let mut page = format!(
@@ -39,7 +48,10 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
     );
     let mut survivors = Vec::new();
     for name in CRATES {
-        let result = Outcomes::of(name, sample)?;
+        if run {
+            try_out(name, sample)?;
+        }
+        let result = Outcomes::of(name)?;
         let [caught, missed, timeout, unviable] =
             [&result.caught, &result.missed, &result.timeout, &result.unviable].map(Vec::len);
         let _ = writeln!(
@@ -92,6 +104,28 @@ fn explained(text: &str) -> Result<Vec<(String, String, String)>, String> {
         .collect()
 }
 
+fn try_out(name: &str, sample: &str) -> Outcome {
+    let folder = folder(name);
+    fs::create_dir_all(root().join(&folder)).map_err(|error| format!("{folder}: {error}"))?;
+    let mut command = Command::new("cargo");
+    command.args(["mutants", "--package", name, "--profile", "mutants", "--no-shuffle"]);
+    command.args(["--shard", sample, "--sharding", "round-robin"]);
+    command.args(["--timeout", "300", "--build-timeout", "600", "--output", &folder]);
+    eprintln!("── cargo mutants --package {name} --shard {sample}");
+    let status = command.current_dir(root()).status();
+    let status = status.map_err(|error| format!("could not start cargo mutants: {error}"))?;
+    // 2 and 3 stand for survivors and changes that do not end.
+    match status.code() {
+        Some(0 | 2 | 3) => Ok(()),
+        _ => Err(format!("cargo mutants --package {name} failed ({status})")),
+    }
+}
+
+/// Where the outcomes for a crate are kept.
+fn folder(name: &str) -> String {
+    format!("target/mutants/{name}")
+}
+
 /// A file and what was changed in it.
 type Change = (String, String);
 
@@ -104,20 +138,8 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    fn of(name: &str, sample: &str) -> Result<Self, String> {
-        let folder = format!("target/mutants/{name}");
-        fs::create_dir_all(root().join(&folder)).map_err(|error| format!("{folder}: {error}"))?;
-        let mut command = Command::new("cargo");
-        command.args(["mutants", "--package", name, "--profile", "mutants", "--no-shuffle"]);
-        command.args(["--shard", sample, "--sharding", "round-robin"]);
-        command.args(["--timeout", "300", "--build-timeout", "600", "--output", &folder]);
-        eprintln!("── cargo mutants --package {name} --shard {sample}");
-        let status = command.current_dir(root()).status();
-        let status = status.map_err(|error| format!("could not start cargo mutants: {error}"))?;
-        // 2 and 3 stand for survivors and changes that do not end.
-        if !matches!(status.code(), Some(0 | 2 | 3)) {
-            return Err(format!("cargo mutants --package {name} failed ({status})"));
-        }
+    fn of(name: &str) -> Result<Self, String> {
+        let folder = folder(name);
         let list = |kind: &str| -> Result<Vec<Change>, String> {
             let text = read(&format!("{folder}/mutants.out/{kind}.txt"))?;
             Ok(text.lines().map(change).collect())
