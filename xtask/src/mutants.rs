@@ -108,7 +108,8 @@ fn try_out(name: &str, sample: &str) -> Outcome {
     let folder = folder(name);
     fs::create_dir_all(root().join(&folder)).map_err(|error| format!("{folder}: {error}"))?;
     let mut command = Command::new("cargo");
-    command.args(["mutants", "--package", name, "--profile", "mutants", "--no-shuffle"]);
+    command.args(["mutants", "--package", name, "--all-features", "--profile", "mutants"]);
+    command.arg("--no-shuffle");
     command.args(["--shard", sample, "--sharding", "round-robin"]);
     command.args(["--timeout", "300", "--build-timeout", "600", "--output", &folder]);
     eprintln!("── cargo mutants --package {name} --shard {sample}");

@@ -199,6 +199,20 @@ fn outputs_that_overlap_are_refused() {
 }
 
 #[test]
+fn units_of_a_swap_divide_an_element() {
+    for size in 0..=16 {
+        for unit in 0..=17 {
+            let element = Element::swapped_in_units(size, unit);
+            let divides = (1..=size).any(|count| count * unit == size);
+            assert_eq!(element.is_ok(), divides, "{unit} in {size}");
+            if let Ok(element) = element {
+                assert_eq!((element.size(), element.unit()), (size, unit));
+            }
+        }
+    }
+}
+
+#[test]
 fn refused_copies_write_nothing_and_say_why() {
     let mut buffer = [7; 6];
     let view = View::contiguous(&[2, 3]).unwrap();
