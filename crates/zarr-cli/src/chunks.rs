@@ -146,6 +146,7 @@ pub(crate) fn axis_of(
     let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     let allowed = match (known.is_empty(), rank) {
         (_, 0) => "the array has no axes".to_owned(),
+        (true, 1) => "the one axis has no name here, but the number 0".to_owned(),
         (true, _) => format!("axes have no names here, but numbers from 0 to {}", rank - 1),
         (false, _) => format!("the axes are {}", known.join(", ")),
     };

@@ -1,7 +1,7 @@
 //! What can go wrong, each in one line: what, where, what to do.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use zarr_kit::array::RegionError;
 use zarr_kit::array::copy::TransferError;
@@ -30,6 +30,13 @@ pub(crate) enum CliError {
         format!("; did you mean {near}?")
     }))]
     Missing { place: String, near: Option<String> },
+    #[error(
+        "{place}: URLs of object storage need a build with the feature `remote`: cargo install \
+         --path crates/zarr-cli --features remote"
+    )]
+    NotRemote { place: String },
+    #[error("{array}: {source}")]
+    Within { array: String, source: Box<CliError> },
     #[error("{place}: no array or group here: there is no zarr.json{hint}")]
     NotFound { place: String, hint: String },
     #[error(
@@ -50,7 +57,7 @@ pub(crate) enum CliError {
     Edges { text: String, source: ChunksError },
     #[error("{argument}: {}{}", source.to_string().trim_start_matches("$: "), json(argument, source))]
     Metadata { argument: &'static str, source: MetadataError },
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), file(path, source))]
     File { path: PathBuf, source: io::Error },
     #[error("{}: {reason}", path.display())]
     Input { path: PathBuf, reason: String },
@@ -140,6 +147,17 @@ fn at(place: &str, source: &ArrayError) -> String {
         }
         ArrayError::Region(source) => format!("{place}: {source}"),
         other => format!("{place}: {other}"),
+    }
+}
+
+/// What the system says of a file; of one that is not there, what is not.
+fn file(path: &Path, source: &io::Error) -> String {
+    if source.kind() != io::ErrorKind::NotFound {
+        return source.to_string();
+    }
+    match path.parent().filter(|folder| *folder != Path::new("") && !folder.exists()) {
+        Some(folder) => format!("there is no folder {}", folder.display()),
+        None => "there is no such file".to_owned(),
     }
 }
 

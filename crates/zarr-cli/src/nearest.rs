@@ -40,7 +40,14 @@ pub(crate) fn hint<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) 
 
 /// How far a name is from what was written, `None` if nobody would mistake them.
 fn rank(written: &str, other: &str) -> Option<usize> {
-    let distance = distance(&written.to_lowercase(), &other.to_lowercase());
+    let (lower, other_lower) = (written.to_lowercase(), other.to_lowercase());
+    // What was written may be the beginning alone.
+    let length = lower.chars().count();
+    let beginning: String = other_lower.chars().take(length).collect();
+    let distance = match length {
+        0..=4 => distance(&lower, &other_lower),
+        _ => distance(&lower, &other_lower).min(distance(&lower, &beginning)),
+    };
     let near = distance <= 2.max(written.chars().count() / 3) && distance < other.chars().count();
     let begun = written.len() >= 2 && other.starts_with(written);
     match begun {
@@ -83,6 +90,7 @@ mod tests {
         assert!(rank("temp", "temp_max").is_some());
         assert!(rank("Rain", "rain").is_some());
         assert!(rank("wnid", "wind").is_some());
+        assert!(rank("temp_rnage", "temp_range_12bit").is_some());
         assert!(rank("x", "y").is_none());
         assert!(rank("weather", "time").is_none());
     }

@@ -67,6 +67,9 @@ impl Place {
             Err(_) if folder.is_some_and(|folder| !path.is_empty() && is_missing(&folder)) => {
                 Err(CliError::Missing { place: shown, near: nearest::node(path) })
             }
+            Err(_) if !cfg!(feature = "remote") && is_remote(path) => {
+                Err(CliError::NotRemote { place: shown })
+            }
             Err(source) => Err(source.into()),
         }
     }
@@ -142,4 +145,11 @@ impl Place {
             }
         }
     }
+}
+
+/// Whether a URL is one that a build with the feature `remote` opens.
+fn is_remote(path: &str) -> bool {
+    const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
 }

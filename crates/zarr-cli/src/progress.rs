@@ -27,18 +27,19 @@ impl Bar {
     /// So many chunks of so many are done, which had so many bytes.
     pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
         if self.bar.prefix() != name {
-            let template = "{prefix} {wide_bar} {human_pos}/{human_len} chunks, {msg}, {eta} left";
+            self.bar.set_length(total);
+            let template = "{prefix} {wide_bar} {human_pos}/{human_len} chunks{msg}, {eta} left";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 self.bar.set_style(style);
             }
+            self.bar.set_message("");
             self.bar.set_prefix(name.to_owned());
-            self.bar.set_length(total);
             self.bar.set_position(0);
             self.bar.reset_eta();
         }
         // Several threads tell of it, not always in order.
         if done > self.bar.position() {
-            self.bar.set_message(crate::words::bytes(bytes.into()));
+            self.bar.set_message(format!(", {}", crate::words::bytes(bytes.into())));
             self.bar.set_position(done);
         }
     }
@@ -47,6 +48,9 @@ impl Bar {
     pub(crate) fn bytes(&self, name: &str, done: u64, total: Option<u64>) {
         if self.bar.is_hidden() {
             return;
+        }
+        if self.bar.message() != name {
+            self.bar.set_message(name.to_owned());
         }
         if self.bar.length() != total || self.bar.position() == 0 {
             let template = match total {
@@ -62,9 +66,6 @@ impl Bar {
                 Some(total) => self.bar.set_length(total),
                 None => self.bar.unset_length(),
             }
-        }
-        if self.bar.message() != name {
-            self.bar.set_message(name.to_owned());
         }
         self.bar.set_position(done);
     }

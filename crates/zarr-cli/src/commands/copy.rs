@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::json;
-use zarr_kit::array::Node;
 use zarr_kit::array::copy::{CopyOptions, copy_tree};
 use zarr_kit::array::store::{LeftoverKind, LocalStore};
+use zarr_kit::array::{Node, open_node};
 use zarr_kit::metadata::{Codec, MetadataError};
-use zarr_kit::{ArrayError, ArrayMetadata, Prefix};
+use zarr_kit::{ArrayError, ArrayMetadata, Group, Prefix};
 
 use crate::args::Copy;
 use crate::chunks;
@@ -31,9 +31,15 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ),
         None => None,
     };
-    // A mistake is found before a folder is made; in a group each array is looked at in its turn.
-    if let Node::Array(metadata) = source.node()? {
-        changed(args, codecs.as_deref(), &metadata)?;
+    // A mistake is found before a folder is made.
+    match source.node()? {
+        Node::Array(metadata) => {
+            changed(args, codecs.as_deref(), &metadata)?;
+        }
+        Node::Group(_) if args.chunks.is_some() || codecs.is_some() => {
+            changed_below(args, codecs.as_deref(), &source)?;
+        }
+        Node::Group(_) => {}
     }
     apart(args)?;
     let target = Place::create(&args.target)?;
@@ -145,6 +151,28 @@ fn changed(
         metadata = metadata.with_codecs(codecs).map_err(wrong)?;
     }
     Ok(metadata)
+}
+
+/// Looks for mistakes in all arrays of a group.
+fn changed_below(args: &Copy, codecs: Option<&[Codec]>, source: &Place) -> Result<(), CliError> {
+    let failed = |error| source.failed(error);
+    let mut waiting = vec![Prefix::root()];
+    while let Some(prefix) = waiting.pop() {
+        let group = Group::open(source.store.clone(), &prefix).map_err(failed)?;
+        for name in group.children().map_err(failed)? {
+            let path = if prefix.is_root() { name } else { format!("{prefix}/{name}") };
+            let key = |error| CliError::Key { place: source.shown.clone(), source: error };
+            let child = Prefix::new(&path).map_err(key)?;
+            match open_node(&source.store, &child).map_err(failed)? {
+                Node::Array(metadata) => {
+                    let within = |error| CliError::Within { array: path, source: Box::new(error) };
+                    changed(args, codecs, &metadata).map_err(within)?;
+                }
+                Node::Group(_) => waiting.push(child),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A copy into itself would never end, or remove its own source.

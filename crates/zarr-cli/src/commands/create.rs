@@ -105,12 +105,40 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
 }
 
 fn data_type(name: &str) -> Result<DataType, CliError> {
-    let data_type = DataType::from_name(name)
-        .map_err(|source| CliError::Metadata { argument: "--dtype", source })?;
+    let data_type = DataType::from_name(name).map_err(|source| match elsewhere(name) {
+        Some(here) => CliError::argument("--dtype", name, format!("did you mean {here}?")),
+        None => CliError::Metadata { argument: "--dtype", source },
+    })?;
     match data_type.size() {
         Some(_) => Ok(data_type),
         None => Err(CliError::argument("--dtype", name, "elements of this type are not read here")),
     }
+}
+
+/// What a type is called here that numpy and C call otherwise: `<i2`, `f4`, `double`.
+fn elsewhere(name: &str) -> Option<String> {
+    let known = |name: &str| DataType::from_name(name).is_ok().then(|| name.to_owned());
+    let lower = name.trim_start_matches(['<', '>', '|', '=']).to_ascii_lowercase();
+    match lower.as_str() {
+        "?" | "b1" | "boolean" => return known("bool"),
+        "half" => return known("float16"),
+        "single" => return known("float32"),
+        "float" | "double" => return known("float64"),
+        "int" | "integer" | "long" => return known("int64"),
+        "complex" => return known("complex128"),
+        _ => {}
+    }
+    let digits = lower.find(|c: char| c.is_ascii_digit())?;
+    let (kind, size) = lower.split_at(digits);
+    let kind = match kind {
+        "i" => "int",
+        "u" => "uint",
+        "f" => "float",
+        "c" => "complex",
+        _ => return None,
+    };
+    let bits = size.parse::<u32>().ok()?.checked_mul(8)?;
+    known(&format!("{kind}{bits}"))
 }
 
 fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>, CliError> {

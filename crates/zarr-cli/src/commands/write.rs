@@ -70,6 +70,13 @@ fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<
     input.end()
 }
 
+/// Ends of file names that promise something else than raw elements: their bytes would be taken
+/// for numbers.
+const OTHER_FORMATS: [&str; 14] = [
+    "csv", "tsv", "txt", "json", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff",
+    "png",
+];
+
 /// The file that elements come from.
 pub(super) struct Input<'a> {
     path: &'a Path,
@@ -89,6 +96,16 @@ impl<'a> Input<'a> {
                 reader,
                 length: None,
                 position: 0,
+            });
+        }
+        let name = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        if OTHER_FORMATS.contains(&name.as_str()) {
+            return Err(CliError::Input {
+                path: path.to_owned(),
+                reason: format!(
+                    "a .{name} file is neither .npy nor raw elements; convert it, or give raw bytes \
+                     by standard input: --from -"
+                ),
             });
         }
         let failed = |source| CliError::File { path: path.to_owned(), source };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{root, run_with, session, stdout, succeed, text};
+use crate::support::{file, root, run_with, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -66,6 +66,9 @@ fn messages() {
     let folder = folder.path();
     let create = ["create", "a", "--shape", "1000", "--dtype", "int32", "--chunks", "100"];
     succeed(folder, &create);
+    file(folder, "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    file(folder, "group/inner/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    succeed(folder, &["create", "group/inner/x", "--shape", "5,6", "--dtype", "int8"]);
     let write = ["write", "a", "--from", "-"];
     assert!(run_with(folder, &write, &[1; 4000]).status.success());
     insta::assert_snapshot!(session(
@@ -83,6 +86,7 @@ fn messages() {
             &["copy", "a", "c", "--codecs", "[{\"name\": \"packbit\"}]"],
             &["copy", "a", "c", "--chunks", "10|20"],
             &["copy", "a", "c", "--memory", "much"],
+            &["copy", "group", "c", "--chunks", "100"],
             &["copy", "a", "a/inside"],
             &["copy", "a", "./a"],
             &["copy", "missing", "c"],

@@ -21,6 +21,14 @@ fn arguments() {
             &["crate", "a", "--dtpye", "int8"],
             &["create", "a", "--dtpye", "int8"],
             &["create", "a", "--shape", "4", "--dtype", "flaot32"],
+            &["create", "a", "--shape", "4", "--dtype", "<f4"],
+            &["create", "a", "--shape", "4", "--dtype", "double"],
+            &[
+                "write",
+                "fixtures/seattle-weather.zarr/wind",
+                "--from",
+                "fixtures/seattle-weather.csv"
+            ],
             &["xyzzy"],
             &["read", "a", "b"],
             &["info"],
@@ -64,6 +72,16 @@ fn urls_that_no_build_opens() {
     let message = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(message.lines().count(), 1);
     assert!(message.starts_with("error: cannot open \"gopher://host/a\": "), "{message}");
+}
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn urls_that_another_build_opens() {
+    insta::assert_snapshot!(session(
+        &root(),
+        &[&["info", "s3://bucket/a?secret"], &["copy", "HTTPS://host/a", "nowhere"]],
+    ));
+    assert!(!root().join("nowhere").exists());
 }
 
 #[test]
