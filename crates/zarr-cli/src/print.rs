@@ -14,10 +14,13 @@ use crate::error::CliError;
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 18;
 
-/// Results: standard output, or a file that is removed again if it does not get finished.
+/// Results: standard output, or a file that is removed again if it does not get finished. A new
+/// file has its name once it is whole: what a killed process leaves ends in `.partial`.
 pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
     file: Option<PathBuf>,
+    /// Where the bytes go until the end, if that is not the file itself.
+    partial: Option<PathBuf>,
     finished: bool,
     color: bool,
 }
@@ -31,17 +34,25 @@ impl Out {
         Self {
             writer: BufWriter::with_capacity(BUFFER, writer),
             file: None,
+            partial: None,
             finished: false,
             color,
         }
     }
 
     pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
-        let file = File::create(path)
-            .map_err(|source| CliError::File { path: path.to_owned(), source })?;
+        let failed = |source| CliError::File { path: path.to_owned(), source };
+        // What is there already may be a pipe, a device or a link: it is written to as it is.
+        let partial = fs::symlink_metadata(path).is_err().then(|| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".partial");
+            PathBuf::from(name)
+        });
+        let file = File::create(partial.as_deref().unwrap_or(path)).map_err(failed)?;
         let writer: Box<dyn Write> = Box::new(file);
         let writer = BufWriter::with_capacity(BUFFER, writer);
-        Ok(Self { writer, file: Some(path.to_owned()), finished: false, color: false })
+        let file = Some(path.to_owned());
+        Ok(Self { writer, file, partial, finished: false, color: false })
     }
 
     pub(crate) fn to(path: Option<&Path>) -> Result<Self, CliError> {
@@ -78,6 +89,9 @@ impl Out {
     /// Writes what is left; without this a file does not stay.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|source| self.failed(source))?;
+        if let (Some(partial), Some(file)) = (&self.partial, &self.file) {
+            fs::rename(partial, file).map_err(|source| self.failed(source))?;
+        }
         self.finished = true;
         Ok(())
     }
@@ -93,7 +107,7 @@ impl Out {
 impl Drop for Out {
     fn drop(&mut self) {
         // A file that cannot be removed is reported by the error that brought us here.
-        if let (false, Some(path)) = (self.finished, &self.file)
+        if let (false, Some(path)) = (self.finished, self.partial.as_ref().or(self.file.as_ref()))
             && fs::metadata(path).is_ok_and(|meta| meta.is_file())
         {
             let _left = fs::remove_file(path);

@@ -10,7 +10,16 @@ pub(crate) struct Bar {
 impl Bar {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-        Self { bar }
+        let bar = Self { bar };
+        // Whatever is set first would be drawn at once, without what is set next.
+        bar.style("");
+        bar
+    }
+
+    fn style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
     }
 
     /// Whether anybody sees it.
@@ -27,13 +36,10 @@ impl Bar {
     /// So many chunks of so many are done, which had so many bytes.
     pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
         if self.bar.prefix() != name {
-            self.bar.set_length(total);
-            let template = "{prefix} {wide_bar} {human_pos}/{human_len} chunks{msg}, {eta} left";
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                self.bar.set_style(style);
-            }
             self.bar.set_message("");
+            self.bar.set_length(total);
             self.bar.set_prefix(name.to_owned());
+            self.style("{prefix} {wide_bar} {human_pos}/{human_len} chunks{msg}, {eta} left");
             self.bar.set_position(0);
             self.bar.reset_eta();
         }
@@ -53,19 +59,16 @@ impl Bar {
             self.bar.set_message(name.to_owned());
         }
         if self.bar.length() != total || self.bar.position() == 0 {
-            let template = match total {
-                Some(_) => {
-                    "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}"
-                }
-                None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}",
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                self.bar.set_style(style);
-            }
             match total {
                 Some(total) => self.bar.set_length(total),
                 None => self.bar.unset_length(),
             }
+            self.style(match total {
+                Some(_) => {
+                    "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}"
+                }
+                None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}",
+            });
         }
         self.bar.set_position(done);
     }

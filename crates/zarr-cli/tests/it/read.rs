@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{root, session, stdout, text};
+use crate::support::{command, root, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -106,4 +106,32 @@ fn text_and_explanations() {
             &["read", daily, "--region", "...,-1", "--elide"],
         ],
     ));
+}
+
+#[test]
+fn a_file_has_its_name_once_it_is_whole() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "1000000", "--dtype", "float64", "--chunks", "1000"];
+    succeed(folder, &create);
+    let whole = "0.0\n".repeat(1_000_000);
+    let read = |name| ["read", "a", "-f", "lines", "-o", name];
+    succeed(folder, &read("whole"));
+    assert!(fs::read(folder.join("whole")).expect("written") == whole.as_bytes());
+    // Killed sooner and later, perhaps also before it began or after it ended.
+    for wait in [1, 10, 30, 100, 300] {
+        let mut child = command(folder, &read("cut")).spawn().expect("starts");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        child.kill().expect("is killed, or has ended");
+        child.wait().expect("ends");
+        if let Ok(found) = fs::read(folder.join("cut")) {
+            assert!(found == whole.as_bytes(), "{wait}: {} bytes", found.len());
+            fs::remove_file(folder.join("cut")).expect("removes");
+        }
+    }
+    // What is there already is written over, and nothing else is left.
+    crate::support::file(folder, "cut", "old");
+    succeed(folder, &read("cut"));
+    assert!(fs::read(folder.join("cut")).expect("written") == whole.as_bytes());
+    assert!(!folder.join("whole.partial").exists());
 }
