@@ -85,8 +85,7 @@ pub struct PlannedChunk {
     /// Their place in the region: on each axis the first position and the one after the last. An
     /// axis with a negative step meets them in reverse.
     pub in_region: Vec<[u64; 2]>,
-    /// Whether they are all of the chunk that lies within the array, so that writing them needs
-    /// nothing of what is stored.
+    /// Whether they are all of the chunk that lies within the array.
     pub is_whole: bool,
     /// Bytes of these elements in memory.
     pub needed_bytes: u64,

@@ -97,6 +97,13 @@ impl<'a> Part<'a> {
         Self { chunk, chunk_shape, in_chunk, in_region, number, is_whole }
     }
 
+    /// Whether the part is all of the chunk as it is stored: nothing of it lies past the array's
+    /// end, where others may have appended.
+    pub(crate) fn fills_chunk(&self) -> bool {
+        let mut axes = self.in_chunk.iter().zip(self.chunk_shape);
+        self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
+    }
+
     fn new(part: SelectionPart<'a>, number: Vec<usize>) -> Self {
         let is_whole = part.is_whole();
         let SelectionPart { chunk, chunk_shape, axes, .. } = part;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, Encoded, Order, Scratch, sliced};
+use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, Scratch, sliced};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
@@ -10,15 +10,17 @@ use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::{Change, Key, remove, replace, update};
+use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace, update};
 use crate::transfer::{Part, Transfer};
 
 impl Array {
     /// Writes a region from its elements in C order.
     ///
-    /// Chunks that the region covers are encoded anew, at their full extent: what of them lies
-    /// past the array's end becomes the fill value. Of chunks that it covers in part, the rest is
-    /// kept: they are read, changed and written under the best exclusion that the store has.
+    /// Chunks that the region covers are encoded anew. Of all others the rest is kept: they are
+    /// read, changed and written under the best exclusion that the store has. So are chunks that
+    /// the array's end cuts, also where the region covers all that lies within it: others may
+    /// append there meanwhile, or have appended since this array was opened. (One of those that
+    /// cannot be decoded is encoded anew.)
     ///
     /// A chunk that then holds the fill value only, bit by bit, is removed, since it reads the same;
     /// inner chunks of a shard are left out likewise.
@@ -40,8 +42,10 @@ impl Array {
                 let key = self.chunk_key(part.chunk)?;
                 let codec = self.chunk_codec(part.chunk_shape)?;
                 let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
-                if part.is_whole {
-                    self.write_whole(&key, &codec, part, elements, &view, buffers)?;
+                if part.fills_chunk() {
+                    self.write_whole(&key, &codec, elements, &view, buffers)?;
+                } else if part.is_whole {
+                    self.write_to_end(&key, &codec, part, elements, &view, buffers)?;
                 } else {
                     self.write_part(&key, &codec, part, elements, &view, buffers)?;
                 }
@@ -57,29 +61,59 @@ impl Array {
         &self,
         key: &Key,
         codec: &ChunkCodec,
-        part: &Part<'_>,
         elements: &[u8],
         view: &View,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
-        let margins: Vec<(usize, usize)> = part
-            .in_chunk
-            .iter()
-            .zip(codec.shape())
-            .map(|(slice, size)| {
-                (slice.start, size.saturating_sub(slice.start.saturating_add(slice.count)))
-            })
-            .collect();
-        let view = view.pad(&margins).map_err(CopyError::from)?;
-        let Buffers { encoded, scratch, .. } = buffers;
+        let Buffers { encoded, scratch } = buffers;
         let content = codec
-            .encode(elements, &view, &self.fill, encoded, scratch)
+            .encode(elements, view, &self.fill, encoded, scratch)
             .map_err(|source| chunk_error(key, source))?;
         match content {
             Encoded::Chunk => replace(&*self.store, key, encoded)?,
             Encoded::Empty => remove(&*self.store, key)?,
         }
         Ok(())
+    }
+
+    /// Writes all of a chunk that lies within the array, and keeps what is stored past its end.
+    fn write_to_end(
+        &self,
+        key: &Key,
+        codec: &ChunkCodec,
+        part: &Part<'_>,
+        elements: &[u8],
+        view: &View,
+        buffers: &mut Buffers,
+    ) -> Result<(), ArrayError> {
+        let failed = |source| chunk_error(key, source);
+        let past = part.in_chunk.iter().zip(codec.shape());
+        let past: Vec<_> = past.map(|(part, size)| (0, size.saturating_sub(part.count))).collect();
+        let padded = view.pad(&past).map_err(CopyError::from)?;
+        let Buffers { encoded, scratch } = buffers;
+        // Where nothing keeps other processes out, no append is safe either: what is there now is
+        // kept all the same.
+        let policy = UpdatePolicy::AcceptSingleProcess;
+        update(&*self.store, key, policy, encoded, |current, encoded| {
+            let decoded = match current.exists {
+                true => codec.decode_elements(encoded, Order::Stored, &self.fill, scratch).map(Some),
+                false => Ok(None),
+            };
+            let content = match decoded {
+                Ok(Some(mut decoded)) => {
+                    let (whole, bytes) = decoded.parts_mut();
+                    let target = sliced(whole, &part.in_chunk)?;
+                    copy(view, elements, &target, bytes, Element::new(self.element_size()), &[])?;
+                    codec.encode_elements(decoded, &self.fill, encoded, scratch)
+                }
+                Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
+                    Err(error)
+                }
+                // Of a damaged chunk nothing can be kept, and all within the array is at hand.
+                Ok(None) | Err(_) => codec.encode(elements, &padded, &self.fill, encoded, scratch),
+            };
+            Ok(change_to(content.map_err(failed)?, current))
+        })
     }
 
     /// Reads a chunk, changes a part of it and writes it back.
@@ -142,14 +176,19 @@ impl Array {
             change(view, bytes)?;
             let content =
                 codec.encode_elements(decoded, &self.fill, encoded, scratch).map_err(failed)?;
-            Ok::<_, ArrayError>(match content {
-                Encoded::Chunk => Change::Put,
-                Encoded::Empty if !current.exists => Change::Keep,
-                Encoded::Empty if current.can_delete => Change::Delete,
-                // Encoded all the same: it reads the same as none.
-                Encoded::Empty => Change::Put,
-            })
+            Ok::<_, ArrayError>(change_to(content, current))
         })
+    }
+}
+
+/// What becomes of a chunk that has been encoded.
+fn change_to(content: Encoded, current: Current) -> Change {
+    match content {
+        Encoded::Chunk => Change::Put,
+        Encoded::Empty if !current.exists => Change::Keep,
+        Encoded::Empty if current.can_delete => Change::Delete,
+        // Encoded all the same: it reads the same as none.
+        Encoded::Empty => Change::Put,
     }
 }
 

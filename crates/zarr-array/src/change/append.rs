@@ -28,6 +28,9 @@ impl Array {
     /// names: appending again writes over them, and a [`resize`](Array::resize) to the same shape
     /// with [`Cut::Discard`](crate::Cut::Discard) removes them.
     ///
+    /// [Writes](Array::write) of what was there before may go on meanwhile and afterwards, by this
+    /// handle and others that know the old shape: they keep what lies past the end that they know.
+    ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::NoLock`] where no lock keeps others from appending to the same place, unless

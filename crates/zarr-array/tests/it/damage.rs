@@ -172,6 +172,31 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
     }
 }
 
+/// Of a chunk that the array's end cuts what lies past it is kept, unless none of it can be read:
+/// writing all that the array has of it mends it as any other.
+#[test]
+fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
+    let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [5],
+        "data_type": "uint8", "chunk_grid": {"name": "regular",
+        "configuration": {"chunk_shape": [4]}}, "chunk_key_encoding": {"name": "default"},
+        "fill_value": 0, "codecs": [{"name": "bytes"}, {"name": "crc32c"}]}"#;
+    let metadata = ArrayMetadata::from_json(document).expect("valid");
+    let store = MemoryStore::new();
+    let array = Array::create(Arc::new(store.clone()), &Prefix::root(), metadata).expect("creates");
+    array.write(&Region::from(0..5), &[1; 5]).expect("writes");
+    let sound = store.get(&key("c/1")).expect("reads").expect("is there");
+    for damaged in [&sound[..5], &[&[9], &sound[1..]].concat(), &[]] {
+        store.put(&key("c/1"), damaged).expect("puts");
+        array.read(&Region::from(0..5)).expect_err("is damaged");
+        array.write(&Region::from(0..5), &[1; 5]).expect("writes");
+        assert_eq!(store.get(&key("c/1")).expect("reads").as_ref(), Some(&sound));
+    }
+    // A store that cannot be read is another matter.
+    let denied = Fault::Fail(ErrorKind::PermissionDenied);
+    let denied = open(FaultStore::new(store).on(key("c/1"), denied));
+    denied.write(&Region::from(4..5), &[2]).expect_err("cannot tell what is past the end");
+}
+
 /// A store that is slow, and one that loses a file between listing and reading it.
 #[test]
 fn slowness_and_vanished_files_are_no_errors() {

@@ -9,10 +9,14 @@ use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
 
 fn create(store: Arc<dyn Store>, grid: &str) -> Array {
+    create_with(store, grid, r#"[{"name": "bytes"}]"#)
+}
+
+fn create_with(store: Arc<dyn Store>, grid: &str, codecs: &str) -> Array {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [6, 5], "data_type": "uint8",
         "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
-        "codecs": [{{"name": "bytes"}}], "attributes": {{"kept": 1.50}}}}"#
+        "codecs": {codecs}, "attributes": {{"kept": 1.50}}}}"#
     );
     let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
     let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
@@ -145,5 +149,77 @@ fn sd_08_the_document_is_written_first() {
         let expected: Vec<u8> =
             (0..30).map(|at| if at / 5 < 3 && at % 5 < 4 { 7 } else { 0 }).collect();
         assert_eq!(read(&back), expected);
+    }
+}
+
+const SHARDS: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 1],
+    "codecs": [{"name": "bytes"}, {"name": "crc32c"}],
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
+const CHECKED: &str = r#"[{"name": "bytes"}, {"name": "crc32c"}]"#;
+
+/// All elements as `row * columns + column + seed`.
+fn numbers(shape: &[u64], seed: u8) -> Vec<u8> {
+    (0..shape.iter().product()).map(|n| u8::try_from(n).expect("small") + seed).collect()
+}
+
+/// Every box of an array, as rows and columns.
+fn boxes(shape: &[u64]) -> Vec<[std::ops::Range<u64>; 2]> {
+    let ranges = |length: u64| {
+        (0..length).flat_map(move |start| (start + 1..=length).map(move |end| start..end))
+    };
+    ranges(shape[0])
+        .flat_map(|rows| ranges(shape[1]).map(move |columns| [rows.clone(), columns]))
+        .collect()
+}
+
+/// A handle that was opened before an append, and writes after it or between its steps.
+#[test]
+fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
+    let appends: [(usize, u64, [u64; 2]); 3] = [(0, 2, [8, 5]), (0, 5, [11, 5]), (1, 3, [6, 8])];
+    for (grid, codecs) in [(REGULAR, CHECKED), (RECTILINEAR, CHECKED), (REGULAR, SHARDS)] {
+        for (axis, count, shape) in appends {
+            let mut slab = [6, 5];
+            slab[axis] = count;
+            let appended = numbers(&slab, 100);
+            // What the store holds after the append, and just before its last step.
+            let prepare = |until: Option<u64>| {
+                let inner = MemoryStore::new();
+                let old = create_with(Arc::new(inner.clone()), grid, codecs);
+                old.write(&Region::whole(&[6, 5]), &numbers(&[6, 5], 0)).expect("writes");
+                let store = FaultStore::new(inner.clone());
+                let store = match until {
+                    Some(number) => store.at(number, Fault::DieBefore),
+                    None => store,
+                };
+                let store = Arc::new(store);
+                let writer = Array::open(store.clone(), &Prefix::root()).expect("opens");
+                let writer = writer.with_threads(NonZeroUsize::MIN);
+                let outcome = writer.append(axis, count, &appended, &[]);
+                assert_eq!(outcome.is_err(), until.is_some());
+                (inner, old, store.operations())
+            };
+            let (_, _, operations) = prepare(None);
+            for region in boxes(&[6, 5]) {
+                for last in [None, Some(operations - 1)] {
+                    let (inner, old, _) = prepare(last);
+                    let region = Region::from(region.clone());
+                    let new = vec![
+                        99;
+                        usize::try_from(region.elements().expect("small"))
+                            .expect("small")
+                    ];
+                    old.write(&region, &new).expect("writes");
+                    // The last step of the append, if it was still to come.
+                    let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
+                    let now = now.resize(&shape, &[vec![], vec![]], Cut::Keep).expect("resizes");
+                    let expected = MemoryStore::new();
+                    let expected = create_with(Arc::new(expected), grid, codecs);
+                    expected.write(&Region::whole(&[6, 5]), &numbers(&[6, 5], 0)).expect("writes");
+                    let expected = expected.append(axis, count, &appended, &[]).expect("appends");
+                    expected.write(&region, &new).expect("writes");
+                    assert_eq!(read(&now), read(&expected), "{grid} {codecs} {region:?} {last:?}");
+                }
+            }
+        }
     }
 }

@@ -41,6 +41,34 @@ fn without_locks_between_processes_changes_of_several_objects_are_refused() {
     }
 }
 
+/// Writing a whole array needs no exclusion, wherever its end cuts its chunks.
+#[cfg(feature = "object_store")]
+#[test]
+fn without_exclusion_whole_arrays_are_written_and_what_is_past_their_end_kept() {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::store::{ObjectStore, StoreOptions};
+    let store: Arc<dyn Store> = Arc::new(ObjectStore::new(
+        Arc::new(InMemory::new()),
+        Path::default(),
+        false,
+        &StoreOptions::new(),
+    ));
+    let states = states(1);
+    // Grown since the array was opened.
+    restore(&*store, &states[2]);
+    let old = Workload::new(store.clone(), 1).open("a").expect("opens");
+    restore(&*store, &states[8]);
+    let whole = |array: &zarr_array::Array| zarr_array::Region::whole(array.shape());
+    old.write_as(&whole(&old), &[3_u16; 13 * 7]).expect("writes");
+    let new = Workload::new(holding(&states[8]), 1).open("a").expect("opens");
+    let mut expected: Vec<u16> = new.read_as(&whole(&new)).expect("reads");
+    expected[..13 * 7].fill(3);
+    let now = Workload::new(store, 1).open("a").expect("opens");
+    assert_eq!(now.shape(), [17, 7]);
+    assert_eq!(now.read_as::<u16>(&whole(&now)).expect("reads"), expected);
+}
+
 /// Others have changed the array since it was opened: nothing of theirs is lost.
 #[test]
 fn a_stale_array_changes_nothing() {
