@@ -30,7 +30,9 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// Both faces, [`Store`] and [`AsyncStore`], run the same requests on threads of this crate's own,
 /// so that either can be used from any thread and any executor. No more than
-/// [`StoreOptions::requests_in_flight`] requests are under way at a time, over all clones.
+/// [`StoreOptions::requests_in_flight`] requests are under way at a time, over all clones; a
+/// [`delete_prefix`](Store::delete_prefix) counts as one, though it lists while the backend deletes
+/// in bulk, by up to 20 requests at once on S3.
 ///
 /// Requests are retried as the backend's settings say. A conditional put whose answer was lost may
 /// have taken effect though it is then reported as [`PutOutcome::Changed`]: an update is then
@@ -55,7 +57,8 @@ impl ObjectStore {
         conditional_put: bool,
         options: &StoreOptions,
     ) -> Self {
-        let requests = Arc::new(Semaphore::new(options.in_flight()));
+        let in_flight = options.in_flight().min(Semaphore::MAX_PERMITS);
+        let requests = Arc::new(Semaphore::new(in_flight));
         Self { client: Client { backend, pages: None, base, requests }, conditional_put }
     }
 

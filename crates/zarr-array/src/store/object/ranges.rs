@@ -154,7 +154,7 @@ impl Client {
     ) -> Result<Option<ObjectMeta>, Miss> {
         out.clear();
         let path = self.path(Operation::Get, key.as_str())?;
-        let _permit = self.permit().await;
+        let permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
         let found = match self.backend.get_opts(&path, options).await {
             Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
@@ -163,7 +163,12 @@ impl Client {
         let range = ByteRange::Suffix { len };
         let found = match found {
             Ok(found) => found,
-            Err(error) => return Err(self.explain(key, &[range], error).await),
+            Err(error) => {
+                // To explain takes a request of its own: holding on to this permit, as many as
+                // there are would wait for each other.
+                drop(permit);
+                return Err(self.explain(key, &[range], error).await);
+            }
         };
         let Some(found) = found else { return Ok(None) };
         let meta = describe(&found.meta);

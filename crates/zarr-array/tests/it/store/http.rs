@@ -24,6 +24,8 @@ enum Manner {
     FailsAtFirst,
     /// Another version at every request.
     Unsteady,
+    /// Fails whenever the end of an object is asked for.
+    FailsAtEnds,
 }
 
 /// A server of one object at `/data/a`, and how many requests it had.
@@ -92,6 +94,9 @@ fn answer(mut stream: &TcpStream, manner: Manner, count: &AtomicUsize) {
         name.eq_ignore_ascii_case("range").then(|| value.split_once('-'))?
     });
     match range {
+        Some(("", _)) if manner == Manner::FailsAtEnds => {
+            send("500 Broken\r\nContent-Length: 0".to_owned(), b"");
+        }
         Some((from, to)) if manner != Manner::NoRanges => {
             let (from, to) = match (from.parse::<usize>(), to.parse::<usize>()) {
                 (Ok(from), Ok(to)) => (from, (to + 1).min(BODY_LEN)),
@@ -184,6 +189,22 @@ fn truncated_answers_are_errors_and_not_data() {
     assert!(error.to_string().starts_with(r#"cannot read "a": "#), "{error}");
     store.get_ranges(&key("a"), &RANGES, &mut out).unwrap_err();
     store.get_ranges(&key("a"), &RANGES[1..2], &mut out).unwrap_err();
+}
+
+/// What explains a failure is a request too: it must not wait for the one that failed.
+#[test]
+fn a_failure_is_explained_with_one_request_at_a_time() {
+    let server = Server::start(Manner::FailsAtEnds);
+    let options = StoreOptions::new().requests_in_flight(1).retries(0, Duration::from_secs(5));
+    let store = open_url(&server.url, &options).unwrap();
+    let mut out = Vec::new();
+    let mut end = |len| {
+        let range = ByteRange::Suffix { len };
+        store.get_ranges(&key("a"), &[range], &mut out).unwrap_err()
+    };
+    assert!(matches!(end(10), StoreError::Remote { .. }));
+    let StoreError::Range { size, .. } = end(BODY_LEN as u64 + 1) else { panic!("another error") };
+    assert_eq!(size, BODY_LEN as u64);
 }
 
 #[test]

@@ -32,6 +32,17 @@ fn one_request_at_a_time_is_enough() {
     conformance::all(&store);
 }
 
+/// As many as can be counted are as good as without a limit.
+#[test]
+fn any_number_of_requests_is_a_limit() {
+    for requests in [0, 1, usize::MAX / 8, usize::MAX / 8 + 1, usize::MAX] {
+        let options = StoreOptions::new().requests_in_flight(requests);
+        let backend = Arc::new(InMemory::new());
+        let store = ObjectStore::new(backend, Path::default(), true, &options);
+        assert_eq!(Store::get(&store, &key("a")).unwrap(), None);
+    }
+}
+
 #[test]
 fn without_exclusion_an_update_is_refused_unless_asked_for() {
     let store = in_memory("", false);
