@@ -1,6 +1,6 @@
 //! Files in a store that are no objects.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,10 @@ pub(super) fn leftovers(
 }
 
 fn is_locked(path: &Path) -> bool {
+    // A pipe would wait for its other end, and a link leads elsewhere.
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+        return false;
+    }
     let Ok(file) = File::open(path) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }

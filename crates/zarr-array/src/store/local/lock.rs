@@ -14,6 +14,10 @@ use crate::store::{Key, LockGuard, LockScope, Operation, StoreError};
 /// One for the whole process: two stores may share a folder, or one lie inside the other.
 static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
+/// How often a lock file is looked for anew: each time another holder has removed the one before,
+/// so that these many have come first.
+const ATTEMPTS: u32 = 10_000;
+
 /// First among the threads of this process, then among processes: so that at most one thread of
 /// each process waits in the system, and threads are told apart even where file locks are not.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
@@ -31,51 +35,73 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
     .map_err(fail)?;
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
-    match lock_file(store, &path) {
+    match lock_file(store, key, &path) {
         // Fields are dropped in order: the file's lock is given back first.
         Ok(file) => {
             Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
         }
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::Unsupported => {
             let _ = fs::remove_file(&path);
             Ok(LockGuard::new(LockScope::Process, held))
         }
-        Err(error) => Err(fail(error)),
+        Err(error) => Err(error),
     }
 }
 
 /// Opens and locks the file at `path`, making sure that it is still the one there: the holder
 /// before may have removed it while this waited, and a third may have made it anew.
-fn lock_file(store: &LocalStore, path: &Path) -> io::Result<File> {
-    loop {
+fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> Result<File, StoreError> {
+    let fail = |error| StoreError::io(Operation::Lock, key, error);
+    for _ in 0..ATTEMPTS {
         let file = match open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write::make_folder(store, path.parent().unwrap_or(path))?;
+                write::make_folder(store, path.parent().unwrap_or(path)).map_err(fail)?;
                 continue;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(fail(error)),
         };
         match file.lock() {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+            Err(error) => return Err(fail(error)),
         }
-        if is_at(&file, path)? {
+        if is_at(&file, path).map_err(fail)? {
             return Ok(file);
         }
     }
+    let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
+    Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    refuse_links(&mut options);
+    // Where opening follows links: whoever packed the store may have put one here, which would make
+    // a file elsewhere.
+    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        return Err(io::Error::other("there is a symbolic link in the place of its lock file"));
+    }
+    match options.clone().write(true).create(true).truncate(false).open(path) {
         // Left by another user's process, perhaps: to lock a file, reading it is enough.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            File::open(path).map_err(|_| error)
+            options.open(path).map_err(|_| error)
         }
         result => result,
     }
 }
+
+/// A link put there after the look is an error too, and a pipe is not waited for.
+#[cfg(target_os = "linux")]
+fn refuse_links(options: &mut OpenOptions) {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_links(_: &mut OpenOptions) {}
 
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
