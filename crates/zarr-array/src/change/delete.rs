@@ -5,17 +5,21 @@ use std::sync::Arc;
 
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Prefix, Store, remove};
+use crate::store::{Key, Prefix, Store, remove};
 
 /// Deletes the node at `prefix` and all below it.
 ///
 /// # Steps
-/// 1. The node's document is removed: from here on there is no node for any reader.
-/// 2. All other objects below it are removed, in no particular order.
+/// 1. All objects below `prefix` are listed, and the documents among them removed: first the node's
+///    own, from which on it is no node for any reader, and those of groups before those in them.
+/// 2. All other objects are removed, in no particular order.
 ///
-/// Whatever ends it between the two leaves objects that belong to no node, which `check` names as
-/// stray; calling again removes them, and until then no array can be
-/// [created](crate::Array::create) in the place of one, which would show its chunks as its own.
+/// Each node is thus there with all its chunks, or not at all. Whatever ends it leaves objects that
+/// `check` names as stray, among them, if it was ended before 2, whole nodes in no group; calling
+/// again removes them, and until then no array can be [created](crate::Array::create) in the place
+/// of one, which would show its chunks as its own.
+///
+/// Symbolic links of a local store are removed, what they lead to stays: at `prefix` too.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is nothing at all below `prefix`; what the store says.
@@ -44,6 +48,21 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     if !any {
         return Err(ArrayError::NotFound { path: node::display(prefix) });
     }
-    remove(&**store, &prefix.key(METADATA_KEY)?)?;
+    for document in documents(&**store, prefix)? {
+        remove(&**store, &document)?;
+    }
     Ok(store.delete_prefix(prefix)?)
+}
+
+/// The documents of a node and of those below it, each before those further down.
+fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
+    let mut documents = Vec::new();
+    store.list_own(prefix, &mut |key| {
+        if key.name() == METADATA_KEY {
+            documents.push(key);
+        }
+        ControlFlow::Continue(())
+    })?;
+    documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
+    Ok(documents)
 }

@@ -85,13 +85,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The object may then still be there.
     fn delete(&self, key: &Key) -> Result<(), StoreError>;
 
-    /// Removes every object below `prefix`, in unspecified order, and empty folders with them.
+    /// Removes every object below `prefix`, in unspecified order, and empty folders with them. Of
+    /// what is there by a link, `prefix` itself among it, the link alone is removed.
     ///
     /// # Errors
     /// Some of the objects may then be gone; calling again goes on.
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
         let mut result = Ok(());
-        self.list(prefix, &mut |key| match self.delete(&key) {
+        self.list_own(prefix, &mut |key| match self.delete(&key) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 result = Err(error);
@@ -114,6 +115,23 @@ pub trait Store: fmt::Debug + Send + Sync {
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
+    /// As [`list`](Store::list), for whoever removes what he finds: nothing is named that is there by
+    /// a link and has its place elsewhere. A link is named as an object, which can be
+    /// [deleted](Store::delete): if `prefix` itself is one, it and nothing else.
+    ///
+    /// The same as [`list`](Store::list) unless a store says otherwise. One that hands on what
+    /// another does must hand on this too.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn list_own(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.list(prefix, visit)
+    }
+
     /// Calls `visit` with what lies directly below `prefix`: objects, and prefixes of further
     /// keys. As [`list`](Store::list) otherwise.
     ///
@@ -128,8 +146,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Waits for the advisory lock of `key` and takes it, until the guard is dropped.
     ///
     /// It keeps out other holders of the same lock and nobody else: reads and plain puts go on.
-    /// How far it reaches is [`LockGuard::scope`]. Whoever holds a lock must not take another, or
-    /// may wait for ever.
+    /// How far it reaches is [`LockGuard::scope`].
+    ///
+    /// # Locks within locks
+    /// Whoever holds the lock of an array's document (`zarr.json`) may take those of its chunks, one
+    /// at a time: [`append`](crate::Array::append) and [`resize`](crate::Array::resize) do. No other
+    /// lock may be taken by whoever holds one, nor the same one twice, or two could wait for each
+    /// other for ever. A store must therefore not make the lock of a document and that of a chunk
+    /// one lock; two chunks may share theirs.
     ///
     /// # Errors
     /// Whatever keeps the store from locking.
@@ -226,6 +250,7 @@ pub enum PutOutcome {
 
 /// One entry directly below a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DirEntry {
     /// An object.
     Object(Key),
@@ -235,6 +260,7 @@ pub enum DirEntry {
 
 /// Whom a lock keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LockScope {
     /// Other threads of this process.
     Process,

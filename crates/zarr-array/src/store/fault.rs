@@ -13,6 +13,7 @@ use super::{
 
 /// What goes wrong with an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// It fails with an error of this kind, without reaching the store.
     Fail(io::ErrorKind),
@@ -30,6 +31,9 @@ pub enum Fault {
 }
 
 /// A store for tests: another store, with faults at chosen operations or keys.
+///
+/// A tool for tests and for nothing else, those of other crates that have to survive failures among
+/// them. Which operations a piece of work takes, and so their numbers, may differ between versions.
 ///
 /// Calls of the [`Store`] methods that reach for storage (get, head, put, delete, list, lock, and
 /// each delete of a `delete_prefix`) are numbered from 0. To see that a piece of work survives the
@@ -221,6 +225,14 @@ impl<S: Store> Store for FaultStore<S> {
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.run(Operation::List, prefix.as_str(), |_| self.inner.list(prefix, visit))
+    }
+
+    fn list_own(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.run(Operation::List, prefix.as_str(), |_| self.inner.list_own(prefix, visit))
     }
 
     fn list_dir(

@@ -64,6 +64,14 @@ macro_rules! forward {
                 (**self).list(prefix, visit)
             }
 
+            fn list_own(
+                &self,
+                prefix: &Prefix,
+                visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+            ) -> Result<(), StoreError> {
+                (**self).list_own(prefix, visit)
+            }
+
             fn list_dir(
                 &self,
                 prefix: &Prefix,

@@ -131,9 +131,14 @@ fn read_folder(prefix: &Prefix, path: &Path) -> Result<Option<ReadDir>, StoreErr
 pub(super) fn list(
     store: &LocalStore,
     prefix: &Prefix,
+    follow: bool,
     visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    walk(store, prefix, true, &mut |found| {
+    if !follow && store.linked_folder(Operation::List, prefix)?.is_some() {
+        let _ = visit(Key::new(prefix.as_str())?);
+        return Ok(());
+    }
+    walk(store, prefix, follow, &mut |found| {
         Ok(match found {
             Found::Object(key) => visit(key),
             Found::Other(_) | Found::FolderEnd(_) => ControlFlow::Continue(()),

@@ -53,6 +53,7 @@ pub struct LocalStore {
 
 /// What a finished write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Durability {
     /// The end of the process, by whatever signal. After a power failure a chunk written in the
     /// last seconds may be lost or empty, as the file system sees fit.
@@ -163,7 +164,15 @@ impl Store for LocalStore {
         prefix: &Prefix,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        list::list(self, prefix, visit)
+        list::list(self, prefix, true, visit)
+    }
+
+    fn list_own(
+        &self,
+        prefix: &Prefix,
+        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        list::list(self, prefix, false, visit)
     }
 
     fn list_dir(

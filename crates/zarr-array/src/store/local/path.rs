@@ -30,6 +30,24 @@ impl LocalStore {
         Ok(path)
     }
 
+    /// The path of the link that stands in the place of a folder below the root, if one does.
+    pub(super) fn linked_folder(
+        &self,
+        operation: Operation,
+        prefix: &Prefix,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        if prefix.is_root() {
+            return Ok(None);
+        }
+        let path = self.unchecked_path(prefix.as_str())?;
+        self.check_links(operation, prefix.as_str(), path.parent().unwrap_or(&self.root))?;
+        match fs::symlink_metadata(&path) {
+            Ok(meta) => Ok(meta.is_symlink().then_some(path)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(StoreError::io(operation, prefix, error)),
+        }
+    }
+
     /// The path of a key, which links may lead anywhere.
     pub(super) fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
         let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + 1 + text.len());

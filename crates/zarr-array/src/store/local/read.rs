@@ -122,7 +122,9 @@ fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
     }
 }
 
-/// A rename gives a key another file, so that inode, size and times tell its versions apart.
+/// A rename gives a key another file, so that inode, size and time tell its versions apart: all but
+/// those of one size that are written within one tick of the file system's clock, some
+/// milliseconds, if the second is given the inode that the first has left.
 #[cfg(unix)]
 fn describe(meta: &Metadata) -> ObjectMeta {
     use std::os::unix::fs::MetadataExt;

@@ -152,9 +152,13 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
 
 /// Removes the objects, and each folder when all in it is gone.
 ///
-/// Links are removed, what they lead to is not. Files that are no objects stay, and their folders
+/// Links are removed, what they lead to is not, nor where the prefix itself is one. Files that are no objects stay, and their folders
 /// with them: what killed writers left is named by [`LocalStore::leftovers`].
 pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
+    if let Some(link) = store.linked_folder(Operation::Delete, prefix)? {
+        return remove_link(&link)
+            .map_err(|error| StoreError::io(Operation::Delete, prefix, error));
+    }
     loop {
         // Some file systems pass over entries of a folder that shrinks while it is read.
         let mut removed = false;
@@ -178,4 +182,16 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
         let _ = fs::remove_dir(store.folder_of(Operation::Delete, prefix)?);
     }
     Ok(())
+}
+
+fn remove_link(path: &Path) -> io::Result<()> {
+    // Windows tells links to folders from links to files.
+    let removed = match fs::remove_file(path) {
+        Err(error) if cfg!(windows) => fs::remove_dir(path).map_err(|_| error),
+        removed => removed,
+    };
+    match removed {
+        Err(error) if is_absent(&error) => Ok(()),
+        removed => removed,
+    }
 }

@@ -4,8 +4,12 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use zarr_array::store::{ByteRange, LocalStore, Prefix, Store, StoreError};
+use zarr_array::delete_node;
+use zarr_array::store::{
+    ByteRange, FaultStore, LocalStore, Prefix, Store, StoreError, StoreOptions, open_url,
+};
 
 use super::conformance::{key, keys_below, prefix};
 
@@ -51,7 +55,7 @@ fn links_never_lead_outside() {
         assert_outside(store.lock(&secret));
         assert_outside(store.list(&prefix(name), &mut |_| ControlFlow::Continue(())));
         assert_outside(store.list_dir(&prefix(name), &mut |_| ControlFlow::Continue(())));
-        assert_outside(store.delete_prefix(&prefix(name)));
+        assert_outside(store.delete_prefix(&prefix(&format!("{name}/c"))));
     }
     assert_outside(store.get(&key("file")));
     assert_outside(store.size(&key("file")));
@@ -67,6 +71,8 @@ fn links_never_lead_outside() {
     store.put(&key("file"), b"own").unwrap();
     assert_eq!(store.get(&key("file")).unwrap().unwrap(), b"own");
     store.delete(&key("absolute")).unwrap();
+    store.delete_prefix(&prefix("relative")).unwrap();
+    assert!(!root.join("absolute").is_symlink() && !root.join("relative").is_symlink());
     store.delete_prefix(&Prefix::root()).unwrap();
     assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
     assert_eq!(fs::read(outside.join("secret")).unwrap(), b"secret");
@@ -99,8 +105,82 @@ fn links_within_are_followed_and_outside_ones_if_allowed() {
     let trusting = LocalStore::open(&root).unwrap().outside_links(true);
     assert_eq!(trusting.get(&key("out/c/0")).unwrap().unwrap(), b"secret");
     assert_eq!(keys_below(&trusting, "out").len(), 2);
+    for allowed in [false, true] {
+        let options = StoreOptions::new().outside_links(allowed);
+        let opened = open_url(root.to_str().unwrap(), &options).unwrap();
+        assert_eq!(opened.get(&key("out/c/0")).is_ok(), allowed);
+    }
     trusting.delete_prefix(&Prefix::root()).unwrap();
     assert!(outside.join("c/0").exists());
+}
+
+/// What is deleted is the link, not what it leads to: by its own name, and below a prefix.
+#[test]
+fn what_a_link_leads_to_is_not_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).unwrap());
+    let node = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    for name in ["zarr.json", "real/zarr.json", "group/zarr.json", "group/own/zarr.json"] {
+        store.put(&key(name), node.as_bytes()).unwrap();
+    }
+    let links = ["alias", "group/alias", "group/own/deep"];
+    let real = keys_below(&store, "real");
+    let any = Arc::new(FaultStore::new(Arc::clone(&store)));
+    for store in [&store, &(any as Arc<dyn Store>)] {
+        let make = |links: &[&str]| {
+            for link in links {
+                symlink(folder.path().join("real"), folder.path().join(link)).unwrap();
+            }
+        };
+        make(&links);
+        assert!(store.get(&key("group/alias/zarr.json")).unwrap().is_some());
+        store.delete_prefix(&prefix("group/alias")).unwrap();
+        make(&["group/alias"]);
+        delete_node(store, &prefix("alias")).unwrap();
+        assert_eq!(keys_below(store, "alias").len(), 0);
+        delete_node(store, &prefix("group")).unwrap();
+        assert_eq!(keys_below(store, "group").len(), 0);
+        assert_eq!(keys_below(store, "real"), real);
+        for link in links {
+            assert!(!folder.path().join(link).is_symlink(), "{link}");
+        }
+        for name in ["group/zarr.json", "group/own/zarr.json"] {
+            store.put(&key(name), node.as_bytes()).unwrap();
+        }
+    }
+}
+
+/// A link in the place of a lock file is an error: it would make files elsewhere, and never be the
+/// file that was locked.
+#[test]
+fn links_are_no_lock_files() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    store.put(&key("c/0"), b"chunk").unwrap();
+    let lock = root.join("c/.zarr-kit-lock.0");
+    for target in [outside.join("made"), outside.join("secret"), root.join("c/0"), root.clone()] {
+        symlink(&target, &lock).unwrap();
+        let error = store.lock(&key("c/0")).unwrap_err();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @r#"cannot lock "c/0": there is a symbolic link in the place of its lock file"#);
+        }
+        assert!(lock.is_symlink());
+        fs::remove_file(&lock).unwrap();
+    }
+    assert!(!outside.join("made").exists());
+    drop(store.lock(&key("c/0")).unwrap());
+    // Neither is a pipe waited for.
+    let made = std::process::Command::new("mkfifo").arg(&lock).status();
+    assert!(made.unwrap().success());
+    let mut seen = 0;
+    store
+        .leftovers(&Prefix::root(), &mut |leftover| {
+            assert!(!leftover.in_use);
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(seen, 1);
 }
 
 fn is_lock_held(store: &LocalStore, name: &str) -> bool {

@@ -2,6 +2,7 @@
 //! ended at every operation and at random moments, and taken up again.
 
 mod between;
+mod deletes;
 mod faults;
 #[cfg(unix)]
 mod kills;

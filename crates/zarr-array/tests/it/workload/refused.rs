@@ -41,6 +41,38 @@ fn without_locks_between_processes_changes_of_several_objects_are_refused() {
     }
 }
 
+/// Attributes of a group and of an array, where nothing keeps other processes out.
+#[cfg(feature = "object_store")]
+#[test]
+fn without_exclusion_attributes_are_changed_if_the_policy_accepts_it() {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::Group;
+    use zarr_array::store::{ObjectStore, Prefix, StoreOptions, UpdatePolicy};
+    let backend = Arc::new(InMemory::new());
+    let store: Arc<dyn Store> =
+        Arc::new(ObjectStore::new(backend, Path::default(), false, &StoreOptions::new()));
+    restore(&*store, &states(1)[5]);
+    let changes = [("title", Some(r#""life""#))];
+    let group = Group::open(store.clone(), &Prefix::root()).expect("opens");
+    let refused = |outcome: Result<(), ArrayError>| {
+        assert!(
+            matches!(outcome, Err(ArrayError::Store(StoreError::NoExclusion { .. }))),
+            "{outcome:?}"
+        );
+    };
+    refused(group.update_attributes(&changes).map(drop));
+    refused(group.array("a").and_then(|array| array.update_attributes(&changes).map(drop)));
+    // What is opened from the group takes its policy.
+    let group = group.with_update_policy(UpdatePolicy::AcceptSingleProcess);
+    let group = group.update_attributes(&changes).expect("updates");
+    assert_eq!(group.metadata().attribute("title"), changes[0].1);
+    let array = group.array("a").expect("opens").update_attributes(&changes).expect("updates");
+    assert_eq!(array.metadata().attribute("title"), changes[0].1);
+    let group = group.update_attributes(&[("title", None)]).expect("updates");
+    assert_eq!(group.metadata().attribute("title"), None);
+}
+
 /// Writing a whole array needs no exclusion, wherever its end cuts its chunks.
 #[cfg(feature = "object_store")]
 #[test]
