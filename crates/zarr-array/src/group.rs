@@ -10,7 +10,7 @@ use crate::array::Array;
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
-use crate::store::{DirEntry, Prefix, Store, StoreError};
+use crate::store::{DirEntry, Prefix, Store, StoreError, UpdatePolicy};
 
 /// A group in a store.
 ///
@@ -37,6 +37,7 @@ pub struct Group {
     metadata: GroupMetadata,
     /// What is trusted to say what lies below, if anything but the documents is.
     snapshot: Option<Snapshot>,
+    policy: UpdatePolicy,
 }
 
 impl Group {
@@ -97,7 +98,13 @@ impl Group {
     }
 
     fn with_metadata(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
-        Self { store, prefix: prefix.clone(), metadata, snapshot: None }
+        Self {
+            store,
+            prefix: prefix.clone(),
+            metadata,
+            snapshot: None,
+            policy: UpdatePolicy::default(),
+        }
     }
 
     /// Creates a group at `prefix`, where there must be no node yet.
@@ -111,6 +118,18 @@ impl Group {
     ) -> Result<Self, ArrayError> {
         node::create(&store, prefix, metadata.to_json().as_bytes())?;
         Ok(Self::with_metadata(store, prefix, metadata))
+    }
+
+    /// With another policy for changes of its attributes where nothing keeps other processes out,
+    /// and for the groups and arrays that are opened from it.
+    #[must_use]
+    pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    pub(crate) fn update_policy(&self) -> UpdatePolicy {
+        self.policy
     }
 
     /// The same group with another document.
@@ -162,7 +181,9 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
             Node::Array(metadata) => {
-                Array::with_metadata(self.store.clone(), &prefix, metadata, Options::default())
+                let store = self.store.clone();
+                let array = Array::with_metadata(store, &prefix, metadata, Options::default())?;
+                Ok(array.with_update_policy(self.policy))
             }
             Node::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
         }
@@ -178,7 +199,7 @@ impl Group {
             Node::Group(metadata) => {
                 let group = Self::with_metadata(self.store.clone(), &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
-                Ok(Self { snapshot, ..group })
+                Ok(Self { snapshot, policy: self.policy, ..group })
             }
             Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(&prefix) }),
         }

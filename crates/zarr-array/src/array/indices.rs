@@ -18,7 +18,9 @@ pub(super) struct Cached {
 }
 
 /// Indices by the shard's number. A shard that has changed has another version, which every read
-/// of it shows: nothing is ever read by an index that is not its own.
+/// of it shows, so that nothing is read by an index that is not its own: as far as the store tells
+/// versions apart, which is to the tick of a clock for files that are replaced by others of the
+/// same length and inode.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
     kept: Mutex<Kept>,

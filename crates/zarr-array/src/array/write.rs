@@ -96,7 +96,9 @@ impl Array {
         let policy = UpdatePolicy::AcceptSingleProcess;
         update(&*self.store, key, policy, encoded, |current, encoded| {
             let decoded = match current.exists {
-                true => codec.decode_elements(encoded, Order::Stored, &self.fill, scratch).map(Some),
+                true => {
+                    codec.decode_elements(encoded, Order::Stored, &self.fill, scratch).map(Some)
+                }
                 false => Ok(None),
             };
             let content = match decoded {

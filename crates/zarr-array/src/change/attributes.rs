@@ -55,8 +55,7 @@ impl Group {
     /// # Errors
     /// As [`Array::update_attributes`].
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
-        let policy = UpdatePolicy::RequireExclusion;
-        match update_document(self.store(), self.prefix(), policy, changes)? {
+        match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
             NodeMetadata::Group(metadata) => Ok(self.with_document(metadata)),
             NodeMetadata::Array(_) => {
                 Err(ArrayError::NotGroup { path: node::display(self.prefix()) })

@@ -12,6 +12,7 @@ use crate::store::{Key, remove};
 
 /// What becomes of elements that a shrinking array no longer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cut {
     /// They stay in the store: growing back shows them again.
     #[default]

@@ -8,6 +8,7 @@ use zarr_metadata::MetadataError;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// A rule of the specifications is broken: readers may fail, or read something else.
     Error,

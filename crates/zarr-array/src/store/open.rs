@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{LocalStore, MemoryStore, Store, StoreError};
+use super::{Durability, LocalStore, MemoryStore, Store, StoreError};
 
 /// How a store is opened by URL.
 ///
@@ -21,6 +21,8 @@ use super::{LocalStore, MemoryStore, Store, StoreError};
 #[derive(Clone)]
 pub struct StoreOptions {
     create: bool,
+    durability: Durability,
+    outside_links: bool,
     settings: Vec<(String, String)>,
     in_flight: usize,
     max_retries: usize,
@@ -39,6 +41,8 @@ impl StoreOptions {
     pub fn new() -> Self {
         Self {
             create: false,
+            durability: Durability::default(),
+            outside_links: false,
             settings: Vec::new(),
             in_flight: 64,
             max_retries: 10,
@@ -50,6 +54,21 @@ impl StoreOptions {
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
+        self
+    }
+
+    /// What a finished write to a local store survives: see [`LocalStore::durability`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Whether a local store follows symbolic links out of its folder: see
+    /// [`LocalStore::outside_links`].
+    #[must_use]
+    pub fn outside_links(mut self, allowed: bool) -> Self {
+        self.outside_links = allowed;
         self
     }
 
@@ -100,6 +119,8 @@ impl fmt::Debug for StoreOptions {
         let names: Vec<&str> = self.settings.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("StoreOptions")
             .field("create", &self.create)
+            .field("durability", &self.durability)
+            .field("outside_links", &self.outside_links)
             .field("settings", &names)
             .field("in_flight", &self.in_flight)
             .field("max_retries", &self.max_retries)
@@ -171,7 +192,8 @@ fn no_client() -> String {
 }
 
 fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> {
-    if options.create { LocalStore::create(path) } else { LocalStore::open(path) }
+    let store = if options.create { LocalStore::create(path) } else { LocalStore::open(path) }?;
+    Ok(store.durability(options.durability).outside_links(options.outside_links))
 }
 
 /// The URL as errors show it: what follows `?` may be a secret.

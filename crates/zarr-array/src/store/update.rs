@@ -11,6 +11,7 @@ const MAX_ATTEMPTS: u32 = 100;
 
 /// Whether an object may be updated where nothing keeps other processes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum UpdatePolicy {
     /// Refuse: an update is safe from every other writer, or does not happen.
     #[default]

@@ -308,7 +308,7 @@ fn every_rule_is_in_the_documentation() {
         let severity = match rule.severity {
             Severity::Error => "Error",
             Severity::Warning => "Warning",
-            Severity::Note => "Note",
+            _ => "Note",
         };
         let section = format!("\n## {}\n\n{severity}. ", rule.id);
         let entry = docs.split_once(&section).map(|(_, after)| after);

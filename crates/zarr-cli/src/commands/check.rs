@@ -133,7 +133,7 @@ fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     let style = match finding.severity {
         Severity::Error => AnsiColor::Red.on_default().bold(),
         Severity::Warning => AnsiColor::Yellow.on_default().bold(),
-        Severity::Note => AnsiColor::Cyan.on_default().bold(),
+        _ => AnsiColor::Cyan.on_default().bold(),
     };
     let text = finding.to_string();
     let name = finding.severity.to_string();
