@@ -21,6 +21,7 @@
 //! variable length are kept in metadata, but their elements are not read.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
 mod change;

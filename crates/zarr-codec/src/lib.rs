@@ -23,6 +23,7 @@
 //! No I/O, no threads, no grids: callers fetch the bytes and say which chunk shapes there are.
 
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod chain;
 mod chunk;

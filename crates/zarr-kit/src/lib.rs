@@ -43,6 +43,7 @@
 //! No logic: see the crates for what each of them does not do.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use zarr_array as array;
 pub use zarr_codec as codec;
