@@ -67,6 +67,28 @@ fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
     (encoding, decoding)
 }
 
+/// Bytes written by copies to decode a chunk as the second of two, one after the other.
+fn in_place(codecs: &[&str]) -> u64 {
+    let codec = chain(codecs).for_shape(&SHAPE.map(|size| size as u64)).expect("compiles");
+    let elements: Vec<u8> =
+        (0..20 * 24 * 30_u32).flat_map(|n| ((n * 7 % 2047) as u16).to_le_bytes()).collect();
+    let whole = View::contiguous(&SHAPE).expect("a view");
+    let (mut encoded, mut scratch) = (Vec::new(), Scratch::new());
+    codec.encode(&elements, &whole, &[0, 0], &mut encoded, &mut scratch).expect("encodes");
+    let mut target = vec![0xee; 2 * elements.len()];
+    let both = View::contiguous(&[40, 24, 30]).expect("a view");
+    let view = both.shrink(&[20..40, 0..24, 0..30]).expect("a view");
+    let mut out = Output::new(&mut target, &view, 2).expect("an output");
+    let everything = SHAPE.map(|size| Slice::from(0..size));
+    let written = counted(|| {
+        codec.decode(&encoded, &everything, &mut out, &[0, 0], &mut scratch).expect("decodes");
+    });
+    assert!(
+        target[elements.len()..] == elements && target[..elements.len()].iter().all(|b| *b == 0xee)
+    );
+    written
+}
+
 #[test]
 fn every_element_of_a_result_is_written_once() {
     let whole = SHAPE.map(|size| Slice::from(0..size));
@@ -91,6 +113,13 @@ fn every_element_of_a_result_is_written_once() {
             assert_eq!(encoding, chunk_bytes, "encoding {codecs:?}");
         }
     }
+    // A whole chunk that lands in one piece, in the order in which it is stored, is decompressed or
+    // unpacked there: no copy at all.
+    for codecs in [&[BYTES, ZSTD][..], &[FLAT, BYTES, ZSTD], &[PACKBITS], &[PACKBITS, ZSTD]] {
+        assert_eq!(in_place(codecs), 0, "{codecs:?}");
+    }
+    assert_eq!(in_place(&[SWAPPED, ZSTD]), chunk_bytes);
+    assert_eq!(in_place(&[TRANSPOSE, BYTES, ZSTD]), chunk_bytes);
     // Where no view holds the chain there is one stop on the way, so that all moves twice.
     let stack = [
         TRANSPOSE,

@@ -35,10 +35,35 @@ impl ChunkCodec {
     /// Undoes the bytes-to-bytes codecs, the last first.
     pub(super) fn decode_bytes<'a>(
         &self,
+        bytes: Bytes<'a>,
+        pool: &mut Pool,
+    ) -> Result<Bytes<'a>, ChunkError> {
+        self.decode_bytes_down_to(0, bytes, pool)
+    }
+
+    /// As [`decode_bytes`](ChunkCodec::decode_bytes), to `out`, which is as long as the leaf's bytes.
+    pub(super) fn decode_bytes_to(
+        &self,
+        encoded: &[u8],
+        out: &mut [u8],
+        pool: &mut Pool,
+    ) -> Result<(), ChunkError> {
+        let bytes = self.decode_bytes_down_to(1, Bytes::Lent(encoded), pool)?;
+        if let Some((codec, place)) = self.bound.bytes.first() {
+            codec.decode_to(&bytes, out).map_err(|kind| chunk_error(place, kind))?;
+        }
+        bytes.give_to(pool);
+        Ok(())
+    }
+
+    /// Undoes the bytes-to-bytes codecs but for the first so many.
+    fn decode_bytes_down_to<'a>(
+        &self,
+        first: usize,
         mut bytes: Bytes<'a>,
         pool: &mut Pool,
     ) -> Result<Bytes<'a>, ChunkError> {
-        let codecs = self.bound.bytes.iter().zip(&self.lengths).rev();
+        let codecs = self.bound.bytes.iter().zip(&self.lengths).skip(first).rev();
         for ((codec, place), decoded_len) in codecs {
             let failed = |kind| chunk_error(place, kind);
             if let Some(prefix) = codec.decoded_prefix(&bytes) {

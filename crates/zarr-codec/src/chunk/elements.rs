@@ -87,14 +87,15 @@ impl ChunkCodec {
                 return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
             }
         };
-        let decoded = leaf.decode(bytes, self.elements, element, pool);
-        let LeafElements { bytes, swapped } = decoded.map_err(failed)?;
         let Some(view) = self.stored_view(order) else {
-            let mut source = Source::Elements(bytes, element.moved(swapped));
+            let source = Source::new(leaf, bytes, self.elements, element, pool);
+            let mut source = source.map_err(failed)?;
             let gathered = self.route.gather(0, &mut source, plain, pool);
             let buffer = gathered.map_err(|fault| fault.at(place))?;
             return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
         };
+        let decoded = leaf.decode(bytes, self.elements, element, pool);
+        let LeafElements { bytes, swapped } = decoded.map_err(failed)?;
         let mut buffer = bytes.into_buffer(pool).map_err(failed)?;
         swap_all(&mut buffer, element.moved(swapped));
         Ok(ChunkElements { buffer, view: view.clone(), order: Order::Stored })

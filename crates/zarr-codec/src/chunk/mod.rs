@@ -153,16 +153,17 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
-        let bytes = self.decode_bytes(Bytes::Lent(encoded), pool)?;
         let Bound { element, leaf_place: place, .. } = &*self.bound;
         let failed = |fault: Fault| fault.at(place);
+        if let Some(elements) = self.decoded_place(region, out) {
+            self.decode_bytes_to(encoded, elements, pool)?;
+            return element.check(elements).map_err(|kind| chunk_error(place, kind));
+        }
+        let bytes = self.decode_bytes(Bytes::Lent(encoded), pool)?;
         match &self.leaf {
             ChunkLeaf::Elements(leaf) => {
-                let decoded = leaf
-                    .decode(bytes, self.elements, element, pool)
-                    .map_err(|kind| chunk_error(place, kind))?;
-                let moved = element.moved(decoded.swapped);
-                let mut source = Source::Elements(decoded.bytes, moved);
+                let source = Source::new(leaf, bytes, self.elements, element, pool);
+                let mut source = source.map_err(|kind| chunk_error(place, kind))?;
                 self.route.decode(&mut source, region, out, pool).map_err(failed)?;
                 source.give_to(pool);
             }
@@ -176,6 +177,22 @@ impl ChunkCodec {
             }
         }
         Ok(())
+    }
+
+    /// Where the bytes of the leaf are the elements of `out`, as they are and in their order, so that
+    /// a compressor can write them there: the whole chunk, where nothing moves.
+    fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
+        let Bound { element, bytes, .. } = &*self.bound;
+        let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else { return None };
+        let as_stored = !bytes.is_empty()
+            && !leaf.swaps(element)
+            && !element.is_sub_byte()
+            && self.route.view().is_some_and(View::is_contiguous);
+        let mut axes = region.iter().zip(self.shape());
+        let is_all = region.len() == self.shape().len()
+            && axes.all(|(slice, size)| *slice == Slice::from(0..*size));
+        let has_shape = out.view().shape() == self.shape() && out.element_size() == element.size();
+        if as_stored && is_all && has_shape { out.as_mut_slice() } else { None }
     }
 
     /// Whether the bytes of the leaf stand in the encoded chunk as the leaf has them.

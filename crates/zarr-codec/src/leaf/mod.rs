@@ -1,7 +1,7 @@
 //! The array-to-bytes codecs: where elements lie in the encoded bytes.
 
 mod bytes;
-mod packbits;
+pub(crate) mod packbits;
 pub(crate) mod shard;
 
 use std::ops::Range;

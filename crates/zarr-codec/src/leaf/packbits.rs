@@ -50,6 +50,34 @@ pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementLeaf, Chain
     Ok(ElementLeaf::Packbits { packing, padding: PaddingEncoding::FirstByte })
 }
 
+/// All elements of a chunk as packed bits.
+pub(crate) struct Packed<'a> {
+    /// The bits, and perhaps a padding byte.
+    pub(crate) bytes: Bytes<'a>,
+    bits: Range<usize>,
+    packing: &'a Packing,
+}
+
+impl<'a> Packed<'a> {
+    /// Checks the length and the padding byte of a chunk of so many elements.
+    pub(crate) fn new(
+        packing: &'a Packing,
+        padding: PaddingEncoding,
+        bytes: Bytes<'a>,
+        elements: usize,
+    ) -> Result<Self, ChunkErrorKind> {
+        let start = padding.prefix_len();
+        let length = packing.packed_bits(&bytes, elements, padding)?.len();
+        Ok(Self { bytes, bits: start..start.saturating_add(length), packing })
+    }
+
+    /// Unpacks the elements from `first` on, as many as `out` holds.
+    pub(crate) fn unpack_range(&self, first: usize, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        let bits = self.bytes.get(self.bits.clone()).unwrap_or_default();
+        Ok(self.packing.unpack_range(bits, first, out)?)
+    }
+}
+
 pub(super) fn decode<'a>(
     packing: &Packing,
     padding: PaddingEncoding,

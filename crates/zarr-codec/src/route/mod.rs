@@ -14,17 +14,24 @@
 //! order of the level that the caller's view got down to.
 
 mod encode;
+mod slabs;
 mod slice;
+
+use std::ops::Range;
 
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::chain::Place;
 use crate::compressor::widen;
+use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::leaf::ElementLeaf;
+use crate::leaf::packbits::Packed;
 use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
 use crate::scratch::{Buffer, Bytes, Pool};
 
+use slabs::{Slabs, alone};
 pub use slice::{Slice, sliced};
 use slice::{check_shape, is_box};
 
@@ -135,11 +142,15 @@ impl Route {
         if is_box(region) {
             return self.down_to(0, source, &mut out.pad(&self.margins(region))?, pool);
         }
-        match (&*source, self.view()) {
+        match (&mut *source, self.view()) {
             (Source::Elements(bytes, element), Some(view)) => {
                 Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?)
             }
-            (Source::Elements(..), None) => {
+            (Source::Packed(packed), Some(view)) => {
+                check_shape(region, out)?;
+                packed.unpack(&sliced(view, region)?, out, pool)
+            }
+            (Source::Elements(..) | Source::Packed(_), None) => {
                 let element = Element::new(out.element_size());
                 let buffer = self.gather(0, source, element, pool)?;
                 let view = sliced(&self.contiguous(0)?, region)?;
@@ -230,7 +241,7 @@ impl Route {
         pool: &mut Pool,
     ) -> Result<(), Fault> {
         if self.meets(source, level) {
-            return self.take_from(source, level, out);
+            return self.take_from(source, level, out, pool);
         }
         let next = level.saturating_add(1);
         if let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next))
@@ -268,7 +279,7 @@ impl Route {
         }
         let mut buffer = pool.take(len)?;
         let mut out = Output::new(&mut buffer, &target, element.size())?;
-        self.take_from(source, next, &mut out)?;
+        self.take_from(source, next, &mut out, pool)?;
         source.give_to(pool);
         Ok(buffer)
     }
@@ -276,7 +287,7 @@ impl Route {
     /// Whether elements come out of the source in the shape of a level.
     fn meets(&self, source: &Source<'_>, level: usize) -> bool {
         match source {
-            Source::Elements(..) => self.leaf_view_at(level).is_some(),
+            Source::Elements(..) | Source::Packed(_) => self.leaf_view_at(level).is_some(),
             // The inner chunks are decoded one by one, each to its place in the leaf's own shape.
             Source::Shard(_) => level >= self.moves.len(),
         }
@@ -289,13 +300,22 @@ impl Route {
         source: &mut Source<'_>,
         level: usize,
         out: &mut Output<'_>,
+        pool: &mut Pool,
     ) -> Result<(), Fault> {
-        match source {
-            Source::Elements(bytes, element) => match self.leaf_view_at(level) {
-                Some(view) => Ok(out.copy_from(view, bytes, *element, &[])?),
-                None => Ok(()),
-            },
-            Source::Shard(shard) => shard.decode_box(out),
+        match (source, self.leaf_view_at(level)) {
+            (Source::Elements(bytes, element), Some(view)) => {
+                Ok(out.copy_from(view, bytes, *element, &[])?)
+            }
+            (Source::Packed(packed), Some(view)) if !out.view().is_masked_out() => {
+                let valid = out.view().valid_box();
+                packed.unpack(
+                    &view.shrink(&valid).map_err(CopyError::from)?,
+                    &mut out.shrink(&valid)?,
+                    pool,
+                )
+            }
+            (Source::Shard(shard), _) => shard.decode_box(out),
+            (Source::Elements(..) | Source::Packed(_), _) => Ok(()),
         }
     }
 
@@ -383,20 +403,66 @@ impl Route {
     }
 }
 
+/// Bytes of elements that are unpacked at a time: the least that the copy which follows writes past
+/// the caches, as it writes larger chunks.
+const SLAB: usize = 4 << 20;
+
 /// Where the elements of a chunk come from.
 pub(crate) enum Source<'s> {
     /// All elements in C order of the leaf's shape, and how they move from there.
     Elements(Bytes<'s>, Element),
+    /// All elements as packed bits, which are unpacked slab by slab.
+    Packed(Packed<'s>),
     /// Inner chunks, which are decoded straight to where they go.
     Shard(ShardDecoder<'s>),
 }
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    /// The elements of a leaf that is no shard.
+    pub(crate) fn new(
+        leaf: &'s ElementLeaf,
+        encoded: Bytes<'s>,
+        elements: usize,
+        element: &ElementType,
+        pool: &mut Pool,
+    ) -> Result<Self, ChunkErrorKind> {
+        if let ElementLeaf::Packbits { packing, padding } = leaf {
+            return Packed::new(packing, *padding, encoded, elements).map(Self::Packed);
+        }
+        let decoded = leaf.decode(encoded, elements, element, pool)?;
+        Ok(Self::Elements(decoded.bytes, element.moved(decoded.swapped)))
+    }
+
     /// Gives memory of the pool back, once the elements have left it.
     pub(crate) fn give_to(&mut self, pool: &mut Pool) {
-        if let Self::Elements(bytes, _) = self {
+        if let Self::Elements(bytes, _) | Self::Packed(Packed { bytes, .. }) = self {
             std::mem::replace(bytes, Bytes::Lent(&[])).give_to(pool);
         }
+    }
+}
+
+impl Packed<'_> {
+    /// Unpacks the elements that `leaf` leads to, to `out`, which has its shape and no mask.
+    fn unpack(&self, leaf: &View, out: &mut Output<'_>, pool: &mut Pool) -> Result<(), Fault> {
+        let size = out.element_size();
+        // Where they go as they come, no copy is needed.
+        if alone(leaf)?.is_contiguous()
+            && let Some(elements) = out.as_mut_slice()
+        {
+            return Ok(self.unpack_range(leaf.span().start, elements)?);
+        }
+        let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(leaf.span().len());
+        let mut buffer = pool.take(most.saturating_mul(size))?;
+        for ranges in Slabs::new(leaf, most) {
+            let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
+            let Range { start, end } = slab.span();
+            let len = end.saturating_sub(start).saturating_mul(size);
+            let elements = buffer.get_mut(..len).unwrap_or_default();
+            self.unpack_range(start, elements)?;
+            out.shrink(&ranges)?.copy_from(&alone(&slab)?, elements, Element::new(size), &[])?;
+        }
+        pool.give(buffer);
+        Ok(())
     }
 }
 

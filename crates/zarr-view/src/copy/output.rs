@@ -151,6 +151,38 @@ impl<'a> Output<'a> {
         Ok(self.view.reshape(shape)?.map(|view| self.reborrow(view)))
     }
 
+    /// The bytes of all elements in C order, if that is how they follow each other in the buffer: for
+    /// whoever can make them there without a copy.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_view::{Output, View};
+    ///
+    /// let mut buffer = [0; 6];
+    /// let mut whole = Output::new(&mut buffer, &View::contiguous(&[2, 3])?, 1)?;
+    /// assert_eq!(whole.shrink(&[0..2, 1..2])?.as_mut_slice(), None);
+    /// whole.shrink(&[1..2, 0..2])?.as_mut_slice().unwrap().copy_from_slice(b"ab");
+    /// assert_eq!(&buffer, b"\0\0\0ab\0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
+        if !self.view.is_consecutive() {
+            return None;
+        }
+        if self.view.is_empty() {
+            return Some(&mut []);
+        }
+        // Within the buffer, as every element is, so that neither product overflows.
+        let (first, bytes) = (self.view.span().start * self.size, self.view.len() * self.size);
+        #[expect(unsafe_code, reason = "lends the elements that this output owns")]
+        // SAFETY: the view's positions follow each other from the first one on, so that these bytes
+        // are those of its elements and no others. They lie within the buffer and belong to this
+        // output alone, which is borrowed exclusively for as long as the slice lives.
+        let elements = unsafe { core::slice::from_raw_parts_mut(self.start.add(first), bytes) };
+        Some(elements)
+    }
+
     /// Writes the elements of a view of the same shape; see [`copy`](crate::copy).
     ///
     /// # Errors

@@ -327,7 +327,12 @@ impl View {
     /// Whether the positions are 0, 1, 2, ... in C order, none masked.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
-        if self.mask.is_some() || self.offset != 0 {
+        self.offset == 0 && self.is_consecutive()
+    }
+
+    /// As [`is_contiguous`](View::is_contiguous), from any position on.
+    pub(crate) fn is_consecutive(&self) -> bool {
+        if self.mask.is_some() {
             return false;
         }
         let mut stride = 1_isize;
