@@ -149,12 +149,14 @@ impl<'a> Transfer<'a> {
         let grid_error =
             |source| ArrayError::Grid { key: array.prefix().as_str().to_owned(), source };
         let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
-        let mut cuts = Vec::with_capacity(region.axes().len());
-        for (axis, indices) in array.grid().axes().iter().zip(region.axes()) {
-            let parts =
-                axis.stepped(indices.bounds(), indices.step.unsigned_abs()).map_err(grid_error)?;
-            cuts.push(parts.skip(1).map(|part| narrow(part.in_selection)).collect());
-        }
+        let start = |part: AxisPart<'_>| match part {
+            AxisPart::Step { in_selection, .. } => Some(narrow(in_selection)),
+            // A region selects with steps only.
+            AxisPart::Indices { .. } => None,
+        };
+        let cuts = (0..counts.len())
+            .map(|axis| selection.axis(axis).skip(1).filter_map(|(_, part)| start(part)).collect())
+            .collect();
         Ok(Self { selection, cuts, view })
     }
 

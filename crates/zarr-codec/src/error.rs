@@ -467,3 +467,13 @@ pub enum ChunkErrorKind {
 fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
 }
+
+impl ChunkErrorKind {
+    /// The fault of elements that are counted from the one of number `first`.
+    pub(crate) fn further(mut self, first: usize) -> Self {
+        if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
+            *element = element.saturating_add(crate::compressor::widen(first));
+        }
+        self
+    }
+}

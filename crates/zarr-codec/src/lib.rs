@@ -47,6 +47,6 @@ pub use leaf::shard::{ShardCodec, ShardIndex};
 pub use options::Options;
 pub use partial::{ChunkReader, Need};
 pub use range::ByteRange;
-pub use route::{Route, Slice, sliced};
+pub use route::{Route, Slice, margins, sliced};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;

@@ -177,6 +177,13 @@ impl Selection<'_> {
         self.len == 0
     }
 
+    /// What is selected along one axis, chunk by chunk: the numbers of the chunks, ascending, with
+    /// their parts. [`parts`](Selection::parts) is the product of these. None past the last axis.
+    pub fn axis(&self, axis: usize) -> impl Iterator<Item = (u64, AxisPart<'_>)> {
+        let mut lane = self.axes.get(axis).map(|axis| Lane::new(axis, 0));
+        core::iter::from_fn(move || lane.as_mut()?.next().map(|found| (found.chunk, found.part)))
+    }
+
     /// The chunks in C order, each with its part.
     pub fn parts(&self) -> SelectionParts<'_> {
         let rank = self.axes.len();

@@ -190,10 +190,7 @@ impl<'a> Orthogonal<'a> {
     fn new(array: &'a Array, selects: &[Select<'_>]) -> Result<Self, ArrayError> {
         let grid_error = |source| ArrayError::Selection { source };
         let selection = array.grid().select(selects).map_err(grid_error)?;
-        let mut axes = Vec::with_capacity(selects.len());
-        for (axis, select) in array.grid().axes().iter().zip(selects) {
-            axes.push(Axis::new(axis, select).map_err(grid_error)?);
-        }
+        let axes = (0..selects.len()).map(|axis| Axis::new(selection.axis(axis))).collect();
         let size = array.element_size();
         let shape: Vec<usize> = selection.shape().iter().map(|count| narrow(*count)).collect();
         let mut plan = Self { selection, axes, shape, length: 0 };
@@ -229,30 +226,23 @@ impl<'a> Orthogonal<'a> {
 }
 
 impl Axis {
-    fn new(axis: &zarr_grid::Axis, select: &Select<'_>) -> Result<Self, zarr_grid::GridError> {
-        let step = |range: &std::ops::Range<u64>, step| {
-            let parts: Vec<_> = axis.stepped(range.clone(), step)?.collect();
-            let cuts = parts.iter().skip(1).map(|part| narrow(part.in_selection)).collect();
-            let chunks = parts.iter().map(|part| part.chunk).collect();
-            Ok(Self { chunks, cuts, order: None })
-        };
-        let indices = match select {
-            Select::Range(range) => return step(range, 1),
-            Select::Step { range, step: distance } => return step(range, *distance),
-            Select::Indices(indices) => axis.listed(indices)?,
-        };
+    fn new<'s>(parts: impl Iterator<Item = (u64, AxisPart<'s>)>) -> Self {
         let (mut chunks, mut cuts, mut order) = (Vec::new(), Vec::new(), Vec::new());
-        for cut in indices.cuts() {
+        let mut done = 0_usize;
+        for (chunk, part) in parts {
             if !chunks.is_empty() {
-                cuts.push(order.len());
+                cuts.push(done);
             }
-            chunks.push(cut.chunk);
-            for position in cut.in_selection {
-                order.push((order.len(), narrow(*position)));
+            chunks.push(chunk);
+            done = done.saturating_add(narrow(part.len()));
+            if let AxisPart::Indices { in_selection, .. } = part {
+                for position in in_selection {
+                    order.push((order.len(), narrow(*position)));
+                }
             }
         }
         let sorted = order.iter().all(|(from, to)| from == to);
-        Ok(Self { chunks, cuts, order: (!sorted).then_some(order) })
+        Self { chunks, cuts, order: (!sorted).then_some(order) }
     }
 }
 

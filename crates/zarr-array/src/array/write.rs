@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, Scratch, sliced};
+use zarr_codec::{
+    ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, Scratch, margins, sliced,
+};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
@@ -87,9 +89,7 @@ impl Array {
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         let failed = |source| chunk_error(key, source);
-        let past = part.in_chunk.iter().zip(codec.shape());
-        let past: Vec<_> = past.map(|(part, size)| (0, size.saturating_sub(part.count))).collect();
-        let padded = view.pad(&past).map_err(CopyError::from)?;
+        let padded = view.pad(&margins(&part.in_chunk, codec.shape())).map_err(CopyError::from)?;
         let Buffers { encoded, scratch } = buffers;
         // Where nothing keeps other processes out, no append is safe either: what is there now is
         // kept all the same.

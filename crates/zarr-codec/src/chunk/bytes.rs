@@ -50,7 +50,10 @@ impl ChunkCodec {
     ) -> Result<(), ChunkError> {
         let bytes = self.decode_bytes_down_to(1, Bytes::Lent(encoded), pool)?;
         if let Some((codec, place)) = self.bound.bytes.first() {
-            codec.decode_to(&bytes, out).map_err(|kind| chunk_error(place, kind))?;
+            codec
+                .check_len(&bytes, out.len())
+                .and_then(|()| codec.decode_to(&bytes, out))
+                .map_err(|kind| chunk_error(place, kind))?;
         }
         bytes.give_to(pool);
         Ok(())

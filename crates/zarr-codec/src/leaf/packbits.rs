@@ -78,6 +78,52 @@ impl<'a> Packed<'a> {
     }
 }
 
+/// A chunk of packed bits in the making.
+pub(crate) struct Packer<'a> {
+    packing: &'a Packing,
+    bits: Range<usize>,
+    bytes: Buffer,
+}
+
+impl<'a> Packer<'a> {
+    /// Memory for so many elements, with what is not bits of theirs.
+    pub(crate) fn new(
+        packing: &'a Packing,
+        padding: PaddingEncoding,
+        elements: usize,
+        pool: &mut Pool,
+    ) -> Result<Self, ChunkErrorKind> {
+        let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements) };
+        let mut bytes = pool.take(packing.encoded_len(elements, padding).ok_or_else(too_large)?)?;
+        let start = padding.prefix_len();
+        let bits = start..start.saturating_add(packing.packed_len(elements).ok_or_else(too_large)?);
+        // The last bits may be padding.
+        if let Some(last) = bytes.get_mut(bits.clone()).and_then(<[u8]>::last_mut) {
+            *last = 0;
+        }
+        let byte = match padding {
+            PaddingEncoding::None => None,
+            PaddingEncoding::FirstByte => bytes.first_mut(),
+            PaddingEncoding::LastByte => bytes.last_mut(),
+        };
+        if let Some(byte) = byte {
+            *byte = packing.padding_bits(elements);
+        }
+        Ok(Self { packing, bits, bytes })
+    }
+
+    /// Packs the elements from `first` on.
+    pub(crate) fn pack(&mut self, first: usize, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+        let bits = self.bytes.get_mut(self.bits.clone()).unwrap_or_default();
+        Ok(self.packing.pack_range(elements, first, bits)?)
+    }
+
+    /// The chunk, once all elements are packed.
+    pub(crate) fn finish(self) -> Buffer {
+        self.bytes
+    }
+}
+
 pub(super) fn decode<'a>(
     packing: &Packing,
     padding: PaddingEncoding,

@@ -1,11 +1,17 @@
 //! The way of elements from the caller to the leaf.
 
-use zarr_view::{Element, View, copy};
+use std::ops::Range;
 
-use super::Route;
+use zarr_view::{CopyError, Element, View, copy};
+
+use super::slabs::{Slabs, alone};
+use super::{Route, SLAB};
 use crate::chunk::swap;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Buffer, Pool};
+
+/// Bytes of elements that are packed at a time, where rows of the caller's are rows of the leaf.
+const ROWS: usize = 256 << 10;
 
 impl Route {
     /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the leaf's
@@ -34,6 +40,42 @@ impl Route {
         let mut between = pool.take(len)?;
         copy(&source, data, &whole, &mut between, element, &fill)?;
         self.encode_from(level, between, element.unswapped(), pool)
+    }
+
+    /// Moves all elements of a chunk slab by slab to the leaf's order, and hands on each slab, with
+    /// the number of its first element, while it is in the cache. `None`, and nothing done, if the
+    /// elements do not meet the leaf as one view. Otherwise as [`encode`](Route::encode).
+    pub(crate) fn encode_slabs(
+        &self,
+        data: &[u8],
+        view: &View,
+        element: Element,
+        fill: &[u8],
+        pool: &mut Pool,
+        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), ChunkErrorKind>,
+    ) -> Option<Result<(), ChunkErrorKind>> {
+        let (level, source) = self.carry_down(0, view.clone());
+        let leaf = self.leaf_view_at(level)?;
+        // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones.
+        let strides = leaf.strides().iter().zip(source.strides());
+        let rows = strides.into_iter().any(|(leaf, source)| (*leaf, *source) == (1, 1));
+        let bytes = if rows { ROWS } else { SLAB };
+        let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, leaf.len().max(1));
+        let mut run = || {
+            let mut buffer = pool.take(most.saturating_mul(element.size()))?;
+            for ranges in Slabs::new(leaf, most) {
+                let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
+                let source = source.shrink(&ranges).map_err(CopyError::from)?;
+                let Range { start, end } = slab.span();
+                let len = end.saturating_sub(start).saturating_mul(element.size());
+                let elements = buffer.get_mut(..len).unwrap_or_default();
+                copy(&source, data, &alone(&slab)?, elements, element, fill)?;
+                each(start, elements)?;
+            }
+            pool.give(buffer);
+            Ok(())
+        };
+        Some(run())
     }
 
     /// Moves all elements, in C order of a level, on to the leaf's order. Each buffer is given back

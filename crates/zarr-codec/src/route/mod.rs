@@ -32,7 +32,7 @@ use crate::moves::Move;
 use crate::scratch::{Buffer, Bytes, Pool};
 
 use slabs::{Slabs, alone};
-pub use slice::{Slice, sliced};
+pub use slice::{Slice, margins, sliced};
 use slice::{check_shape, is_box};
 
 /// What the array-to-array codecs of a chain compiled to, for one chunk shape.
@@ -227,9 +227,7 @@ impl Route {
 
     /// What of the chunk is outside a box.
     fn margins(&self, region: &[Slice]) -> Vec<(usize, usize)> {
-        let end = |slice: &Slice| slice.start.saturating_add(slice.count);
-        let sizes = region.iter().zip(self.chunk_shape());
-        sizes.map(|(slice, size)| (slice.start, size.saturating_sub(end(slice)))).collect()
+        margins(region, self.chunk_shape())
     }
 
     /// Moves the elements from the leaf to `out`, which has the shape of `level`.

@@ -41,6 +41,15 @@ pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), Copy
     Ok(())
 }
 
+/// How many indices of each axis of a chunk of this shape are before and after a box, whose slices
+/// have no steps: what [`View::pad`] takes to make the box a view of the chunk.
+#[must_use]
+pub fn margins(region: &[Slice], shape: &[usize]) -> Vec<(usize, usize)> {
+    let end = |slice: &Slice| slice.start.saturating_add(slice.count);
+    let sizes = region.iter().zip(shape);
+    sizes.map(|(slice, size)| (slice.start, size.saturating_sub(end(slice)))).collect()
+}
+
 /// The indices of `region`, one slice an axis, of a view of a whole chunk.
 ///
 /// # Errors
