@@ -36,6 +36,9 @@ pub use written::Written;
 /// Bytes of a local file that are read in the time that one more range takes.
 const RANGE_COST: u64 = 8 << 10;
 
+/// Bytes of chunks that more threads than cores may hold while they wait for a store.
+const WAITING_MEMORY: u64 = 256 << 20;
+
 /// Distinct chunk shapes whose compiled codecs are kept.
 const CODEC_CACHE: usize = 1024;
 
@@ -204,9 +207,12 @@ impl Array {
         self.policy
     }
 
-    /// With a number of threads for each read and write, in place of one a core for those that are
-    /// worth it. Each thread fetches and decodes one chunk at a time: for a store far away, more
-    /// threads than cores hide its latency.
+    /// With a number of threads for each read and write. Each fetches and decodes one chunk at a
+    /// time.
+    ///
+    /// In place of one a core for what is worth it; or, for a store far away, of as many as it is
+    /// to have [requests in flight](Store::requests_in_flight), which hide its latency, as long as
+    /// they take no more than 256 MiB for their chunks.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
@@ -232,8 +238,23 @@ impl Array {
     fn threads_for(&self, bytes: usize) -> NonZeroUsize {
         // Starting a thread costs about as much as moving some tens of kilobytes.
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.threads.unwrap_or_else(|| cores().min(worth))
+        self.threads.unwrap_or_else(|| {
+            let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+            match self.store.requests_in_flight() {
+                // Starting threads takes less time than a single answer.
+                many if many > cores => cores.max(many.min(self.threads_that_fit())),
+                _ => cores.min(worth),
+            }
+        })
+    }
+
+    /// How many threads hold no more than [`WAITING_MEMORY`] together, two chunks each.
+    fn threads_that_fit(&self) -> NonZeroUsize {
+        let axes = self.grid.axes().iter();
+        let elements = axes.fold(2, |all: u64, axis| all.saturating_mul(axis.max_edge().max(1)));
+        let size = u64::try_from(self.element_size()).unwrap_or(u64::MAX);
+        let fit = WAITING_MEMORY.checked_div(elements.saturating_mul(size)).unwrap_or(0);
+        usize::try_from(fit).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// The metadata document.

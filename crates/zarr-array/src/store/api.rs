@@ -1,6 +1,7 @@
 //! The store trait and what its methods take and give.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -158,6 +159,15 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// # Errors
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
+
+    /// How many requests to have under way at once, where there is so much to do: more than there
+    /// are cores for a store far away, whose answers are waited for.
+    ///
+    /// A hint, which costs time alone if it is wrong. 1 unless a store says otherwise: it answers
+    /// as fast as a thread can ask.
+    fn requests_in_flight(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
 
     /// Reads the whole object, `None` if there is none.
     ///

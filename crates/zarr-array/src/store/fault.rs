@@ -1,6 +1,7 @@
 //! A store that goes wrong on purpose.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -245,6 +246,10 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         self.run(Operation::Lock, key.as_str(), |_| self.inner.lock(key))
+    }
+
+    fn requests_in_flight(&self) -> NonZeroUsize {
+        self.inner.requests_in_flight()
     }
 }
 

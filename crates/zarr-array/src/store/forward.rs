@@ -1,5 +1,6 @@
 //! References and shared pointers to stores are stores.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -82,6 +83,10 @@ macro_rules! forward {
 
             fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
                 (**self).lock(key)
+            }
+
+            fn requests_in_flight(&self) -> NonZeroUsize {
+                (**self).requests_in_flight()
             }
 
             fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {

@@ -1,6 +1,7 @@
 //! Stores by URL.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub struct StoreOptions {
     durability: Durability,
     outside_links: bool,
     settings: Vec<(String, String)>,
-    in_flight: usize,
+    in_flight: NonZeroUsize,
     max_retries: usize,
     retry_timeout: Duration,
 }
@@ -44,7 +45,7 @@ impl StoreOptions {
             durability: Durability::default(),
             outside_links: false,
             settings: Vec::new(),
-            in_flight: 64,
+            in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
             retry_timeout: Duration::from_secs(180),
         }
@@ -85,7 +86,7 @@ impl StoreOptions {
     /// least one.
     #[must_use]
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
-        self.in_flight = requests.max(1);
+        self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
         self
     }
 
@@ -98,7 +99,7 @@ impl StoreOptions {
     }
 
     #[cfg(feature = "object_store")]
-    pub(super) fn in_flight(&self) -> usize {
+    pub(super) fn in_flight(&self) -> NonZeroUsize {
         self.in_flight
     }
 

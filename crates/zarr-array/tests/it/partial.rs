@@ -2,8 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use zarr_array::store::{
     ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
@@ -18,6 +19,13 @@ struct Counting {
     bytes: AtomicU64,
     /// Whether others replace an object whenever ranges of it have been read.
     restless: AtomicBool,
+    /// How many whole objects it wants to be asked for at once, if any.
+    in_flight: Option<NonZeroUsize>,
+    /// How many it waits for.
+    awaited: usize,
+    /// How many are asked for now, and were at most.
+    asked: Mutex<(usize, usize)>,
+    more: Condvar,
 }
 
 impl Counting {
@@ -31,12 +39,32 @@ impl Counting {
     }
 }
 
+impl Counting {
+    /// Waits until so many ask, but not for ever.
+    fn wait_for_others(&self) {
+        let mut asked = self.asked.lock().expect("nobody panics");
+        asked.0 += 1;
+        asked.1 = asked.1.max(asked.0);
+        self.more.notify_all();
+        let alone = |asked: &mut (usize, usize)| asked.1 < self.awaited;
+        let waited = self.more.wait_timeout_while(asked, Duration::from_secs(20), alone);
+        waited.expect("nobody panics").0.0 -= 1;
+    }
+}
+
 impl Store for Counting {
+    fn requests_in_flight(&self) -> NonZeroUsize {
+        self.in_flight.unwrap_or(NonZeroUsize::MIN)
+    }
+
     fn get_versioned(
         &self,
         key: &Key,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
+        if key.as_str().starts_with("c/") {
+            self.wait_for_others();
+        }
         let found = self.inner.get_versioned(key, out)?;
         self.count(out);
         Ok(found)
@@ -366,4 +394,31 @@ fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     let chunks = plan.chunks(999_999_999_999_998..u64::MAX).expect("lists");
     assert_eq!((chunks.len(), chunks[1].key.as_str()), (2, "c/999999999999999"));
     assert_eq!(plan.reads(&chunks[1]).expect("asks"), None);
+}
+
+/// A store far away is asked for as many chunks at once as it wants, whatever the cores: through
+/// pointers too, and no more than fit into memory.
+#[test]
+fn a_store_far_away_is_asked_for_many_chunks_at_once() {
+    let read = |edge: u64, awaited: usize| {
+        let in_flight = NonZeroUsize::new(40);
+        let store = Arc::new(Counting { in_flight, awaited, ..Counting::default() });
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [100], "data_type": "uint8",
+            "chunk_grid": {{"name": "rectilinear", "configuration": {{"kind": "inline",
+              "chunk_shapes": [[[1, 99], {edge}]]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 7,
+            "codecs": [{{"name": "bytes"}}]}}"#
+        );
+        let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+        let shared: Arc<dyn Store> = Arc::new(Arc::clone(&store));
+        let array = Array::create(shared, &Prefix::root(), metadata).expect("creates");
+        assert_eq!(array.read(&Region::from(0..99)).expect("reads"), [7; 99]);
+        let most = store.asked.lock().expect("nobody panics").1;
+        most
+    };
+    assert_eq!(read(1, 40), 40);
+    assert_eq!(read(1 << 20, 40), 40);
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    assert!((20..=cores.max(20)).contains(&read((128 << 20) / 20, 20)));
 }

@@ -6,6 +6,7 @@ mod open;
 mod ranges;
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
@@ -44,6 +45,7 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 pub struct ObjectStore {
     client: Client,
     conditional_put: bool,
+    in_flight: NonZeroUsize,
 }
 
 impl ObjectStore {
@@ -57,9 +59,9 @@ impl ObjectStore {
         conditional_put: bool,
         options: &StoreOptions,
     ) -> Self {
-        let in_flight = options.in_flight().min(Semaphore::MAX_PERMITS);
-        let requests = Arc::new(Semaphore::new(in_flight));
-        Self { client: Client { backend, pages: None, base, requests }, conditional_put }
+        let in_flight = options.in_flight();
+        let requests = Arc::new(Semaphore::new(in_flight.get().min(Semaphore::MAX_PERMITS)));
+        Self { client: Client { backend, pages: None, base, requests }, conditional_put, in_flight }
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
@@ -208,6 +210,10 @@ impl Store for ObjectStore {
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         let name = format!("{}\0{}\0{key}", self.client.backend, self.client.base);
         Ok(LockGuard::new(LockScope::Process, HELD.lock(name)))
+    }
+
+    fn requests_in_flight(&self) -> NonZeroUsize {
+        self.in_flight
     }
 }
 
