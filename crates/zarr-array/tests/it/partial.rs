@@ -414,8 +414,7 @@ fn a_store_far_away_is_asked_for_many_chunks_at_once() {
         let shared: Arc<dyn Store> = Arc::new(Arc::clone(&store));
         let array = Array::create(shared, &Prefix::root(), metadata).expect("creates");
         assert_eq!(array.read(&Region::from(0..99)).expect("reads"), [7; 99]);
-        let most = store.asked.lock().expect("nobody panics").1;
-        most
+        store.asked.lock().expect("nobody panics").1
     };
     assert_eq!(read(1, 40), 40);
     assert_eq!(read(1 << 20, 40), 40);
