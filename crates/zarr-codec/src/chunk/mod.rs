@@ -2,6 +2,7 @@
 
 mod bytes;
 mod elements;
+mod pack;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use zarr_view::{CopyError, Element, Output, View};
 use crate::chain::{Bound, Place};
 use crate::compressor::widen;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-use crate::leaf::packbits::Packer;
 use crate::leaf::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::leaf::{ElementLeaf, Leaf};
 use crate::route::{Fault, Route, Slice, Source};
@@ -369,54 +369,6 @@ impl ChunkCodec {
             Some(place) => Err(chunk_error(place, ChunkErrorKind::ReadOnly)),
             None => Ok(()),
         }
-    }
-
-    /// Packs the elements slab by slab, if they are to be packed and meet the leaf as one view.
-    fn pack(
-        &self,
-        leaf: &ElementLeaf,
-        input: Input<'_>,
-        empty: Empty,
-        out: &mut Vec<u8>,
-        pool: &mut Pool,
-    ) -> Option<Result<Encoded, ChunkError>> {
-        let ElementLeaf::Packbits { packing, padding } = leaf else { return None };
-        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
-        let failed = |kind| chunk_error(place, kind);
-        let Input { data, view, fill } = input;
-        let mut canonical = fill.to_vec();
-        element.canonicalise(&mut canonical);
-        let mut is_empty = fill.len() == element.size();
-        let mut packer = match Packer::new(packing, *padding, self.elements, pool) {
-            Ok(packer) => packer,
-            Err(kind) => return Some(Err(failed(kind))),
-        };
-        let plain = element.moved(false);
-        let packed = self.route.encode_slabs(data, view, plain, fill, pool, |first, elements| {
-            let check = || {
-                if options.strict {
-                    leaf.check_survival(elements, element)?;
-                }
-                element.check(elements)
-            };
-            check().map_err(|kind| kind.further(first))?;
-            element.canonicalise(elements);
-            is_empty = is_empty && holds_only(elements, &canonical);
-            packer.pack(first, elements)
-        });
-        let bytes = packer.finish();
-        let Some(packed) = packed else {
-            pool.give(bytes);
-            return None;
-        };
-        Some(packed.map_err(failed).and_then(|()| {
-            if is_empty && empty == Empty::Leave {
-                pool.give(bytes);
-                return Ok(Encoded::Empty);
-            }
-            self.encode_bytes(bytes, out, pool)?;
-            Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
-        }))
     }
 
     /// Encodes elements that are in the leaf's order and, but for what the leaf swaps, in memory's

@@ -4,14 +4,18 @@ use std::ops::Range;
 
 use zarr_view::{CopyError, Element, View, copy};
 
+use super::Route;
 use super::slabs::{Slabs, alone};
-use super::{Route, SLAB};
+use super::unpack::SLAB;
 use crate::chunk::swap;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Buffer, Pool};
 
 /// Bytes of elements that are packed at a time, where rows of the caller's are rows of the leaf.
 const ROWS: usize = 256 << 10;
+
+/// Bytes of a row that is worth it.
+const LONG_ROW: usize = 1 << 10;
 
 impl Route {
     /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the leaf's
@@ -56,9 +60,12 @@ impl Route {
     ) -> Option<Result<(), ChunkErrorKind>> {
         let (level, source) = self.carry_down(0, view.clone());
         let leaf = self.leaf_view_at(level)?;
-        // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones.
+        // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones, and
+        // so do rows in pieces.
         let strides = leaf.strides().iter().zip(source.strides());
-        let rows = strides.into_iter().any(|(leaf, source)| (*leaf, *source) == (1, 1));
+        let rows = strides.zip(leaf.shape()).any(|(strides, size)| {
+            strides == (&1, &1) && size.saturating_mul(element.size()) >= LONG_ROW
+        });
         let bytes = if rows { ROWS } else { SLAB };
         let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, leaf.len().max(1));
         let mut run = || {

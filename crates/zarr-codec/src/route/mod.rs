@@ -16,8 +16,7 @@
 mod encode;
 mod slabs;
 mod slice;
-
-use std::ops::Range;
+mod unpack;
 
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
@@ -31,7 +30,6 @@ use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
 use crate::scratch::{Buffer, Bytes, Pool};
 
-use slabs::{Slabs, alone};
 pub use slice::{Slice, margins, sliced};
 use slice::{check_shape, is_box};
 
@@ -401,10 +399,6 @@ impl Route {
     }
 }
 
-/// Bytes of elements that are unpacked at a time: the least that the copy which follows writes past
-/// the caches, as it writes larger chunks.
-const SLAB: usize = 4 << 20;
-
 /// Where the elements of a chunk come from.
 pub(crate) enum Source<'s> {
     /// All elements in C order of the leaf's shape, and how they move from there.
@@ -436,31 +430,6 @@ impl<'s> Source<'s> {
         if let Self::Elements(bytes, _) | Self::Packed(Packed { bytes, .. }) = self {
             std::mem::replace(bytes, Bytes::Lent(&[])).give_to(pool);
         }
-    }
-}
-
-impl Packed<'_> {
-    /// Unpacks the elements that `leaf` leads to, to `out`, which has its shape and no mask.
-    fn unpack(&self, leaf: &View, out: &mut Output<'_>, pool: &mut Pool) -> Result<(), Fault> {
-        let size = out.element_size();
-        // Where they go as they come, no copy is needed.
-        if alone(leaf)?.is_contiguous()
-            && let Some(elements) = out.as_mut_slice()
-        {
-            return Ok(self.unpack_range(leaf.span().start, elements)?);
-        }
-        let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(leaf.span().len());
-        let mut buffer = pool.take(most.saturating_mul(size))?;
-        for ranges in Slabs::new(leaf, most) {
-            let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
-            let Range { start, end } = slab.span();
-            let len = end.saturating_sub(start).saturating_mul(size);
-            let elements = buffer.get_mut(..len).unwrap_or_default();
-            self.unpack_range(start, elements)?;
-            out.shrink(&ranges)?.copy_from(&alone(&slab)?, elements, Element::new(size), &[])?;
-        }
-        pool.give(buffer);
-        Ok(())
     }
 }
 

@@ -1,0 +1,44 @@
+//! Packed bits moved to where their elements belong, slab by slab.
+
+use std::ops::Range;
+
+use zarr_view::{CopyError, Element, Output, View};
+
+use super::Fault;
+use super::slabs::{Slabs, alone};
+use crate::leaf::packbits::Packed;
+use crate::scratch::Pool;
+
+/// Bytes of elements that are unpacked at a time: the least that the copy which follows writes past
+/// the caches, as it writes larger chunks.
+pub(super) const SLAB: usize = 4 << 20;
+
+impl Packed<'_> {
+    /// Unpacks the elements that `leaf` leads to, to `out`, which has its shape and no mask.
+    pub(super) fn unpack(
+        &self,
+        leaf: &View,
+        out: &mut Output<'_>,
+        pool: &mut Pool,
+    ) -> Result<(), Fault> {
+        let size = out.element_size();
+        // Where they go as they come, no copy is needed.
+        if alone(leaf)?.is_contiguous()
+            && let Some(elements) = out.as_mut_slice()
+        {
+            return Ok(self.unpack_range(leaf.span().start, elements)?);
+        }
+        let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(leaf.span().len());
+        let mut buffer = pool.take(most.saturating_mul(size))?;
+        for ranges in Slabs::new(leaf, most) {
+            let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
+            let Range { start, end } = slab.span();
+            let len = end.saturating_sub(start).saturating_mul(size);
+            let elements = buffer.get_mut(..len).unwrap_or_default();
+            self.unpack_range(start, elements)?;
+            out.shrink(&ranges)?.copy_from(&alone(&slab)?, elements, Element::new(size), &[])?;
+        }
+        pool.give(buffer);
+        Ok(())
+    }
+}
