@@ -213,6 +213,27 @@ impl Document {
         self.spliced(at..at, &inserted)
     }
 
+    /// The text without the member `name`: as it is, if there is none.
+    pub(crate) fn without_member(&self, name: &str) -> String {
+        let mut before = None;
+        for member in &self.members {
+            if member.name.as_ref() != name {
+                before = Some(member);
+                continue;
+            }
+            let end = member.value.end;
+            if let Some(before) = before {
+                return self.spliced(before.value.end..end, "");
+            }
+            // Between a value and the next key there are a comma and space, and no other comma.
+            let start = self.text.find('{').map_or(0, |at| at.saturating_add(1));
+            let comma = self.text.get(end..).and_then(|rest| rest.find(','));
+            let next = comma.map_or(end, |at| end.saturating_add(at).saturating_add(1));
+            return self.spliced(start..next, "");
+        }
+        self.text.to_string()
+    }
+
     fn spliced(&self, range: Range<usize>, with: &str) -> String {
         let before = self.text.get(..range.start).unwrap_or_default();
         let after = self.text.get(range.end..).unwrap_or_default();

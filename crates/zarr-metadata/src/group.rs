@@ -84,6 +84,24 @@ impl GroupMetadata {
         Self::from_json(self.document.with_member("attributes", &attributes, GROUP).as_bytes())
     }
 
+    /// The document without consolidated metadata, of which all other members keep their text.
+    ///
+    /// # Errors
+    /// None, of a document that has been read.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::GroupMetadata;
+    ///
+    /// let group = br#"{"zarr_format": 3, "consolidated_metadata": null, "node_type": "group"}"#;
+    /// let group = GroupMetadata::from_json(group)?.without_consolidated_metadata()?;
+    /// assert_eq!(group.to_json(), r#"{"zarr_format": 3, "node_type": "group"}"#);
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn without_consolidated_metadata(&self) -> Result<Self> {
+        Self::from_json(self.document.without_member("consolidated_metadata").as_bytes())
+    }
+
     /// The JSON text: as it was read, or as it was made.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -239,3 +239,28 @@ fn serde_json_agrees_on_what_is_json() {
         }
     }
 }
+
+#[test]
+fn sd_40_without_consolidated_metadata_all_else_keeps_its_text() {
+    let members = [
+        r#""zarr_format" : 3"#,
+        r#""node_type": "group""#,
+        r#""attributes": {"a": 1.50, "b": [NaN, ","]}"#,
+        r#""theirs": {"must_understand": false, "x,y": "{"}"#,
+    ];
+    let consolidated =
+        r#""consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}"#;
+    for at in 0..=members.len() {
+        for (open, comma, close) in [("{", ",", "}"), ("\n{ ", "\n ,\t", " \n}\n")] {
+            let document = |members: &[&str]| format!("{open}{}{close}", members.join(comma));
+            let mut all = members.to_vec();
+            all.insert(at, consolidated);
+            let group = GroupMetadata::from_json(document(&all).as_bytes()).unwrap();
+            let group = group.without_consolidated_metadata().unwrap();
+            // The space around it is nobody's.
+            let bare = |text: &str| text.replace(['\n', '\t', ' '], "");
+            assert_eq!(bare(&group.to_json()), bare(&document(&members)), "{at}");
+            assert_eq!(group.without_consolidated_metadata().unwrap(), group);
+        }
+    }
+}
