@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{ByteRange, Key, Operation, Prefix, StoreError};
+use super::{ByteRange, Key, Location, Operation, Prefix, StoreError};
 
 /// Keys and their bytes: the whole of what an array needs from its storage.
 ///
@@ -167,6 +167,15 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// as fast as a thread can ask.
     fn requests_in_flight(&self) -> NonZeroUsize {
         NonZeroUsize::MIN
+    }
+
+    /// Where the objects below `prefix` are, so that it can be told whether they are also those of
+    /// another store; `None` if the store does not know.
+    ///
+    /// Links are followed as far as there is something to follow.
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        let _ = prefix;
+        None
     }
 
     /// Reads the whole object, `None` if there is none.

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::{
-    ByteRange, DirEntry, Key, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome, Store,
-    StoreError, Version,
+    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome,
+    Store, StoreError, Version,
 };
 
 /// What goes wrong with an operation.
@@ -250,6 +250,10 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn requests_in_flight(&self) -> NonZeroUsize {
         self.inner.requests_in_flight()
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.inner.location(prefix)
     }
 }
 

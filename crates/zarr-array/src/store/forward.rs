@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
-    ByteRange, DirEntry, Key, LockGuard, ObjectMeta, Prefix, PutOutcome, Store, StoreError, Version,
+    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome, Store,
+    StoreError, Version,
 };
 
 macro_rules! forward {
@@ -87,6 +88,10 @@ macro_rules! forward {
 
             fn requests_in_flight(&self) -> NonZeroUsize {
                 (**self).requests_in_flight()
+            }
+
+            fn location(&self, prefix: &Prefix) -> Option<Location> {
+                (**self).location(prefix)
             }
 
             fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {

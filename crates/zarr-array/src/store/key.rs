@@ -118,6 +118,11 @@ impl Prefix {
         &self.0
     }
 
+    /// Its segments, from the root on; none for the root itself.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|segment| !segment.is_empty())
+    }
+
     /// The key `relative` below this prefix.
     ///
     /// # Errors

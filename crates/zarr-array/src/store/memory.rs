@@ -1,13 +1,14 @@
 //! A store in memory.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::lock_table::LockTable;
 use super::{
-    ByteRange, DirEntry, Key, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome, Store,
-    StoreError, Version, reserve,
+    ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome,
+    Store, StoreError, Version, reserve,
 };
 
 /// Keys that a listing copies at a time, so that no lock is held while a visitor runs.
@@ -32,6 +33,8 @@ const LIST_BATCH: usize = 1024;
 pub struct MemoryStore {
     objects: Arc<RwLock<Objects>>,
     locks: Arc<LockTable<Key>>,
+    /// As no other store in memory has, of whatever process.
+    number: u64,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +70,8 @@ impl MemoryStore {
     /// An empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self { objects: Arc::default(), locks: Arc::new(LockTable::new()) }
+        let number = RandomState::new().hash_one("memory");
+        Self { objects: Arc::default(), locks: Arc::new(LockTable::new()), number }
     }
 
     // No user code runs while the map is locked, so that poison carries no information.
@@ -226,5 +230,9 @@ impl Store for MemoryStore {
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         Ok(LockGuard::new(LockScope::AllProcesses, self.locks.lock(key.clone())))
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        Some(Location::new(format!("memory {:016x}", self.number), prefix.segments()))
     }
 }

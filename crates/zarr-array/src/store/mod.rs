@@ -22,6 +22,7 @@ mod fault;
 mod forward;
 mod key;
 mod local;
+mod location;
 mod lock_table;
 mod memory;
 #[cfg(feature = "object_store")]
@@ -39,6 +40,7 @@ pub use self::error::{Operation, StoreError};
 pub use self::fault::{Fault, FaultStore};
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
+pub use self::location::Location;
 pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use self::object::ObjectStore;
@@ -46,7 +48,7 @@ pub use self::object::ObjectStore;
 pub use self::offload::Offload;
 #[cfg(feature = "async")]
 pub use self::open::open_url_async;
-pub use self::open::{StoreOptions, open_url};
+pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, update};
 
 pub use zarr_codec::ByteRange;

@@ -187,6 +187,26 @@ pub fn open_url_async(
     })
 }
 
+/// The folder that [`open_url`] opens, `None` if it is somewhere else that `url` leads to, or
+/// nowhere.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+/// use zarr_array::store::local_path;
+///
+/// assert_eq!(local_path("data.zarr").as_deref(), Some(Path::new("data.zarr")));
+/// assert_eq!(local_path("file:///my%20data").as_deref(), Some(Path::new("/my data")));
+/// assert_eq!(local_path("s3://bucket/data.zarr"), None);
+/// ```
+#[must_use]
+pub fn local_path(url: &str) -> Option<PathBuf> {
+    match place(url) {
+        Ok(Place::Folder(path)) => Some(path),
+        Ok(Place::Memory | Place::Remote) | Err(_) => None,
+    }
+}
+
 #[cfg(not(feature = "object_store"))]
 fn no_client() -> String {
     format!("this build has clients for {} alone", schemes())

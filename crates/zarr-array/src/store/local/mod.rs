@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
-    ByteRange, DirEntry, Key, LockGuard, ObjectMeta, Operation, Prefix, Store, StoreError,
+    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, Store, StoreError,
 };
 
 /// A store in a folder: one file for each key.
@@ -185,5 +185,9 @@ impl Store for LocalStore {
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         lock::lock(self, key)
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        path::location(&self.root, prefix)
     }
 }

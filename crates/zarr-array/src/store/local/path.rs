@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{LocalStore, names};
-use crate::store::{Key, Operation, Prefix, StoreError};
+use crate::store::{Key, Location, Operation, Prefix, StoreError};
 
 impl LocalStore {
     /// The path of an object's file, all of whose folders lie below the root: for what does not
@@ -100,6 +100,20 @@ impl LocalStore {
     pub(super) fn leads_outside(&self, link: &Path) -> io::Result<bool> {
         Ok(!fs::canonicalize(link)?.starts_with(&self.root))
     }
+}
+
+/// Where a folder is, all links followed. What is not there yet will be where its parents are.
+pub(super) fn location(root: &Path, prefix: &Prefix) -> Option<Location> {
+    let mut path = root.to_owned();
+    path.extend(prefix.segments());
+    let real = path.ancestors().find_map(|parent| {
+        let missing = path.strip_prefix(parent).ok()?;
+        let parent = fs::canonicalize(parent).ok()?;
+        // Joining nothing would leave a separator behind.
+        Some(if missing == Path::new("") { parent } else { parent.join(missing) })
+    })?;
+    let segments = real.components().map(|part| part.as_os_str().as_encoded_bytes());
+    Some(Location::new("file", segments))
 }
 
 /// Whether the error says that there is no such file.

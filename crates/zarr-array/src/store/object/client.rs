@@ -21,6 +21,8 @@ pub(super) struct Client {
     /// The backend once more, if it lists in pages what lies directly below a prefix.
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
+    /// What the paths are in: a service's bucket.
+    pub(super) space: Arc<str>,
     pub(super) requests: Arc<Semaphore>,
 }
 

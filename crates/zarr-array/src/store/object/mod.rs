@@ -18,8 +18,8 @@ use self::client::Client;
 use super::lock_table::LockTable;
 use super::runtime::Task;
 use super::{
-    AsyncStore, ByteRange, DirEntry, Key, LockGuard, LockScope, Object, ObjectMeta, Operation,
-    Prefix, PutOutcome, Store, StoreError, StoreFuture, StoreOptions, Version,
+    AsyncStore, ByteRange, DirEntry, Key, Location, LockGuard, LockScope, Object, ObjectMeta,
+    Operation, Prefix, PutOutcome, Store, StoreError, StoreFuture, StoreOptions, Version,
 };
 
 /// Names that threads of this process hold: of whatever handle, if their stores call themselves the
@@ -61,7 +61,9 @@ impl ObjectStore {
     ) -> Self {
         let in_flight = options.in_flight();
         let requests = Arc::new(Semaphore::new(in_flight.get().min(Semaphore::MAX_PERMITS)));
-        Self { client: Client { backend, pages: None, base, requests }, conditional_put, in_flight }
+        let space = space_of(&backend);
+        let client = Client { backend, pages: None, base, space, requests };
+        Self { client, conditional_put, in_flight }
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
@@ -110,6 +112,15 @@ impl ObjectStore {
             key: key.to_string(),
             missing: "conditional writes",
         }
+    }
+}
+
+/// What a backend calls itself. One that says no more than its kind is told by its address.
+fn space_of(backend: &Arc<dyn Backend>) -> Arc<str> {
+    let name = backend.to_string();
+    match name.chars().all(char::is_alphanumeric) {
+        true => format!("{name} {:p}", Arc::as_ptr(backend).cast::<()>()).into(),
+        false => name.into(),
     }
 }
 
@@ -214,6 +225,13 @@ impl Store for ObjectStore {
 
     fn requests_in_flight(&self) -> NonZeroUsize {
         self.in_flight
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        let base = self.client.base.parts();
+        let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
+        let segments = base.iter().map(String::as_str).chain(prefix.segments());
+        Some(Location::new(&*self.client.space, segments))
     }
 }
 

@@ -100,8 +100,17 @@ fn aws(
     let builder = configure!(builder, options, refuse);
     let conditional = builder.get_config_value(&AmazonS3ConfigKey::ConditionalPut);
     let conditional = conditional.as_deref().map(str::trim) != Some("disabled");
+    let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
+        .iter()
+        .find_map(|key| builder.get_config_value(key));
     let backend = Arc::new(builder.build().map_err(fail)?);
-    Ok(paged(backend, base, conditional, options))
+    let mut store = paged(backend, base, conditional, options);
+    // Without one, names of buckets are the world's.
+    if let Some(Ok(endpoint)) = endpoint.map(|endpoint| Url::parse(&endpoint)) {
+        let host = &endpoint[url::Position::BeforeHost..url::Position::AfterPort];
+        store.client.space = format!("{} at {host}", store.client.space).into();
+    }
+    Ok(store)
 }
 
 #[cfg(feature = "gcp")]
@@ -148,5 +157,7 @@ fn http(
     }
     let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
     // Plain HTTP has no puts that compare.
-    Ok(ObjectStore::new(backend, base, false, options))
+    let mut store = ObjectStore::new(backend, base, false, options);
+    store.client.space = url[url::Position::BeforeHost..url::Position::AfterPort].into();
+    Ok(store)
 }
