@@ -198,7 +198,7 @@ pub(crate) struct Copy {
     /// Go on with an interrupted copy.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
-    /// Remove what is at the target first.
+    /// Remove the array or group at the target first.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Read everything that was written again, and compare.

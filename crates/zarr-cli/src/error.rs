@@ -176,6 +176,21 @@ fn transfer(place: &str, source: &TransferError) -> String {
             "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
              with an interrupted copy"
         ),
+        TransferError::Overlap { .. } => format!(
+            "{place}: this is the source, or one of the two lies in the other; choose another place"
+        ),
+        TransferError::UnfinishedSource { path } => match path.as_str() {
+            "the root" => format!("{place}: itself an unfinished copy; finish that one first"),
+            path => format!("{place}: {path} is itself an unfinished copy; finish that one first"),
+        },
+        TransferError::NotEmpty { key, .. } => format!(
+            "{place}: there is no node here, but something else: {key}; remove it first, or choose \
+             another path"
+        ),
+        TransferError::NotInterrupted { .. } => format!(
+            "{place}: there is a node here, but no interrupted copy to go on with: it may be \
+             finished; --overwrite begins anew"
+        ),
         TransferError::OtherCopy { .. } => format!(
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
              --overwrite begins anew"

@@ -48,19 +48,15 @@ impl Place {
         // A trailing `zarr.json` is what completion in a shell leads to.
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
-        let made: Vec<PathBuf> = Path::new(path)
-            .ancestors()
+        let folder = store::local_path(path);
+        let made: Vec<PathBuf> = folder
+            .iter()
+            .flat_map(|folder| folder.ancestors())
             .take_while(|folder| *folder != Path::new("") && is_missing(folder))
             .map(PathBuf::from)
             .collect();
         let store = store::open_url(path, options);
         let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
-        // A colon after two letters or more is a URL's.
-        let is_url = path.split_once(':').is_some_and(|(scheme, _)| {
-            scheme.len() > 1
-                && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-        });
-        let folder = (!is_url).then(|| PathBuf::from(path));
         match store {
             Ok(store) => Ok(Self { shown, store, folder, made }),
             // What cannot be looked at may be there.

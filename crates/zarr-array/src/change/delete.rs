@@ -55,7 +55,7 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 }
 
 /// The documents of a node and of those below it, each before those further down.
-fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
+pub(crate) fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
     let mut documents = Vec::new();
     store.list_own(prefix, &mut |key| {
         if key.name() == METADATA_KEY {

@@ -7,4 +7,5 @@ mod document;
 mod resize;
 
 pub use delete::delete_node;
+pub(crate) use delete::documents;
 pub use resize::Cut;

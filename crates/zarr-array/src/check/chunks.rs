@@ -6,10 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use zarr_codec::{ChunkCodec, Scratch, Slice};
 use zarr_view::{CopyError, Output, View};
 
-use super::finding::{
-    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY, UNFINISHED,
-};
-use super::hierarchy::Walk;
+use super::finding::{BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY};
+use super::hierarchy::{Walk, unfinished};
 use super::shards::{Canonical, Content};
 use super::{Progress, Report};
 use crate::array::Array;
@@ -50,8 +48,7 @@ impl Walk<'_> {
                 return ControlFlow::Continue(());
             }
             if name == MARKER {
-                let message = "a copy into this array was interrupted: resume it, or begin anew";
-                findings.push(UNFINISHED.at(key.as_str(), message));
+                findings.push(unfinished(&key, "array"));
                 return ControlFlow::Continue(());
             }
             let Some(index) = encoding.decode(name, rank) else {

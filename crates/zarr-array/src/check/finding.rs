@@ -108,7 +108,7 @@ rules! {
         it, which show again when the array grows";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
-    UNFINISHED "unfinished-copy" Warning "a copy into this array was interrupted";
+    UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "a file whose name no key can have";

@@ -7,10 +7,12 @@ use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNKNOWN_CODEC, UNSUPPORTED, VERSION_2,
+    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
+    VERSION_2,
 };
 use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
+use crate::copy::MARKER;
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Prefix, Store};
@@ -123,6 +125,8 @@ impl<'a> Walk<'a> {
                     if VERSION_2_NAMES.contains(&name) {
                         let message = "of Zarr version 2, beside a zarr.json; not read";
                         self.found(VERSION_2.at(key.as_str(), message));
+                    } else if name == MARKER {
+                        self.found(unfinished(&key, "group"));
                     } else if name != METADATA_KEY {
                         self.found(STRAY.at(key.as_str(), "belongs to no node"));
                     }
@@ -204,21 +208,35 @@ impl<'a> Walk<'a> {
             }
             Err(ArrayError::Chain { source, .. }) => {
                 self.found(chain_error(key, &source));
-                Ok(())
+                self.marker(prefix)
             }
             Err(ArrayError::Grid { source, .. }) => {
                 let rule = Rule::of_grid(&source);
                 self.found(rule.at_path(key.as_str(), "$.chunk_grid", source.to_string()));
-                Ok(())
+                self.marker(prefix)
             }
             Err(ArrayError::DataType { data_type, .. }) => {
                 let message = format!("elements of type {data_type} are not read here");
                 self.found(UNSUPPORTED.at_path(key.as_str(), "$.data_type", message));
-                Ok(())
+                self.marker(prefix)
             }
             Err(error) => Err(error),
         }
     }
+
+    /// Looks for the marker of a copy at an array whose objects are not listed.
+    fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
+        let key = prefix.key(MARKER)?;
+        if self.store.head(&key)?.is_some() {
+            self.found(unfinished(&key, "array"));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
+    let message = format!("a copy to this {node} was interrupted: resume it, or begin anew");
+    UNFINISHED.at(marker.as_str(), message)
 }
 
 /// Whether two documents of a node say different things. What they say of further nodes below is

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use zarr_grid::{Grid, GridError};
 use zarr_metadata::ArrayMetadata;
 
+use super::begin::begin;
 use super::error::{TransferError, source, target};
 use super::marker::{Found, Marker};
+use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -24,9 +26,13 @@ use crate::store::{Prefix, Store};
 ///
 /// # Errors
 /// [`TransferError::Memory`] if one chunk of the target does not fit into
-/// [`CopyOptions::memory`]; [`TransferError::Exists`] if there is a node at the target and neither
-/// `resume` nor `overwrite` is set; [`TransferError::OtherCopy`] if there is nothing to resume;
-/// otherwise what reading and writing say. What was written until then stays, to be resumed.
+/// [`CopyOptions::memory`]; [`TransferError::Overlap`] if the target lies in the source or the
+/// source in the target; [`TransferError::UnfinishedSource`] if the source is an unfinished copy
+/// itself; [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
+/// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
+/// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if what is there is not this
+/// copy, interrupted; otherwise what reading and writing say. What was written until then stays, to
+/// be resumed.
 ///
 /// # Examples
 /// ```
@@ -61,42 +67,71 @@ pub fn copy_array(
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Array, CopySummary), TransferError> {
-    let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
-    if !same {
-        return Err(TransferError::Mismatch {
-            source_shape: from.shape().to_vec(),
-            source_type: from.data_type().name(),
-            target_shape: metadata.shape().to_vec(),
-            target_type: metadata.data_type().name(),
-        });
-    }
-    // Everything that can be refused is, before anything is written.
-    let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::default())
-        .map_err(TransferError::Target)?;
-    let document = prefix.key(METADATA_KEY)?;
-    to.check_writable(&document).map_err(TransferError::Target)?;
-    let budget = Budget::new(from, &to, options)?;
-    let to = to.with_threads(budget.threads);
-    let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
-
-    let json = to.metadata().to_json();
-    let (marker, found) =
-        Marker::begin(to.store(), prefix, &from.metadata().to_json(), &json, options)?;
-    if found == Found::Finished {
-        let summary = CopySummary { arrays: 1, ..CopySummary::default() };
-        return Ok((to, summary));
-    }
-    if to.store().head(&document)?.is_none() {
-        to.store().put(&document, json.as_bytes())?;
-    }
-    let done = match found {
-        Found::Interrupted => stored(&to)?,
-        _ => HashSet::new(),
-    };
-    let copy = Copy { from, to: &to, done, budget, verify: options.verify };
-    let summary = copy.run(&tasks, progress)?;
+    let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
+    let here = Side::new(from.store(), from.prefix());
+    let there = Side::new(&store, prefix);
+    let metadata = prepared.to.metadata();
+    let marker = Marker::new(here, &from.metadata().to_json(), there, metadata.to_json())?;
+    let found = begin(&marker, here, Some(metadata), options, &mut || Ok(()))?;
+    let summary = prepared.run(from, found, options, progress)?;
     marker.remove()?;
-    Ok((to, summary))
+    Ok((prepared.to, summary))
+}
+
+/// The copy of one array's elements, looked at as far as can be before anything is written.
+pub(super) struct Prepared {
+    to: Array,
+    budget: Budget,
+    tasks: Grid,
+}
+
+impl Prepared {
+    pub(super) fn new(
+        from: &Array,
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
+        if !same {
+            return Err(TransferError::Mismatch {
+                source_shape: from.shape().to_vec(),
+                source_type: from.data_type().name(),
+                target_shape: metadata.shape().to_vec(),
+                target_type: metadata.data_type().name(),
+            });
+        }
+        let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::default())
+            .map_err(TransferError::Target)?;
+        to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
+        let budget = Budget::new(from, &to, options)?;
+        let to = to.with_threads(budget.threads);
+        let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
+        Ok(Self { to, budget, tasks })
+    }
+
+    /// Writes the document, and all chunks that are not there. The marker is the caller's.
+    pub(super) fn run(
+        &self,
+        from: &Array,
+        found: Found,
+        options: &CopyOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<CopySummary, TransferError> {
+        let to = &self.to;
+        let document = to.prefix().key(METADATA_KEY)?;
+        let mut done = HashSet::new();
+        match found {
+            Found::Finished => return Ok(CopySummary { arrays: 1, ..CopySummary::default() }),
+            Found::Interrupted if to.store().head(&document)?.is_some() => done = stored(to)?,
+            Found::Interrupted | Found::Fresh => {
+                to.store().put(&document, to.metadata().to_json().as_bytes())?;
+            }
+        }
+        Copy { from, to, done, budget: self.budget, verify: options.verify }
+            .run(&self.tasks, progress)
+    }
 }
 
 /// Whole chunks of the target, put together to groups that end where source chunks end.

@@ -13,6 +13,35 @@ pub enum TransferError {
     /// The target could not be written.
     #[error("target: {0}")]
     Target(ArrayError),
+    /// The two share objects: the target is the source, or one lies in the other.
+    #[error("target {path}: source and target lie in each other")]
+    Overlap {
+        /// The target's path.
+        path: String,
+    },
+    /// The source is an unfinished copy itself: what it lacks would be taken for fill values.
+    #[error("source {path}: itself an unfinished copy: finish it first")]
+    UnfinishedSource {
+        /// The path of the source, or of an array or group in it.
+        path: String,
+    },
+    /// What the caller says of an array whose metadata was to change.
+    #[error("{path}: {source}")]
+    Change {
+        /// The array's path.
+        path: String,
+        /// Why it cannot be copied.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no node at the target, but something else, which is not removed either: only chunks
+    /// of an array that was there are, by an overwrite.
+    #[error("target {path}: there is no node here, but {key}: remove what is here first")]
+    NotEmpty {
+        /// The target's path.
+        path: String,
+        /// An object that is there.
+        key: String,
+    },
     /// There is something at the target already.
     #[error("target {path}: there is a node here already")]
     Exists {
@@ -22,6 +51,13 @@ pub enum TransferError {
     /// What is at the target is not this copy, interrupted.
     #[error("target {path}: not an interrupted copy of this source with these chunks and codecs")]
     OtherCopy {
+        /// The target's path.
+        path: String,
+    },
+    /// A copy was to be resumed, but what is at the target has no sign of one: it may be finished,
+    /// or something else altogether.
+    #[error("target {path}: there is a node here, but no interrupted copy")]
+    NotInterrupted {
         /// The target's path.
         path: String,
     },
@@ -73,6 +109,12 @@ pub enum TransferError {
         path: String,
         /// The first index of the task that differs.
         start: Vec<u64>,
+    },
+    /// An object that was written reads back as something else.
+    #[error("object {key} reads back as other bytes than were written")]
+    VerifyObject {
+        /// Its key.
+        key: String,
     },
 }
 

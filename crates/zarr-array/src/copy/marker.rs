@@ -1,89 +1,129 @@
 //! The object that tells an unfinished copy.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
-use super::CopyOptions;
-use super::error::TransferError;
-use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, Prefix, Store};
+use super::error::{TransferError, source};
+use super::side::Side;
+use crate::store::Key;
 
-/// The object beside a target's `zarr.json` while a copy into it is not finished.
+/// The object beside a target's `zarr.json` while a copy to it is not finished.
 pub const MARKER: &str = "zarr-kit-copy.json";
+
+/// How far an unfinished copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// What was at the target is being removed: it may be there in part.
+    Clearing,
+    /// Nothing is at the target but what the copy has put there.
+    Copying,
+}
 
 /// What a target was found to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing, or what may be replaced and is gone now. The marker has been put.
+    /// Nothing. The marker has been put.
     Fresh,
     /// This copy, interrupted.
     Interrupted,
-    /// This copy, finished.
+    /// This copy, finished: told by the marker of the tree that it belongs to.
     Finished,
 }
 
 /// A copy's marker at its target.
 pub(super) struct Marker<'a> {
-    store: &'a Arc<dyn Store>,
+    pub(super) to: Side<'a>,
     key: Key,
-    text: String,
+    /// The document that the target is to have.
+    document: String,
+    /// Where the source is, its document, and the target's document, each by its hash.
+    identity: [u64; 3],
 }
 
 impl<'a> Marker<'a> {
-    /// Looks at the target and puts the marker where there is nothing.
-    ///
-    /// `from` and `to` are the documents of source and target.
-    pub(super) fn begin(
-        store: &'a Arc<dyn Store>,
-        prefix: &Prefix,
-        from: &str,
-        to: &str,
-        options: &CopyOptions,
-    ) -> Result<(Self, Found), TransferError> {
-        let key = prefix.key(MARKER)?;
-        let document = prefix.key(METADATA_KEY)?;
-        let marker = Self { store, key, text: text(from, to) };
-        let found = store.get(&marker.key)?;
-        let existing = store.get(&document)?;
-        if found.is_none() && existing.is_none() || options.overwrite && !options.resume {
-            if existing.is_some() || found.is_some() {
-                store.delete_prefix(prefix)?;
-            }
-            store.put(&marker.key, marker.text.as_bytes())?;
-            return Ok((marker, Found::Fresh));
-        }
-        let path = || node::display(prefix);
-        if !options.resume {
-            return Err(TransferError::Exists { path: path() });
-        }
-        match (found, existing) {
-            (Some(found), _) if found == marker.text.as_bytes() => Ok((marker, Found::Interrupted)),
-            (None, Some(existing)) if existing == to.as_bytes() => Ok((marker, Found::Finished)),
-            _ => Err(TransferError::OtherCopy { path: path() }),
-        }
+    /// The marker of the copy that makes the node `to` with the document `to_document` from the
+    /// node `from` with the document `from_document`.
+    pub(super) fn new(
+        from: Side<'_>,
+        from_document: &str,
+        to: Side<'a>,
+        to_document: String,
+    ) -> Result<Self, TransferError> {
+        // Where a store does not know where it is, documents alone tell sources apart.
+        let place = from.store.location(from.prefix).map(|place| place.bytes());
+        let meta = from.store.head(&from.document()?).map_err(source)?;
+        // What tells versions of local files apart holds a number of their device, which may be
+        // another one after a restart.
+        let version = meta.and_then(|meta| meta.version);
+        let tag = version.as_ref().and_then(|version| version.tag()).unwrap_or_default();
+        let identity = [
+            fnv1a(&[&place.unwrap_or_default()]),
+            fnv1a(&[from_document.as_bytes(), tag.as_bytes()]),
+            fnv1a(&[to_document.as_bytes()]),
+        ];
+        Ok(Self { to, key: to.prefix.key(MARKER)?, document: to_document, identity })
+    }
+
+    pub(super) fn put(&self, step: Step) -> Result<(), TransferError> {
+        Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
     }
 
     /// The copy is finished.
-    pub(super) fn remove(self) -> Result<(), TransferError> {
-        Ok(self.store.delete(&self.key)?)
+    pub(super) fn remove(&self) -> Result<(), TransferError> {
+        Ok(self.to.store.delete(&self.key)?)
+    }
+
+    /// How far the copy is of which there is a marker, if there is one: `Some(None)` for that of
+    /// another copy.
+    pub(super) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
+        let Some(text) = self.to.store.get(&self.key)? else { return Ok(None) };
+        let steps = [Step::Clearing, Step::Copying];
+        Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
+    }
+
+    /// Makes a node ready that belongs to a tree, which was found to be `tree`. What is there has
+    /// been put by the copy of the tree, since nothing was there when that began.
+    pub(super) fn begin_within(&self, tree: Found) -> Result<Found, TransferError> {
+        let other = || TransferError::OtherCopy { path: self.to.path() };
+        if tree != Found::Fresh {
+            match self.find()? {
+                Some(Some(Step::Copying)) => return Ok(Found::Interrupted),
+                Some(_) => return Err(other()),
+                None => {}
+            }
+            match self.to.store.get(&self.to.document()?)? {
+                Some(document) if document == self.document.as_bytes() => {
+                    return Ok(Found::Finished);
+                }
+                Some(_) => return Err(other()),
+                None => {}
+            }
+        }
+        self.put(Step::Copying)?;
+        Ok(Found::Fresh)
+    }
+
+    /// The same in every process and version.
+    fn text(&self, step: Step) -> String {
+        let step = match step {
+            Step::Clearing => "clearing",
+            Step::Copying => "copying",
+        };
+        let [place, source, target] = self.identity;
+        let mut text = String::new();
+        let _infallible = writeln!(
+            text,
+            "{{\"unfinished copy\": {{\"step\": \"{step}\", \"source place\": \"{place:016x}\", \
+             \"source\": \"{source:016x}\", \"target\": \"{target:016x}\"}}}}"
+        );
+        text
     }
 }
 
-/// Both documents by their hash: the same in every process and version.
-fn text(from: &str, to: &str) -> String {
-    let mut text = String::new();
-    let _infallible = writeln!(
-        text,
-        "{{\"unfinished copy\": {{\"source\": \"{:016x}\", \"target\": \"{:016x}\"}}}}",
-        fnv1a(from.as_bytes()),
-        fnv1a(to.as_bytes())
-    );
-    text
-}
-
-/// FNV-1a.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+/// FNV-1a of all parts and where they end.
+fn fnv1a(parts: &[&[u8]]) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    parts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| {
+        let length = u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes();
+        part.iter().chain(&length).copied().fold(hash, add)
     })
 }

@@ -6,17 +6,25 @@
 //! [`copy_tree`] does so for a whole hierarchy.
 //!
 //! # Interrupted copies
-//! A copy first puts the object [`MARKER`] beside the target's `zarr.json`, then writes chunks, and
-//! removes the marker at the end. A target with a marker is unfinished: [`CopyOptions::resume`]
-//! goes on with it, if the marker says that it is the same copy: its text is a hash of both
-//! metadata documents. Tasks whose chunks are all there are skipped, the others are done again, so
-//! that the result is the same, byte for byte. That the source has not changed meanwhile is for
-//! the caller to know.
+//! A copy first puts the object [`MARKER`] beside the target's `zarr.json`, and removes it last; in
+//! a hierarchy there is one at its root, and one at each array while that is written. A target with
+//! a marker is unfinished. [`CopyOptions::resume`] goes on with it if the marker says that it is the
+//! same copy: by where the source is, and by the documents of source and target. Nothing else is at
+//! the target then but what the copy has put there, since it begins with nothing; so tasks whose
+//! chunks are all there are skipped, the others are done again, and the result is the same, byte for
+//! byte. That the source's chunks have not changed meanwhile is for the caller to know.
+//!
+//! # What is replaced
+//! [`CopyOptions::overwrite`] removes the node at the target, or the chunks that are left of one,
+//! and nothing else. From its first step on until the copy is finished there is a marker; documents
+//! go before chunks.
 
 mod array;
+mod begin;
 mod error;
 mod marker;
 mod objects;
+mod side;
 mod tree;
 
 pub use array::copy_array;
@@ -30,9 +38,9 @@ pub use tree::copy_tree;
 pub struct CopyOptions {
     /// Bytes that elements, encoded chunks and decode buffers may take together.
     pub memory: u64,
-    /// Whether an interrupted copy of the same arrays is continued.
+    /// Whether an interrupted copy from the same source is continued.
     pub resume: bool,
-    /// Whether what is at the target is removed first.
+    /// Whether the node at the target is removed first. Resuming goes before it.
     pub overwrite: bool,
     /// Whether everything that was written is read again and compared.
     pub verify: bool,

@@ -1,68 +1,163 @@
 //! Objects as they are.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use super::error::{TransferError, source};
-use super::marker::{Found, Marker};
+use super::marker::{Found, MARKER};
+use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::node::METADATA_KEY;
-use crate::store::{Key, Prefix, Store};
+use crate::parallel;
+use crate::store::Key;
+
+/// Keys that are listed before their objects are copied: memory does not grow with the array.
+const BATCH: usize = 256;
 
 /// Copies every object of an array, its document last.
 ///
 /// Objects of an interrupted copy are there if they are as long as the source's: a put is whole or
-/// not at all.
+/// not at all, and nothing is there that the copy did not put.
 pub(super) fn copy_objects(
-    from: (&Arc<dyn Store>, &Prefix),
-    to: (&Arc<dyn Store>, &Prefix),
+    from: Side<'_>,
+    to: Side<'_>,
     document: &str,
+    found: Found,
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-    let (marker, found) = Marker::begin(to.0, to.1, document, document, options)?;
     if found == Found::Finished {
         return Ok(summary);
     }
     progress(Progress::default());
+    let batch = Batch { from, to, interrupted: found == Found::Interrupted, options };
     let mut result = Ok(());
-    let mut buffer = Vec::new();
-    let mut one = |key: &Key| -> Result<(), TransferError> {
-        let name = from.1.strip(key).unwrap_or_default();
-        if name == METADATA_KEY {
-            return Ok(());
-        }
-        let Some(meta) = from.0.head(key).map_err(source)? else { return Ok(()) };
-        let target = to.1.key(name)?;
-        if found == Found::Interrupted && to.0.size(&target)? == Some(meta.size) {
-            summary.skipped = summary.skipped.saturating_add(1);
-        } else {
-            if meta.size > options.memory {
-                let (size, limit) = (meta.size, options.memory);
-                return Err(TransferError::Object { key: key.to_string(), size, limit });
-            }
-            if !from.0.get_into(key, &mut buffer).map_err(source)? {
-                return Ok(());
-            }
-            to.0.put(&target, &buffer)?;
-            summary.tasks = summary.tasks.saturating_add(1);
-        }
-        summary.bytes = summary.bytes.saturating_add(meta.size);
+    let mut keys = Vec::new();
+    let mut copy = |keys: &mut Vec<Key>| {
+        summary.add(batch.copy(keys)?);
+        keys.clear();
         progress(Progress { done: summary.bytes, total: None });
-        Ok(())
+        Ok::<(), TransferError>(())
     };
-    from.0
-        .list(from.1, &mut |key| match one(&key) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                result = Err(error);
-                ControlFlow::Break(())
+    from.store
+        .list(from.prefix, &mut |key| {
+            match from.prefix.strip(&key) {
+                Some(METADATA_KEY) => return ControlFlow::Continue(()),
+                Some(MARKER) => {
+                    result = Err(TransferError::UnfinishedSource { path: from.path() });
+                    return ControlFlow::Break(());
+                }
+                _ => keys.push(key),
             }
+            if keys.len() >= BATCH {
+                result = copy(&mut keys);
+            }
+            if result.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .map_err(source)?;
     result?;
-    to.0.put(&to.1.key(METADATA_KEY)?, document.as_bytes())?;
-    marker.remove()?;
+    copy(&mut keys)?;
+    to.store.put(&to.document()?, document.as_bytes())?;
     Ok(summary)
+}
+
+struct Batch<'a> {
+    from: Side<'a>,
+    to: Side<'a>,
+    interrupted: bool,
+    options: &'a CopyOptions,
+}
+
+/// What a thread keeps from object to object.
+#[derive(Default)]
+struct Buffers {
+    bytes: Vec<u8>,
+    again: Vec<u8>,
+}
+
+impl Batch<'_> {
+    /// Copies objects, as many at once as fit into the memory.
+    fn copy(&self, keys: &[Key]) -> Result<CopySummary, TransferError> {
+        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+        let largest = AtomicU64::new(0);
+        let at_once = self.at_once();
+        self.each(keys, count, at_once, |(), key| {
+            let size = self.from.store.size(key).map_err(source)?.unwrap_or(0);
+            if size > self.options.memory {
+                let limit = self.options.memory;
+                return Err(TransferError::Object { key: key.to_string(), size, limit });
+            }
+            largest.fetch_max(size, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let copies = if self.options.verify { 2 } else { 1 };
+        let one = largest.into_inner().saturating_mul(copies).max(1);
+        let fit = usize::try_from(self.options.memory / one).unwrap_or(usize::MAX);
+        let threads = NonZeroUsize::new(fit).unwrap_or(NonZeroUsize::MIN).min(at_once);
+        let [bytes, tasks, skipped] = [const { AtomicU64::new(0) }; 3];
+        self.each(keys, count, threads, |buffers: &mut Buffers, key| {
+            let Some(done) = self.object(key, buffers)? else { return Ok(()) };
+            bytes.fetch_add(done.bytes, Ordering::Relaxed);
+            tasks.fetch_add(done.tasks, Ordering::Relaxed);
+            skipped.fetch_add(done.skipped, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(CopySummary {
+            bytes: bytes.into_inner(),
+            tasks: tasks.into_inner(),
+            skipped: skipped.into_inner(),
+            ..CopySummary::default()
+        })
+    }
+
+    /// Objects under way at once: they wait for their stores more than for cores.
+    fn at_once(&self) -> NonZeroUsize {
+        let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let [from, to] = [self.from, self.to].map(|side| side.store.requests_in_flight());
+        cores.max(from).max(to)
+    }
+
+    fn each<S: Default>(
+        &self,
+        keys: &[Key],
+        count: u64,
+        threads: NonZeroUsize,
+        work: impl Fn(&mut S, &Key) -> Result<(), TransferError> + Sync,
+    ) -> Result<(), TransferError> {
+        parallel::for_each(count, threads, S::default, |state, range| {
+            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+            let keys = keys.get(at(range.start)..at(range.end)).unwrap_or_default();
+            keys.iter().try_for_each(|key| work(state, key))
+        })
+    }
+
+    /// Copies one object; `None` if it has gone meanwhile.
+    fn object(
+        &self,
+        key: &Key,
+        buffers: &mut Buffers,
+    ) -> Result<Option<CopySummary>, TransferError> {
+        let target = self.to.prefix.key(self.from.prefix.strip(key).unwrap_or_default())?;
+        let Buffers { bytes, again } = buffers;
+        if self.interrupted {
+            let size = self.from.store.size(key).map_err(source)?;
+            if let Some(size) = size
+                && self.to.store.size(&target)? == Some(size)
+            {
+                return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
+            }
+        }
+        if !self.from.store.get_into(key, bytes).map_err(source)? {
+            return Ok(None);
+        }
+        self.to.store.put(&target, bytes)?;
+        if self.options.verify && !(self.to.store.get_into(&target, again)? && again == bytes) {
+            return Err(TransferError::VerifyObject { key: target.to_string() });
+        }
+        let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Ok(Some(CopySummary { bytes, tasks: 1, ..CopySummary::default() }))
+    }
 }

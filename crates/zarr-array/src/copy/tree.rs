@@ -1,19 +1,27 @@
 //! A node and all below it.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use zarr_codec::Options;
-use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError};
+use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
-use super::array::copy_array;
+use super::array::Prepared;
+use super::begin::begin;
 use super::error::{TransferError, source, target};
+use super::marker::{Found, Marker};
 use super::objects::copy_objects;
+use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;
-use crate::node::{self, METADATA_KEY, Node};
+use crate::node::{self, Node};
 use crate::store::{Prefix, Store};
+
+/// What makes the metadata of an array's copy from its own.
+type Change<'a> =
+    dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
 
 /// Copies the node at `from` and all below it to `to`, each array with the metadata that `change`
 /// makes of its own.
@@ -22,95 +30,179 @@ use crate::store::{Prefix, Store};
 /// cannot be read here. Consolidated metadata of groups is left out: it would have to be made
 /// anew. Groups come before what is in them.
 ///
+/// Goes through the whole source before anything is written or removed, to refuse what can be
+/// refused, so that `change` is called for each array twice.
+///
 /// # Errors
-/// As [`copy_array`]; [`TransferError::NotDecodable`] if an array that cannot be read is to change;
-/// what `change` says, as [`TransferError::Target`].
+/// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot be
+/// read is to change; [`TransferError::Change`] with what `change` says.
 pub fn copy_tree(
     from: (&Arc<dyn Store>, &Prefix),
     to: (&Arc<dyn Store>, &Prefix),
-    change: &mut dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, ArrayError>,
+    change: &mut Change<'_>,
     options: &CopyOptions,
     progress: &mut dyn FnMut(&Prefix, Progress),
 ) -> Result<CopySummary, TransferError> {
-    let mut summary = CopySummary::default();
-    let mut waiting = vec![(from.1.clone(), to.1.clone())];
-    while let Some((prefix, new)) = waiting.pop() {
-        match node::open(from.0, &prefix).map_err(source)? {
-            Node::Group(group) => {
-                let children = Group::open(from.0.clone(), &prefix).map_err(source)?;
-                let children = children.children().map_err(source)?;
-                copy_group(&group, to.0, &new, options)?;
-                summary.groups = summary.groups.saturating_add(1);
-                for name in children.iter().rev() {
-                    let child = prefix.join(name).map_err(source)?;
-                    waiting.push((child, new.join(name)?));
+    let (from, to) = (Side::new(from.0, from.1), Side::new(to.0, to.1));
+    match node::open(from.store, from.prefix).map_err(source)? {
+        Node::Array(metadata) => {
+            let job = Job::new(from, to, metadata, change, options)?;
+            let marker = job.marker()?;
+            let target = Some(&job.changed);
+            let found = begin(&marker, from, target, options, &mut || Ok(()))?;
+            let summary = job.run(found, options, &mut |done| progress(from.prefix, done))?;
+            marker.remove()?;
+            Ok(summary)
+        }
+        Node::Group(group) => {
+            // A part of a tree that is not finished may lack anything.
+            let mut above = from.prefix.parent();
+            while let Some(prefix) = above {
+                from.at(&prefix).refuse_unfinished()?;
+                above = prefix.parent();
+            }
+            let marker = Marker::new(from, &group.to_json(), to, document_of(&group, to)?)?;
+            let look = &mut || {
+                walk(from, to, &mut |here, there, node| match node {
+                    Node::Array(metadata) => {
+                        Job::new(here, there, metadata, change, options).map(drop)
+                    }
+                    Node::Group(_) => Ok(()),
+                })
+            };
+            let found = begin(&marker, from, None, options, look)?;
+            let mut summary = CopySummary::default();
+            walk(from, to, &mut |here, there, node| {
+                match node {
+                    Node::Group(group) => {
+                        copy_group(&group, there, found)?;
+                        summary.groups = summary.groups.saturating_add(1);
+                    }
+                    Node::Array(metadata) => {
+                        let job = Job::new(here, there, metadata, change, options)?;
+                        let marker = job.marker()?;
+                        let found = marker.begin_within(found)?;
+                        let progress = &mut |done| progress(here.prefix, done);
+                        summary.add(job.run(found, options, progress)?);
+                        if found != Found::Finished {
+                            marker.remove()?;
+                        }
+                    }
                 }
-            }
-            Node::Array(metadata) => {
-                let changed = change(&prefix, &metadata).map_err(target)?;
-                let progress = &mut |done: Progress| progress(&prefix, done);
-                let (here, there) = ((from.0, &prefix), (to.0, &new));
-                summary.add(copy_one(here, there, metadata, changed, options, progress)?);
-            }
+                Ok(())
+            })?;
+            marker.remove()?;
+            Ok(summary)
         }
     }
-    Ok(summary)
 }
 
-fn copy_one(
-    from: (&Arc<dyn Store>, &Prefix),
-    to: (&Arc<dyn Store>, &Prefix),
-    metadata: ArrayMetadata,
-    changed: ArrayMetadata,
-    options: &CopyOptions,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<CopySummary, TransferError> {
-    let document = metadata.to_json();
-    if document == changed.to_json() {
-        return copy_objects(from, to, &document, options, progress);
-    }
-    let array = Array::with_metadata(from.0.clone(), from.1, metadata, Options::default());
-    let array = match array {
-        Ok(array) => array,
-        Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
-            let path = node::display(from.1);
-            return Err(TransferError::NotDecodable { path, source: error });
-        }
-        Err(error) => return Err(source(error)),
-    };
-    copy_array(&array, to.0.clone(), to.1, changed, options, progress).map(|(_, summary)| summary)
-}
-
-fn copy_group(
-    group: &GroupMetadata,
-    store: &Arc<dyn Store>,
-    prefix: &Prefix,
-    options: &CopyOptions,
+/// Calls `visit` with each node of the source and where it goes to, groups before what is in them.
+fn walk(
+    from: Side<'_>,
+    to: Side<'_>,
+    visit: &mut dyn FnMut(Side<'_>, Side<'_>, Node) -> Result<(), TransferError>,
 ) -> Result<(), TransferError> {
-    let key = prefix.key(METADATA_KEY)?;
-    let document = without_consolidated(group)
-        .map_err(|source| target(ArrayError::Metadata { key: key.to_string(), source }))?;
-    if let Some(existing) = store.get(&key)? {
-        if options.overwrite && !options.resume {
-            store.delete_prefix(prefix)?;
-        } else if !options.resume {
-            return Err(TransferError::Exists { path: node::display(prefix) });
-        } else if existing == document.as_bytes() {
-            return Ok(());
-        } else {
-            return Err(TransferError::OtherCopy { path: node::display(prefix) });
+    let mut waiting = vec![(from.prefix.clone(), to.prefix.clone())];
+    while let Some((prefix, new)) = waiting.pop() {
+        let here = from.at(&prefix);
+        if prefix != *from.prefix {
+            // By a link, a node may lie elsewhere than its parent.
+            here.apart(to)?;
+            here.refuse_unfinished()?;
+        }
+        let node = node::open(from.store, &prefix).map_err(source)?;
+        let children = match &node {
+            Node::Group(_) => Group::open(from.store.clone(), &prefix)
+                .and_then(|group| group.children())
+                .map_err(source)?,
+            Node::Array(_) => Vec::new(),
+        };
+        visit(here, to.at(&new), node)?;
+        for name in children.iter().rev() {
+            waiting.push((prefix.join(name).map_err(source)?, new.join(name)?));
         }
     }
-    Ok(store.put(&key, document.as_bytes())?)
+    Ok(())
 }
 
-fn without_consolidated(group: &GroupMetadata) -> Result<String, MetadataError> {
+/// The copy of one array, looked at as far as can be before anything is written.
+struct Job<'a> {
+    from: Side<'a>,
+    to: Side<'a>,
+    document: String,
+    changed: ArrayMetadata,
+    /// The source and what is made of it, unless it is copied object by object.
+    elements: Option<(Array, Prepared)>,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        from: Side<'a>,
+        to: Side<'a>,
+        metadata: ArrayMetadata,
+        change: &mut Change<'_>,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let changed = change(from.prefix, &metadata)
+            .map_err(|source| TransferError::Change { path: from.path(), source })?;
+        let document = metadata.to_json();
+        if document == changed.to_json() {
+            return Ok(Self { from, to, document, changed, elements: None });
+        }
+        let array =
+            Array::with_metadata(from.store.clone(), from.prefix, metadata, Options::default());
+        let array = match array {
+            Ok(array) => array,
+            Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
+                return Err(TransferError::NotDecodable { path: from.path(), source: error });
+            }
+            Err(error) => return Err(source(error)),
+        };
+        let prepared =
+            Prepared::new(&array, to.store.clone(), to.prefix, changed.clone(), options)?;
+        Ok(Self { from, to, document, changed, elements: Some((array, prepared)) })
+    }
+
+    fn marker(&self) -> Result<Marker<'a>, TransferError> {
+        Marker::new(self.from, &self.document, self.to, self.changed.to_json())
+    }
+
+    fn run(
+        self,
+        found: Found,
+        options: &CopyOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<CopySummary, TransferError> {
+        match self.elements {
+            None => copy_objects(self.from, self.to, &self.document, found, options, progress),
+            Some((array, prepared)) => prepared.run(&array, found, options, progress),
+        }
+    }
+}
+
+/// Puts a group's document, unless this copy has.
+fn copy_group(group: &GroupMetadata, to: Side<'_>, tree: Found) -> Result<(), TransferError> {
+    let (key, document) = (to.document()?, document_of(group, to)?);
+    if tree != Found::Fresh
+        && let Some(existing) = to.store.get(&key)?
+    {
+        return match existing == document.as_bytes() {
+            true => Ok(()),
+            false => Err(TransferError::OtherCopy { path: to.path() }),
+        };
+    }
+    Ok(to.store.put(&key, document.as_bytes())?)
+}
+
+/// The document of a group's copy.
+fn document_of(group: &GroupMetadata, to: Side<'_>) -> Result<String, TransferError> {
+    // Not touched at all where there is nothing to leave out.
     if group.consolidated_metadata().is_none() {
         return Ok(group.to_json());
     }
-    let new = GroupMetadata::new();
-    Ok(match group.attributes() {
-        "{}" => new.to_json(),
-        attributes => new.with_attributes(attributes)?.to_json(),
+    group.without_consolidated_metadata().map(|group| group.to_json()).map_err(|source| {
+        let key = node::metadata_key(to.prefix);
+        target(ArrayError::Metadata { key, source })
     })
 }

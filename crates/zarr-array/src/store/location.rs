@@ -30,14 +30,6 @@ impl Location {
         Self { space: space.into(), segments }
     }
 
-    /// The place of what lies directly below this one by that name.
-    #[must_use]
-    pub fn child(&self, name: &str) -> Self {
-        let mut child = self.clone();
-        child.segments.push(name.as_bytes().to_vec());
-        child
-    }
-
     /// Whether `other` is this place or lies below it.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {

@@ -1,5 +1,9 @@
 //! Copies: into other chunks and codecs, within little memory, interrupted at every step.
 
+mod ends;
+mod overwrites;
+mod resumed;
+
 use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
@@ -10,9 +14,9 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec, GroupMetadata};
 
 use crate::workload::objects;
 
-const SHAPE: [u64; 2] = [20, 12];
+pub(crate) const SHAPE: [u64; 2] = [20, 12];
 
-fn metadata(grid: &str, codecs: &str) -> ArrayMetadata {
+pub(crate) fn metadata(grid: &str, codecs: &str) -> ArrayMetadata {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [20, 12], "data_type": "int16",
         "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": -1,
@@ -21,14 +25,14 @@ fn metadata(grid: &str, codecs: &str) -> ArrayMetadata {
     ArrayMetadata::from_json(document.as_bytes()).expect("valid")
 }
 
-fn regular(chunk: [u64; 2]) -> String {
+pub(crate) fn regular(chunk: [u64; 2]) -> String {
     format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {chunk:?}}}}}"#)
 }
 
-const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+pub(crate) const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
 
 /// Elements of which a chunk here and there is nothing but the fill value.
-fn elements() -> Vec<u8> {
+pub(crate) fn elements() -> Vec<u8> {
     let value = |row: u64, column: u64| {
         if row < 4 && column < 3 { -1 } else { i16::try_from(row * 12 + column).unwrap() }
     };
@@ -36,7 +40,7 @@ fn elements() -> Vec<u8> {
     all.flat_map(i16::to_le_bytes).collect()
 }
 
-fn source(grid: &str, codecs: &str) -> (Array, Arc<FaultStore<MemoryStore>>) {
+pub(crate) fn source(grid: &str, codecs: &str) -> (Array, Arc<FaultStore<MemoryStore>>) {
     let store = Arc::new(FaultStore::new(MemoryStore::new()));
     let array =
         Array::create(store.clone(), &Prefix::root(), metadata(grid, codecs)).expect("creates");
@@ -63,7 +67,7 @@ fn targets() -> Vec<ArrayMetadata> {
     ]
 }
 
-fn copy(
+pub(crate) fn copy(
     from: &Array,
     to: Arc<dyn Store>,
     metadata: ArrayMetadata,
@@ -120,7 +124,12 @@ fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
                 }
                 let resume = options.with_resume(true);
                 let summary = copy(&from, Arc::new(inner.clone()), metadata.clone(), &resume);
-                skipped += summary.expect("resumes").skipped;
+                match summary {
+                    Ok(summary) => skipped += summary.skipped,
+                    // It had ended after all.
+                    Err(TransferError::NotInterrupted { .. }) => assert_eq!(found, expected),
+                    Err(error) => panic!("{error}"),
+                }
                 assert_eq!(objects(&inner), expected, "{step} {fault:?}");
             }
         }
@@ -140,7 +149,8 @@ fn from_pencils_to_slabs_each_source_chunk_is_read_once_a_memoryful() {
         let summary = copy(&from, to, slabs.clone(), &options).expect("copies");
         let memoryfuls = 20_u64.div_ceil(rows);
         assert_eq!(summary.tasks, memoryfuls);
-        assert_eq!(counted.operations() - before, 12 * memoryfuls, "{rows} rows a task");
+        // Beside them, whether the source is a copy itself (twice) and which document it has.
+        assert_eq!(counted.operations() - before, 12 * memoryfuls + 3, "{rows} rows a task");
     }
 }
 
@@ -165,24 +175,6 @@ fn what_cannot_be_copied_is_refused_before_anything_is_written() {
         refused(&whole, &options.with_memory(0)),
     ];
     insta::assert_snapshot!(messages.join("\n"));
-}
-
-#[test]
-fn a_finished_or_another_copy_is_told_from_an_interrupted_one() {
-    let (from, _) = source(&regular([6, 4]), LITTLE);
-    let (to, options) = (Arc::new(MemoryStore::new()), CopyOptions::default());
-    let [first, second, ..] = &targets()[..] else { unreachable!() };
-    copy(&from, to.clone(), first.clone(), &options).expect("copies");
-    let finished = objects(&*to);
-    let resume = options.with_resume(true);
-    assert_eq!(copy(&from, to.clone(), first.clone(), &resume).expect("is finished").tasks, 0);
-    let other = copy(&from, to.clone(), second.clone(), &resume);
-    assert!(matches!(other, Err(TransferError::OtherCopy { .. })));
-    let exists = copy(&from, to.clone(), first.clone(), &options);
-    assert!(matches!(exists, Err(TransferError::Exists { .. })));
-    assert_eq!(objects(&*to), finished);
-    copy(&from, to.clone(), second.clone(), &options.with_overwrite(true)).expect("overwrites");
-    assert_ne!(objects(&*to), finished);
 }
 
 #[test]
@@ -228,4 +220,25 @@ fn trees_with_what_cannot_be_read() {
     let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let refused = run(&to, None);
     assert!(matches!(refused, Err(TransferError::NotDecodable { .. })), "{refused:?}");
+
+    // Consolidated metadata is left out, and nothing else.
+    let start = r#"{"zarr_format": 3, "theirs": {"must_understand": false, "x": 1.50}"#;
+    let end = r#", "node_type": "group", "attributes": {"nan": NaN}}"#;
+    let consolidated = r#", "consolidated_metadata": {"kind": "inline",
+        "must_understand": false, "metadata": {}}"#;
+    let document = [start, consolidated, end].concat();
+    from.put(&Prefix::root().key("zarr.json").expect("a key"), document.as_bytes()).expect("puts");
+    let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    run(&to, Some("a")).expect("copies");
+    assert_eq!(objects(&*to)["zarr.json"], [start, end].concat().as_bytes());
+
+    let root = Prefix::root();
+    let refused = copy_tree(
+        (&from, &root),
+        (&(Arc::new(MemoryStore::new()) as Arc<dyn Store>), &root),
+        &mut |prefix, _| Err(format!("not {prefix}").into()),
+        &CopyOptions::default(),
+        &mut |_, _| {},
+    );
+    assert_eq!(refused.expect_err("says no").to_string(), "a: not a");
 }

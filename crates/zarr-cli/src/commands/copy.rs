@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use serde_json::json;
-use zarr_kit::array::copy::{CopyOptions, copy_tree};
+use zarr_kit::array::Node;
+use zarr_kit::array::copy::{CopyOptions, TransferError, copy_tree};
 use zarr_kit::array::store::{LeftoverKind, LocalStore};
-use zarr_kit::array::{Node, open_node};
 use zarr_kit::metadata::{Codec, MetadataError};
-use zarr_kit::{ArrayError, ArrayMetadata, Group, Prefix};
+use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::args::Copy;
 use crate::chunks;
@@ -31,17 +30,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ),
         None => None,
     };
-    // A mistake is found before a folder is made.
-    match source.node()? {
-        Node::Array(metadata) => {
-            changed(args, codecs.as_deref(), &metadata)?;
-        }
-        Node::Group(_) if args.chunks.is_some() || codecs.is_some() => {
-            changed_below(args, codecs.as_deref(), &source)?;
-        }
-        Node::Group(_) => {}
+    // A mistake is found before a folder is made; those in a group before anything is in it.
+    if let Node::Array(metadata) = source.node()? {
+        changed(args, codecs.as_deref(), &metadata)?;
     }
-    apart(args)?;
     let target = Place::create(&args.target)?;
     let options = CopyOptions::default()
         .with_memory(args.memory.saturating_sub(ITSELF.min(args.memory / 8)))
@@ -50,16 +42,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .with_verify(args.verify);
     let bar = Bar::new();
     let root = Prefix::root();
-    let mut mistake = None;
     let result = copy_tree(
         (&source.store, &root),
         (&target.store, &root),
-        &mut |prefix, metadata| {
-            changed(args, codecs.as_deref(), metadata).map_err(|error| {
-                mistake.get_or_insert(error);
-                ArrayError::NotFound { path: prefix.to_string() }
-            })
-        },
+        &mut |_, metadata| changed(args, codecs.as_deref(), metadata).map_err(Into::into),
         &options,
         &mut |prefix, progress| {
             let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
@@ -70,27 +56,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     if result.is_err() {
         target.abandon();
     }
-    if let Some(error) = mistake {
-        return Err(error);
-    }
-    let summary = result.map_err(|source| CliError::Copy {
-        place: target.shown.clone(),
-        source: Box::new(source),
-    })?;
+    let summary = result.map_err(|error| failed(error, &source, &target))?;
     if args.resume {
         remove_temporaries(&target)?;
-    }
-    let document = |finished_before: bool| {
-        json!({
-            "source": source.shown, "target": target.shown,
-            "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
-            "tasks": summary.tasks, "tasks_done_before": summary.skipped,
-            "finished_before": finished_before,
-        })
-    };
-    if summary.groups == 0 && summary.tasks == 0 && summary.skipped == 0 && args.resume {
-        let message = format!("{}: the copy had been finished", target.shown);
-        return done(args.json, message, || document(true));
     }
     let mut text = format!(
         "copied {} to {}: {}",
@@ -110,7 +78,32 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             words::counted(all, "task")
         ));
     }
-    done(args.json, text, || document(false))
+    done(args.json, text, || {
+        json!({
+            "source": source.shown, "target": target.shown,
+            "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
+            "tasks": summary.tasks, "tasks_done_before": summary.skipped,
+        })
+    })
+}
+
+/// An error with the place that it is about, as the user wrote it.
+fn failed(error: TransferError, source: &Place, target: &Place) -> CliError {
+    let place = match &error {
+        TransferError::UnfinishedSource { .. } => &source.shown,
+        _ => &target.shown,
+    };
+    match error {
+        // What this command itself says of an array.
+        TransferError::Change { path, source } => match source.downcast::<CliError>() {
+            Ok(source) => CliError::Within { array: path, source },
+            Err(source) => {
+                let source = Box::new(TransferError::Change { path, source });
+                CliError::Copy { place: place.clone(), source }
+            }
+        },
+        error => CliError::Copy { place: place.clone(), source: Box::new(error) },
+    }
 }
 
 /// Removes the files that the killed copy was writing, so that the target is as if nothing had
@@ -151,49 +144,4 @@ fn changed(
         metadata = metadata.with_codecs(codecs).map_err(wrong)?;
     }
     Ok(metadata)
-}
-
-/// Looks for mistakes in all arrays of a group.
-fn changed_below(args: &Copy, codecs: Option<&[Codec]>, source: &Place) -> Result<(), CliError> {
-    let failed = |error| source.failed(error);
-    let mut waiting = vec![Prefix::root()];
-    while let Some(prefix) = waiting.pop() {
-        let group = Group::open(source.store.clone(), &prefix).map_err(failed)?;
-        for name in group.children().map_err(failed)? {
-            let path = if prefix.is_root() { name } else { format!("{prefix}/{name}") };
-            let key = |error| CliError::Key { place: source.shown.clone(), source: error };
-            let child = Prefix::new(&path).map_err(key)?;
-            match open_node(&source.store, &child).map_err(failed)? {
-                Node::Array(metadata) => {
-                    let within = |error| CliError::Within { array: path, source: Box::new(error) };
-                    changed(args, codecs, &metadata).map_err(within)?;
-                }
-                Node::Group(_) => waiting.push(child),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A copy into itself would never end, or remove its own source.
-fn apart(args: &Copy) -> Result<(), CliError> {
-    let real = |path: &str| {
-        // The target may not be there yet; then its parents say where it will be.
-        let path = Path::new(path);
-        path.ancestors().find_map(|parent| {
-            let rest = path.strip_prefix(parent).ok()?;
-            let parent = if parent == Path::new("") { Path::new(".") } else { parent };
-            Some(std::fs::canonicalize(parent).ok()?.join(rest))
-        })
-    };
-    if args.source.contains("://") || args.target.contains("://") {
-        return Ok(());
-    }
-    if let (Some(source), Some(target)) = (real(&args.source), real(&args.target))
-        && (target.starts_with(&source) || source.starts_with(&target))
-    {
-        let reason = "source and target lie in each other";
-        return Err(CliError::argument("target", &args.target, reason));
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{file, root, run_with, session, stdout, succeed, text};
+use crate::support::{file, root, run, run_with, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -71,6 +71,9 @@ fn messages() {
     succeed(folder, &["create", "group/inner/x", "--shape", "5,6", "--dtype", "int8"]);
     let write = ["write", "a", "--from", "-"];
     assert!(run_with(folder, &write, &[1; 4000]).status.success());
+    succeed(folder, &["copy", "a", "unfinished"]);
+    file(folder, "unfinished/zarr-kit-copy.json", "{}");
+    file(folder, "strange/thesis.tex", "");
     insta::assert_snapshot!(session(
         folder,
         &[
@@ -91,10 +94,50 @@ fn messages() {
             &["copy", "a", "./a"],
             &["copy", "missing", "c"],
             &["copy", "a", "b", "--resume", "--overwrite"],
+            &["copy", "unfinished", "c"],
+            &["copy", "a", "unfinished", "--resume"],
+            &["copy", "a", "unfinished"],
+            &["copy", "a", "strange"],
+            &["copy", "a", "strange", "--overwrite"],
         ],
     ));
     for name in ["missing", "c", "deep"] {
         assert!(!folder.join(name).exists(), "{name} is left behind");
+    }
+}
+
+#[test]
+fn a_copy_onto_its_source_is_refused_whatever_it_is_called() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let create = ["create", "g/a", "--shape", "1000", "--dtype", "int32", "--chunks", "100"];
+    succeed(folder.path(), &create);
+    let write = ["write", "g/a", "--from", "-"];
+    assert!(run_with(folder.path(), &write, &[1; 4000]).status.success());
+    file(folder.path(), "g/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    let before = files(folder.path());
+    let names = [
+        ("g/a", format!("file://{}", path("g/a"))),
+        ("g/a", format!("file:{}", path("g/a"))),
+        ("g/a", path("g/a/")),
+        ("g/a", "g/../g/a".to_owned()),
+        ("g/a", format!("file://{}", path("g"))),
+        ("g/a", format!("file://{}", path("g/a/inside"))),
+        ("g", format!("file://{}", path("g/a"))),
+        ("g", "g/new/er".to_owned()),
+    ];
+    for (source, target) in &names {
+        for chunks in [&[][..], &["--chunks", "20"]] {
+            for source in [(*source).to_owned(), format!("file://{}", path(source))] {
+                let copy = [&["copy", &source, target, "--overwrite"], chunks].concat();
+                let output = run(folder.path(), &copy);
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(2), "{copy:?}: {said}");
+                assert!(said.contains("one of the two lies in the other"), "{copy:?}: {said}");
+                assert!(files(folder.path()) == before, "{copy:?}");
+                assert!(!Path::new(&path("g/new")).exists(), "{copy:?} leaves a folder behind");
+            }
+        }
     }
 }
 
@@ -126,10 +169,15 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
         child.wait().expect("ends");
         // What it was writing when it was killed, as far as there is a folder.
         let cut = folder.join(&target).join("c/0/.zarr-kit-tmp.1.2.3.0");
-        if cut.parent().is_some_and(Path::exists) {
+        let marker = folder.join(&target).join("zarr-kit-copy.json");
+        if marker.exists() && cut.parent().is_some_and(Path::exists) {
             fs::write(cut, "cut").expect("writes");
         }
-        succeed(folder, &[&copy(&target)[..], &["--resume"]].concat());
+        let finished = folder.join(&target).join("zarr.json").exists()
+            && !folder.join(&target).join("zarr-kit-copy.json").exists();
+        let resume = [&copy(&target)[..], &["--resume"]].concat();
+        let output = run(folder, &resume);
+        assert_eq!(output.status.success(), !finished, "{wait}: {output:?}");
         let mut found = files(&folder.join(&target));
         // The lock of a chunk that had been written is removed when that is next changed.
         found.retain(|name, _| !name.contains(".zarr-kit-lock."));

@@ -2,7 +2,7 @@
 
 use zarr_metadata::{
     ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, ChunkEdges, ChunkGrid, ChunkKeyEncoding,
-    Codec, DataType, EdgeRun, Endian, Extension, FillValue, IndexLocation, Packbits,
+    Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata, IndexLocation, Packbits,
     PaddingEncoding, RawBits, Reshape, ReshapeDim, Separator, Sharding, Transpose, Zstd,
 };
 

@@ -1,0 +1,62 @@
+//! The two ends of a copy, and whether they are two.
+
+use std::sync::Arc;
+
+use super::error::{TransferError, source};
+use super::marker::MARKER;
+use crate::node::{self, METADATA_KEY};
+use crate::store::{Key, KeyError, Prefix, Store};
+
+/// One end of a copy: a node, or where it is to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side<'a> {
+    pub(super) store: &'a Arc<dyn Store>,
+    pub(super) prefix: &'a Prefix,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
+        Self { store, prefix }
+    }
+
+    /// Another place in the same store.
+    pub(super) fn at(self, prefix: &'a Prefix) -> Self {
+        Self { prefix, ..self }
+    }
+
+    pub(super) fn document(self) -> Result<Key, KeyError> {
+        self.prefix.key(METADATA_KEY)
+    }
+
+    /// The node's path for messages.
+    pub(super) fn path(self) -> String {
+        node::display(self.prefix)
+    }
+
+    /// Refuses ends that share objects: such a copy would remove its own source, or never end.
+    ///
+    /// Told by where the stores say that they are. Two stores that do not say so are the same if
+    /// they are the same object in memory.
+    pub(super) fn apart(self, to: Self) -> Result<(), TransferError> {
+        let overlap = match (self.store.location(self.prefix), to.store.location(to.prefix)) {
+            (Some(from), Some(to)) => from.overlaps(&to),
+            _ => {
+                let same = std::ptr::addr_eq(Arc::as_ptr(self.store), Arc::as_ptr(to.store));
+                let within = |a: &Prefix, b: &Prefix| {
+                    let mut a = a.segments();
+                    b.segments().all(|segment| a.next() == Some(segment))
+                };
+                same && (within(self.prefix, to.prefix) || within(to.prefix, self.prefix))
+            }
+        };
+        if overlap { Err(TransferError::Overlap { path: to.path() }) } else { Ok(()) }
+    }
+
+    /// Refuses a source that is an unfinished copy itself: what it lacks would read as fill values.
+    pub(super) fn refuse_unfinished(self) -> Result<(), TransferError> {
+        if self.store.head(&self.prefix.key(MARKER)?).map_err(source)?.is_some() {
+            return Err(TransferError::UnfinishedSource { path: self.path() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! What is at the target before a copy, and what an overwrite leaves wherever it ends.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use zarr_array::check::{CheckOptions, check};
+use zarr_array::copy::{CopyOptions, MARKER, TransferError};
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store};
+use zarr_array::{ArrayError, Region};
+use zarr_metadata::ArrayMetadata;
+
+use super::ends::{array, copy, group};
+use crate::workload::{Objects, objects};
+
+type Shared = Arc<dyn Store>;
+
+fn holding(objects: &Objects) -> MemoryStore {
+    let store = MemoryStore::new();
+    for (key, bytes) in objects {
+        store.put(&Key::new(key).expect("a key"), bytes).expect("puts");
+    }
+    store
+}
+
+/// A store with this node at its root.
+fn node(kind: &str) -> MemoryStore {
+    let memory = MemoryStore::new();
+    let store: Shared = Arc::new(memory.clone());
+    match kind {
+        "array" => array(&store, ""),
+        "group" => {
+            group(&store, "");
+            array(&store, "b");
+            group(&store, "g");
+            array(&store, "g/a");
+        }
+        "unfinished" => {
+            array(&store, "");
+            store.delete(&Key::new("c/0/1").expect("a key")).expect("deletes");
+            store.put(&Key::new(MARKER).expect("a key"), b"of another copy").expect("puts");
+        }
+        "chunks" => {
+            array(&store, "");
+            store.delete(&Key::new("zarr.json").expect("a key")).expect("deletes");
+        }
+        other => panic!("{other}"),
+    }
+    memory
+}
+
+/// The ids of what a check finds; none where there is no node.
+fn findings(store: &MemoryStore) -> BTreeSet<&'static str> {
+    let store: Shared = Arc::new(store.clone());
+    let mut ids = BTreeSet::new();
+    let options = CheckOptions::default().with_data(true);
+    match check(&store, &Prefix::root(), &options, &mut |found| {
+        ids.insert(found.id);
+    }) {
+        Ok(_) | Err(ArrayError::NotFound { .. }) => ids,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Where there is a document of an old array, all that the array had is there.
+fn old_arrays_are_whole(old: &Objects, found: &Objects, at: &str) {
+    for (key, document) in old {
+        let Some(array) = key.strip_suffix("zarr.json") else { continue };
+        let is_array = ArrayMetadata::from_json(document).is_ok();
+        if !is_array || found.get(key) != Some(document) {
+            continue;
+        }
+        for (chunk, bytes) in
+            old.range(array.to_owned()..).filter(|(key, _)| key.starts_with(array))
+        {
+            assert_eq!(found.get(chunk), Some(bytes), "{at}: {key} is there, {chunk} is not");
+        }
+    }
+}
+
+#[test]
+fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
+    let options = CopyOptions::default().with_memory(1000);
+    let overwrite = options.with_overwrite(true);
+    let mut steps = 0;
+    for new in ["array", "group"] {
+        let from: Shared = Arc::new(node(new));
+        // Other chunks than the old node's, and the same.
+        for chunks in [Some([7, 5]), None] {
+            let clean = MemoryStore::new();
+            let target: Shared = Arc::new(clean.clone());
+            copy((&from, ""), (&target, ""), chunks, &options).expect("copies");
+            let expected = objects(&clean);
+            for old in ["array", "group", "unfinished", "chunks"] {
+                // What is left of an array is no group's; and fewer where it is alike.
+                let left_out = matches!((new, old), ("group", "chunks"));
+                if left_out || chunks.is_none() && old != "group" {
+                    continue;
+                }
+                let before = objects(&node(old));
+                let counted = Arc::new(FaultStore::new(holding(&before)));
+                let target: Shared = counted.clone();
+                copy((&from, ""), (&target, ""), chunks, &overwrite).expect("copies");
+                assert_eq!(objects(counted.inner()), expected);
+                for step in 0..counted.operations() {
+                    for fault in [Fault::DieBefore, Fault::DieAfter] {
+                        let at = format!("{old} to {new} {chunks:?}: {fault:?} {step}");
+                        let inner = holding(&before);
+                        let target: Shared =
+                            Arc::new(FaultStore::new(inner.clone()).at(step, fault));
+                        let ended = copy((&from, ""), (&target, ""), chunks, &overwrite);
+                        let found = objects(&inner);
+                        steps += 1;
+                        let untouched = found == before;
+                        let finished = found == expected && !found.contains_key(MARKER);
+                        // Threads copy objects in no order: the last step may not be the last.
+                        assert!(ended.is_err() || finished, "{at}");
+                        if !untouched && !finished {
+                            assert!(found.contains_key(MARKER), "{at}: {:?}", found.keys());
+                            if !old.starts_with("unfinished") {
+                                old_arrays_are_whole(&before, &without_new(&found, &expected), &at);
+                            }
+                            let named = findings(&inner).contains("unfinished-copy");
+                            assert!(named || !found.contains_key("zarr.json"), "{at}");
+                        }
+                        // To be resumed, unless it has not begun, or has ended.
+                        let again: Shared = Arc::new(inner.clone());
+                        match copy((&from, ""), (&again, ""), chunks, &options.with_resume(true)) {
+                            Ok(()) => assert_eq!(objects(&inner), expected, "{at}"),
+                            Err(TransferError::NotInterrupted { .. }) => {
+                                assert!(untouched || finished, "{at}");
+                            }
+                            Err(
+                                TransferError::OtherCopy { .. } | TransferError::NotEmpty { .. },
+                            ) => {
+                                assert!(untouched && old != "array" && old != "group", "{at}");
+                            }
+                            Err(error) => panic!("{at}: {error}"),
+                        }
+                        // Or begun anew.
+                        if step % 4 != 0 {
+                            continue;
+                        }
+                        let inner = holding(&found);
+                        let again: Shared = Arc::new(inner.clone());
+                        copy((&from, ""), (&again, ""), chunks, &overwrite).expect("overwrites");
+                        assert_eq!(objects(&inner), expected, "{at}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(steps > 500, "{steps}");
+}
+
+/// What was there before the new node began to be written: nothing once its document is.
+fn without_new(found: &Objects, expected: &Objects) -> Objects {
+    let clearing = String::from_utf8_lossy(&found[MARKER]).contains("clearing");
+    let old = |key: &String| clearing || !expected.contains_key(key);
+    found.iter().filter(|(key, _)| old(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+#[test]
+fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
+    let from: Shared = Arc::new(node("array"));
+    let options = CopyOptions::default().with_memory(1000);
+    for chunks in [None, Some([6, 4]), Some([7, 5])] {
+        let inner = node("chunks");
+        inner.put(&Key::new("c/0/1").expect("a key"), &[9; 48]).expect("puts");
+        let before = objects(&inner);
+        let to: Shared = Arc::new(inner.clone());
+        for options in [options, options.with_resume(true)] {
+            let refused = copy((&from, ""), (&to, ""), chunks, &options);
+            assert!(matches!(refused, Err(TransferError::NotEmpty { .. })), "{refused:?}");
+            assert_eq!(objects(&inner), before);
+        }
+        // What is no chunk may be anybody's: no copy removes it.
+        to.put(&Key::new("thesis/chapter.tex").expect("a key"), b"\\end").expect("puts");
+        let before = objects(&inner);
+        let overwrite = options.with_overwrite(true);
+        match copy((&from, ""), (&to, ""), chunks, &overwrite) {
+            Err(TransferError::NotEmpty { key, .. }) => assert_eq!(key, "thesis/chapter.tex"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(objects(&inner), before);
+        to.delete(&Key::new("thesis/chapter.tex").expect("a key")).expect("deletes");
+        copy((&from, ""), (&to, ""), chunks, &overwrite).expect("overwrites");
+        let copied = zarr_array::Array::open(to, &Prefix::root()).expect("opens");
+        assert_eq!(copied.read(&Region::whole(&super::SHAPE)).expect("reads"), super::elements());
+    }
+}

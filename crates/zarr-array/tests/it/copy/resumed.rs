@@ -1,0 +1,137 @@
+//! What a copy goes on with, and what it does not take for itself.
+
+use std::sync::Arc;
+
+use zarr_array::check::{CheckOptions, check};
+use zarr_array::copy::{CopyOptions, MARKER, TransferError};
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::{Array, Region};
+
+use super::ends::{array, copy, group, prefix};
+use super::{LITTLE, SHAPE, metadata, regular};
+use crate::workload::objects;
+
+type Shared = Arc<dyn Store>;
+
+/// A target whose copy died at a step.
+fn killed(from: &Shared, chunks: Option<[u64; 2]>, step: u64, options: &CopyOptions) -> Shared {
+    let inner = MemoryStore::new();
+    let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
+    copy((from, "a"), (&dying, ""), chunks, options).expect_err("dies");
+    Arc::new(inner)
+}
+
+#[test]
+fn another_source_with_the_same_document_is_another_source() {
+    let days = || -> Shared { Arc::new(MemoryStore::new()) };
+    let (monday, tuesday) = (days(), days());
+    array(&monday, "a");
+    array(&monday, "b");
+    Array::create(tuesday.clone(), &prefix("a"), metadata(&regular([6, 4]), LITTLE))
+        .and_then(|array| array.write(&Region::whole(&SHAPE), &[7; 480]))
+        .expect("writes");
+    assert_eq!(objects(&monday)["a/zarr.json"], objects(&tuesday)["a/zarr.json"]);
+    let options = CopyOptions::default().with_memory(1000);
+    let resume = options.with_resume(true);
+    for chunks in [None, Some([7, 5])] {
+        let to = killed(&monday, chunks, 12, &options);
+        let before = objects(&to);
+        assert!(before.contains_key(MARKER) && before.len() > 2, "{:?}", before.keys());
+        let others = [
+            copy((&tuesday, "a"), (&to, ""), chunks, &resume),
+            copy((&monday, "b"), (&to, ""), chunks, &resume),
+            copy((&monday, "a"), (&to, ""), Some([5, 7]), &resume),
+        ];
+        for refused in others {
+            assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
+            assert_eq!(objects(&to), before);
+        }
+        copy((&monday, "a"), (&to, ""), chunks, &resume).expect("resumes");
+
+        // Finished now, and nothing tells from what.
+        let finished = objects(&to);
+        for from in [&monday, &tuesday] {
+            let refused = copy((from, "a"), (&to, ""), chunks, &resume);
+            assert!(matches!(refused, Err(TransferError::NotInterrupted { .. })), "{refused:?}");
+            let refused = copy((from, "a"), (&to, ""), chunks, &options);
+            assert!(matches!(refused, Err(TransferError::Exists { .. })), "{refused:?}");
+        }
+        assert_eq!(objects(&to), finished);
+    }
+
+    // The same place with another document.
+    let to = killed(&monday, Some([7, 5]), 12, &options);
+    let opened = Array::open(monday.clone(), &prefix("a")).expect("opens");
+    opened.update_attributes(&[("title", Some("\"new\""))]).expect("updates");
+    let refused = copy((&monday, "a"), (&to, ""), Some([7, 5]), &resume);
+    assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    array(&from, "b");
+    group(&from, "g");
+    array(&from, "g/a");
+    array(&from, "g/z");
+    let options = CopyOptions::default().with_memory(1000);
+    for chunks in [None, Some([7, 5])] {
+        let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
+        let target: Shared = undisturbed.clone();
+        copy((&from, ""), (&target, ""), chunks, &options).expect("copies");
+        let expected = objects(undisturbed.inner());
+        for step in 0..undisturbed.operations() {
+            for fault in [Fault::DieBefore, Fault::DieAfter] {
+                let at = format!("{chunks:?} {fault:?} {step}");
+                let inner = MemoryStore::new();
+                let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(step, fault));
+                copy((&from, ""), (&dying, ""), chunks, &options).expect_err("dies");
+                let found = objects(&inner);
+                let store: Shared = Arc::new(inner.clone());
+                let finished = found == expected;
+                if found.contains_key("zarr.json") && !finished {
+                    let mut keys = Vec::new();
+                    check(&store, &Prefix::root(), &CheckOptions::default(), &mut |found| {
+                        if found.id == "unfinished-copy" {
+                            keys.push(found.key);
+                        }
+                    })
+                    .expect("checks");
+                    assert!(keys.iter().any(|key| key == MARKER), "{at}: {keys:?}");
+                    // The array that was being written has one, too.
+                    assert!(keys.len() <= 2, "{at}: {keys:?}");
+                    let refused = copy((&from, ""), (&store, ""), chunks, &options);
+                    assert!(matches!(refused, Err(TransferError::Exists { .. })), "{at}");
+                }
+                match copy((&from, ""), (&store, ""), chunks, &options.with_resume(true)) {
+                    Ok(()) => {}
+                    Err(TransferError::NotInterrupted { .. }) => assert!(finished, "{at}"),
+                    Err(error) => panic!("{at}: {error}"),
+                }
+                assert_eq!(objects(&inner), expected, "{at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_group_is_not_resumed_into_other_chunks() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    array(&from, "a");
+    array(&from, "b");
+    let options = CopyOptions::default().with_memory(1000);
+    let whole = Arc::new(FaultStore::new(MemoryStore::new()));
+    let target: Shared = whole.clone();
+    copy((&from, ""), (&target, ""), Some([7, 5]), &options).expect("copies");
+    let inner = MemoryStore::new();
+    let dying = FaultStore::new(inner.clone()).at(whole.operations() - 2, Fault::DieBefore);
+    let dying: Shared = Arc::new(dying);
+    copy((&from, ""), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
+    let before = objects(&inner);
+    let to: Shared = Arc::new(inner.clone());
+    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.with_resume(true));
+    assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
+    assert_eq!(objects(&inner), before);
+}
