@@ -47,15 +47,17 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
     let mut run =
         Run { python: environment()?.to_string_lossy().into_owned(), records: Vec::new() };
     build()?;
+    let page_name = page_name()?;
+    let head = machine(&run.python)?;
     for (name, suite) in SUITES {
         if arguments.is_empty() || arguments.iter().any(|chosen| chosen == name) {
             suite(&mut run)?;
+            // After each, as a later one may fail.
+            let records = run.records.join("\n") + "\n";
+            write(&format!("{page_name}.md"), &page(&head, &parse(&records)?))?;
+            write(&format!("{page_name}.tsv"), &records)?;
         }
     }
-    let name = page_name()?;
-    let head = machine(&run.python)?;
-    write(&format!("{name}.tsv"), &(run.records.join("\n") + "\n"))?;
-    write(&format!("{name}.md"), &page(&head, &parse(&run.records.join("\n"))?))?;
     plot::plot(&[])
 }
 

@@ -66,6 +66,7 @@ fn record(title: &str, rows: &[(String, Row)]) {
     if std::env::var_os("BENCH_RECORDS").is_none() {
         return;
     }
+    let unit = if title.ends_with("microseconds") { 1e3 } else { 1.0 };
     for (name, row) in rows {
         let is_peer = |who: &str| who.starts_with("zarrs") || who.starts_with("serde_json");
         let first = row.iter().position(|(who, _)| !is_peer(who));
@@ -75,7 +76,7 @@ fn record(title: &str, rows: &[(String, Row)]) {
                 Some(first) if first == at => "ours",
                 _ => "other",
             };
-            println!("record\tgrids: {title}\t{name}\t{role}\t{who}\t{time}");
+            println!("record\tgrids: {title}\t{name}\t{role}\t{who}\t{}", time * unit);
         }
     }
 }
