@@ -31,6 +31,7 @@ pub mod copy;
 mod error;
 mod grid;
 mod group;
+mod hash;
 mod index_moves;
 mod node;
 mod parallel;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::error::{TransferError, source};
 use super::side::Side;
+use crate::hash::fnv1a;
 use crate::store::Key;
 
 /// The object beside a target's `zarr.json` while a copy to it is not finished.
@@ -56,9 +57,9 @@ impl<'a> Marker<'a> {
         let version = meta.and_then(|meta| meta.version);
         let tag = version.as_ref().and_then(|version| version.tag()).unwrap_or_default();
         let identity = [
-            fnv1a(&[&place.unwrap_or_default()]),
-            fnv1a(&[from_document.as_bytes(), tag.as_bytes()]),
-            fnv1a(&[to_document.as_bytes()]),
+            hash_of(&[&place.unwrap_or_default()]),
+            hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
+            hash_of(&[to_document.as_bytes()]),
         ];
         Ok(Self { to, key: to.prefix.key(MARKER)?, document: to_document, identity })
     }
@@ -119,11 +120,9 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// FNV-1a of all parts and where they end.
-fn fnv1a(parts: &[&[u8]]) -> u64 {
-    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    parts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| {
-        let length = u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes();
-        part.iter().chain(&length).copied().fold(hash, add)
-    })
+/// The hash of all parts and where they end.
+fn hash_of(parts: &[&[u8]]) -> u64 {
+    let length = |part: &[u8]| u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes();
+    let lengths: Vec<[u8; 8]> = parts.iter().map(|part| length(part)).collect();
+    fnv1a(parts.iter().zip(&lengths).flat_map(|(part, length)| part.iter().chain(length)))
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::hash::fnv1a;
+
 /// What every name of our own begins with; no key may have such a segment.
 pub(super) const RESERVED: &str = ".zarr-kit-";
 const TEMPORARY: &str = ".zarr-kit-tmp.";
@@ -44,13 +46,6 @@ pub(super) fn lock(name: &str) -> String {
     }
 }
 
-/// FNV-1a, because the hash must be the same in every process and version.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 /// Whether `segment` is one plain file name on this platform: on Windows `C:` is not.
 pub(super) fn is_file_name(segment: &str) -> bool {
     Path::new(segment).file_name().is_some_and(|name| name == segment)
@@ -59,13 +54,6 @@ pub(super) fn is_file_name(segment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fnv1a_has_its_published_values() {
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 
     #[test]
     fn long_names_stay_within_what_file_systems_allow() {
