@@ -5,20 +5,9 @@
 use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, output, root, step};
+use crate::run::{LIBRARIES, Outcome, output, root, step, write};
 
 const FOLDER: &str = "docs/api";
-
-/// The crates that others build on; the command line has no API.
-const LIBRARIES: &[&str] = &[
-    "zarr-view",
-    "zarr-packbits",
-    "zarr-grid",
-    "zarr-metadata",
-    "zarr-codec",
-    "zarr-array",
-    "zarr-kit",
-];
 
 /// Writes the lists, or with `--check` compares them with what is there.
 pub(crate) fn api(arguments: &[String]) -> Outcome {
@@ -40,9 +29,8 @@ pub(crate) fn api(arguments: &[String]) -> Outcome {
             changed.push(format!("{path}: {}", first_difference(&known, &found)));
             continue;
         }
-        let write = fs::create_dir_all(root().join(FOLDER))
-            .and_then(|()| fs::write(root().join(&path), found));
-        write.map_err(|error| format!("{path}: {error}"))?;
+        fs::create_dir_all(root().join(FOLDER)).map_err(|error| format!("{FOLDER}: {error}"))?;
+        write(&path, &found)?;
     }
     if changed.is_empty() {
         return Ok(());

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use crate::fixtures::environment;
 use crate::plot;
 use crate::records::{FOLDER, Role, Table, parse};
-use crate::run::{Outcome, cargo, output, processor, root};
+use crate::run::{Outcome, cargo, output, processor, read, root, write};
 
 /// Programs that take turns with each other's rivals in one process, and the functions that run them.
 const SUITES: &[Suite] = &[
@@ -54,8 +54,8 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
             suite(&mut run)?;
             // After each, as a later one may fail.
             let records = run.records.join("\n") + "\n";
-            write(&format!("{page_name}.md"), &page(&head, &parse(&records)?))?;
-            write(&format!("{page_name}.tsv"), &records)?;
+            write(&format!("{FOLDER}/{page_name}.md"), &page(&head, &parse(&records)?))?;
+            write(&format!("{FOLDER}/{page_name}.tsv"), &records)?;
         }
     }
     plot::plot(&[])
@@ -185,8 +185,7 @@ fn machine(python: &str) -> Result<String, String> {
     let (cores, name) = processor();
     let mut versions = vec![output(Command::new("rustc").arg("--version"))?.trim().to_owned()];
     for (lock, names) in PEERS {
-        let text =
-            fs::read_to_string(root().join(lock)).map_err(|error| format!("{lock}: {error}"))?;
+        let text = read(lock)?;
         for name in *names {
             let head = format!("name = \"{name}\"\nversion = \"");
             let version = text.split_once(&head).and_then(|(_, rest)| rest.split_once('"'));
@@ -273,9 +272,4 @@ fn human(nanoseconds: f64) -> String {
         n if n < 1e9 => format!("{:.1} ms", n / 1e6),
         n => format!("{:.1} s", n / 1e9),
     }
-}
-
-fn write(name: &str, text: &str) -> Outcome {
-    let path = format!("{FOLDER}/{name}");
-    fs::write(root().join(&path), text).map_err(|error| format!("{path}: {error}"))
 }

@@ -1,9 +1,8 @@
 //! `cargo xtask book`: the pages of `docs/` as a book, in `book/`.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use crate::run::{Outcome, cargo, root, tracked};
+use crate::run::{Outcome, cargo, read, tracked};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
@@ -18,8 +17,7 @@ pub(crate) fn book(_: &[String]) -> Outcome {
 
 /// The pages that the summary does not list.
 pub(crate) fn missing_pages() -> Result<Vec<String>, String> {
-    let summary =
-        fs::read_to_string(root().join(SUMMARY)).map_err(|error| format!("{SUMMARY}: {error}"))?;
+    let summary = read(SUMMARY)?;
     let listed: BTreeSet<String> = summary
         .split("](")
         .skip(1)

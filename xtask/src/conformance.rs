@@ -8,11 +8,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
-use crate::run::{Outcome, root, tracked};
+use crate::run::{Outcome, read, root, tracked};
 
 const PAGE: &str = "docs/conformance.md";
 
@@ -148,8 +147,4 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
 
 fn text<'a>(value: &'a Value, member: &str) -> &'a str {
     value[member].as_str().unwrap_or_default()
-}
-
-fn read(path: &str) -> Result<String, String> {
-    fs::read_to_string(root().join(Path::new(path))).map_err(|error| format!("{path}: {error}"))
 }

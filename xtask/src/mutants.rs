@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, output, root};
+use crate::run::{Outcome, output, read, root, write};
 
 const PAGE: &str = "docs/mutants.md";
 const EXPLAINED: &str = "xtask/mutants.txt";
@@ -79,7 +79,7 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
             open.push(format!("{file}: {change}"));
         }
     }
-    fs::write(root().join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))?;
+    write(PAGE, &page)?;
     if open.is_empty() {
         return Ok(());
     }
@@ -159,10 +159,6 @@ fn change(line: &str) -> Change {
     let (place, change) = line.split_once(": ").unwrap_or((line, ""));
     let file = place.split(':').next().unwrap_or_default();
     (file.to_owned(), change.to_owned())
-}
-
-fn read(path: &str) -> Result<String, String> {
-    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
 }
 
 #[cfg(test)]

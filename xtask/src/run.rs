@@ -8,10 +8,36 @@ use std::time::Instant;
 /// What a task comes to: done, or a message for the person who called it.
 pub(crate) type Outcome = Result<(), String>;
 
+/// The crates that others build on, from the bottom to the top.
+pub(crate) const LIBRARIES: &[&str] = &[
+    "zarr-view",
+    "zarr-packbits",
+    "zarr-grid",
+    "zarr-metadata",
+    "zarr-codec",
+    "zarr-array",
+    "zarr-kit",
+];
+
+/// All crates, from the bottom to the top: the command line has no API.
+pub(crate) fn crates() -> impl Iterator<Item = &'static str> {
+    LIBRARIES.iter().copied().chain(["zarr-cli"])
+}
+
 /// The root of the repository: the folder that holds `xtask`.
 pub(crate) fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+/// The text of a file, by its path from the root.
+pub(crate) fn read(path: &str) -> Result<String, String> {
+    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
+}
+
+/// Writes a file, by its path from the root.
+pub(crate) fn write(path: &str, text: &str) -> Outcome {
+    fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// The files that git tracks, relative to the root.

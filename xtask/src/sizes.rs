@@ -10,32 +10,19 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::run::{Outcome, output, processor, root};
+use crate::run::{Outcome, crates, output, processor, read, root, write};
 
 const PAGE: &str = "docs/sizes.md";
 const README: &str = "README.md";
 const BEGIN: &str = "<!-- made by `cargo xtask sizes` -->\n";
 const END: &str = "<!-- until here -->";
 
-/// The crates, from the bottom to the top.
-const CRATES: &[&str] = &[
-    "zarr-view",
-    "zarr-packbits",
-    "zarr-grid",
-    "zarr-metadata",
-    "zarr-codec",
-    "zarr-array",
-    "zarr-kit",
-    "zarr-cli",
-];
-
 /// Measures, and writes the page and the README's table.
 pub(crate) fn sizes(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask sizes".to_owned());
     }
-    let sizes: Vec<Size> =
-        CRATES.iter().map(|name| Size::measure(name)).collect::<Result<_, _>>()?;
+    let sizes: Vec<Size> = crates().map(Size::measure).collect::<Result<_, _>>()?;
     let mut page = String::from(
         "# Sizes\n\n\
          What each crate costs whoever takes it, with its default features. *Others* are all crates \
@@ -94,12 +81,12 @@ impl Size {
             "none",
             "--no-dedupe",
         ]))?;
-        let crates: BTreeSet<&str> = tree
+        let built: BTreeSet<&str> = tree
             .lines()
             .filter_map(|line| line.split(" v").next())
             .filter(|found| *found != name)
             .collect();
-        let ours = crates.iter().filter(|found| CRATES.contains(*found)).count();
+        let ours = built.iter().filter(|found| crates().any(|one| one == **found)).count();
         let manifest = read(&format!("crates/{name}/Cargo.toml"))?;
         let about = manifest
             .lines()
@@ -109,7 +96,7 @@ impl Size {
             name,
             about: about.trim_matches('"').to_owned(),
             ours,
-            others: crates.len() - ours,
+            others: built.len() - ours,
             seconds: build(name)?,
             lines: lines(&root().join("crates").join(name).join("src"))?,
         })
@@ -163,12 +150,4 @@ fn lines(folder: &Path) -> Result<usize, String> {
 fn version() -> Result<String, String> {
     let version = output(Command::new("rustc").arg("--version"))?;
     Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
-}
-
-fn read(path: &str) -> Result<String, String> {
-    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
-}
-
-fn write(path: &str, text: &str) -> Outcome {
-    fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
 }

@@ -1,10 +1,9 @@
 //! `cargo xtask tidy`: the repository's own rules, each a place where good habits slip.
 
 use std::fs;
-use std::path::Path;
 
 use crate::book;
-use crate::run::{Outcome, root, tracked};
+use crate::run::{Outcome, read, root, tracked};
 
 /// A source file longer than this has outgrown its purpose.
 const LONGEST: usize = 500;
@@ -98,9 +97,6 @@ fn words(path: &str, text: &str, faults: &mut Vec<String>) {
 
 /// The current version has a heading in the changelog.
 fn changelog(faults: &mut Vec<String>) -> Outcome {
-    let read = |path: &str| {
-        fs::read_to_string(root().join(Path::new(path))).map_err(|error| format!("{path}: {error}"))
-    };
     let manifest = read("Cargo.toml")?;
     let version = manifest
         .lines()
