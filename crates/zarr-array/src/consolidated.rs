@@ -48,8 +48,8 @@ impl Snapshot {
         Some(match node {
             Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array.clone())),
             Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group.clone())),
-            Err(source) => {
-                Err(ArrayError::Metadata { key: self.key.to_string(), source: source.clone() })
+            Err(cause) => {
+                Err(ArrayError::Metadata { key: self.key.to_string(), cause: cause.clone() })
             }
         })
     }

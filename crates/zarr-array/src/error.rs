@@ -10,7 +10,25 @@ use crate::store::{KeyError, StoreError};
 
 /// Why an array or group could not be opened, read, written or changed.
 ///
-/// Every message says where: a node's path, a document's key and JSON path, a chunk's key.
+/// Every message says where: a node's path, a document's key and JSON path, a chunk's key; and is
+/// complete in one line. What it shows is not returned by `source` once more, but kept in the
+/// variants: reports that print all levels print each part once.
+///
+/// ```
+/// use std::error::Error;
+/// use std::sync::Arc;
+/// use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+/// use zarr_array::{ArrayError, Group};
+///
+/// let store = Arc::new(MemoryStore::new());
+/// store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 4, "node_type": "group"}"#)?;
+/// let error = Group::open(store, &Prefix::root()).unwrap_err();
+/// assert_eq!(error.to_string(), "zarr.json: $.zarr_format: found 4, expected the integer 3");
+/// assert!(error.source().is_none());
+/// let ArrayError::Metadata { key, cause } = error else { unreachable!() };
+/// assert_eq!((key.as_str(), cause.path()), ("zarr.json", "$.zarr_format"));
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
@@ -70,12 +88,12 @@ pub enum ArrayError {
         path: String,
     },
     /// A write of several chunks that ended early.
-    #[error("{source}; {} of {} chunks were written", .written.count(), .written.total())]
+    #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]
     Incomplete {
         /// Which chunks were written.
         written: Box<Written>,
         /// What went wrong, with the first chunk for which it did.
-        source: Box<ArrayError>,
+        cause: Box<ArrayError>,
     },
     /// An axis that the array does not have.
     #[error("axis {axis}: the array has {rank} {}", if *.rank == 1 { "axis" } else { "axes" })]
@@ -98,36 +116,36 @@ pub enum ArrayError {
         path: String,
     },
     /// A metadata document that is not valid.
-    #[error("{key}: {source}")]
+    #[error("{key}: {cause}")]
     Metadata {
         /// The document's key.
         key: String,
         /// What is wrong with it, and where.
-        source: MetadataError,
+        cause: MetadataError,
     },
     /// Edges that make no grid.
-    #[error("{key}: $.chunk_grid: {source}")]
+    #[error("{key}: $.chunk_grid: {cause}")]
     Grid {
         /// The document's key.
         key: String,
         /// What is wrong with them.
-        source: GridError,
+        cause: GridError,
     },
     /// A codec chain that does not fit.
-    #[error("{key}: {source}")]
+    #[error("{key}: {cause}")]
     Chain {
         /// The document's key.
         key: String,
         /// What is wrong with it, and where.
-        source: ChainError,
+        cause: ChainError,
     },
     /// A chunk that does not decode, or cannot be encoded.
-    #[error("chunk {key}: {source}")]
+    #[error("chunk {key}: {cause}")]
     Chunk {
         /// The chunk's key.
         key: String,
         /// What is wrong with it.
-        source: ChunkError,
+        cause: ChunkError,
     },
     /// A chunk that others replaced again and again while it was read in parts.
     #[error("chunk {key}: replaced by others while it was read, in each of {attempts} attempts")]
@@ -141,10 +159,10 @@ pub enum ArrayError {
     #[error(transparent)]
     Region(#[from] RegionError),
     /// An orthogonal selection outside the array.
-    #[error("selection: {source}")]
+    #[error("selection: {cause}")]
     Selection {
         /// What is wrong with it, and on which axis.
-        source: GridError,
+        cause: GridError,
     },
     /// A view of the caller's that does not fit the region.
     #[error(transparent)]

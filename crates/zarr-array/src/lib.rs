@@ -32,6 +32,7 @@ mod error;
 mod grid;
 mod group;
 mod hash;
+mod in_full;
 mod index_moves;
 mod node;
 mod parallel;

@@ -40,7 +40,7 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
     match NodeMetadata::from_json(&document) {
         Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array)),
         Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group)),
-        Err(source) => Err(ArrayError::Metadata { key: key.to_string(), source }),
+        Err(cause) => Err(ArrayError::Metadata { key: key.to_string(), cause }),
     }
 }
 

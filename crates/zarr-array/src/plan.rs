@@ -53,7 +53,7 @@ impl Array {
         let selection = self
             .grid()
             .select(&region.selects())
-            .map_err(|source| ArrayError::Selection { source })?;
+            .map_err(|cause| ArrayError::Selection { cause })?;
         let backwards =
             region.axes().iter().map(|axis| (axis.step < 0).then_some(axis.count)).collect();
         Ok(Plan { array: self, selection, backwards })
@@ -205,8 +205,8 @@ impl Plan<'_> {
         }
         let (expected, found) = (chunk.chunk_shape.len(), chunk.in_chunk.len());
         if expected != found {
-            let source = GridError::Rank { what: "indices", found, rank: expected };
-            return Err(ArrayError::Selection { source });
+            let cause = GridError::Rank { what: "indices", found, rank: expected };
+            return Err(ArrayError::Selection { cause });
         }
         let codec = array.chunk_codec(&chunk.chunk_shape)?;
         let slices: Vec<Slice> = chunk
@@ -248,7 +248,7 @@ impl Plan<'_> {
         let bytes = bytes.get(..narrow(shard.index_len())).unwrap_or(&bytes);
         let parsed = shard
             .parse_index(bytes, None, &mut Scratch::new())
-            .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
         reader.use_index(Arc::new(parsed));
         let ranges = match reader.need() {
             Need::Ranges(ranges) => within(ranges),

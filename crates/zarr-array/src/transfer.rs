@@ -147,7 +147,7 @@ impl<'a> Transfer<'a> {
             }
         }
         let grid_error =
-            |source| ArrayError::Grid { key: array.prefix().as_str().to_owned(), source };
+            |cause| ArrayError::Grid { key: array.prefix().as_str().to_owned(), cause };
         let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
         let start = |part: AxisPart<'_>| match part {
             AxisPart::Step { in_selection, .. } => Some(narrow(in_selection)),

@@ -20,7 +20,7 @@ use crate::words;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChunksError {
-    #[error("{0}")]
+    #[error(transparent)]
     Json(MetadataError),
     #[error("this is no JSON list such as [[31, 28, [31, 2]], 100]: {reason}")]
     List { reason: String },
@@ -80,7 +80,7 @@ pub(crate) fn parse_edges(text: &str) -> Result<ChunkEdges, ChunksError> {
 fn from_list(text: &str) -> Result<ChunkGrid, ChunksError> {
     // A place in the text that is made of it here would mean nothing to whoever wrote it.
     serde_json::from_str::<&RawValue>(text)
-        .map_err(|source| ChunksError::List { reason: source.to_string() })?;
+        .map_err(|cause| ChunksError::List { reason: cause.to_string() })?;
     let regular = format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {text}}}}}"#);
     if let Ok(grid) = ChunkGrid::from_json(regular.as_bytes()) {
         return Ok(grid);

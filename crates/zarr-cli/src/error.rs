@@ -22,10 +22,10 @@ pub(crate) enum CliError {
     Argument { argument: &'static str, found: String, reason: String },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}", at(place, source))]
-    Node { place: String, source: ArrayError },
-    #[error("{place}: {source}")]
-    Key { place: String, source: KeyError },
+    #[error("{}", at(place, cause))]
+    Node { place: String, cause: ArrayError },
+    #[error("{place}: {cause}")]
+    Key { place: String, cause: KeyError },
     #[error("{place}: there is no such folder{}", near.as_ref().map_or_else(String::new, |near| {
         format!("; did you mean {near}?")
     }))]
@@ -35,8 +35,8 @@ pub(crate) enum CliError {
          --path crates/zarr-cli --features remote"
     )]
     NotRemote { place: String },
-    #[error("{array}: {source}")]
-    Within { array: String, source: Box<CliError> },
+    #[error("{array}: {cause}")]
+    Within { array: String, cause: Box<CliError> },
     #[error("{place}: no array or group here: there is no zarr.json{hint}")]
     NotFound { place: String, hint: String },
     #[error(
@@ -47,18 +47,18 @@ pub(crate) enum CliError {
     Exists { place: String },
     #[error("{place}: this is a group, not an array; {children}")]
     Group { place: String, children: String },
-    #[error("--region {text:?}: {source}")]
-    Region { text: String, source: RegionError },
-    #[error("--chunks {text:?}: {source}")]
-    Chunks { text: String, source: ChunksError },
-    #[error("{}", transfer(place, source))]
-    Copy { place: String, source: Box<TransferError> },
-    #[error("--edges {text:?}: {source}")]
-    Edges { text: String, source: ChunksError },
-    #[error("{argument}: {}{}", source.to_string().trim_start_matches("$: "), json(argument, source))]
-    Metadata { argument: &'static str, source: MetadataError },
-    #[error("{}: {}", path.display(), file(path, source))]
-    File { path: PathBuf, source: io::Error },
+    #[error("--region {text:?}: {cause}")]
+    Region { text: String, cause: RegionError },
+    #[error("--chunks {text:?}: {cause}")]
+    Chunks { text: String, cause: ChunksError },
+    #[error("{}", transfer(place, cause))]
+    Copy { place: String, cause: Box<TransferError> },
+    #[error("--edges {text:?}: {cause}")]
+    Edges { text: String, cause: ChunksError },
+    #[error("{argument}: {}{}", cause.to_string().trim_start_matches("$: "), json(argument, cause))]
+    Metadata { argument: &'static str, cause: MetadataError },
+    #[error("{}: {}", path.display(), file(path, cause))]
+    File { path: PathBuf, cause: io::Error },
     #[error("{}: {reason}", path.display())]
     Input { path: PathBuf, reason: String },
     #[error("cannot write the output: {0}")]
@@ -125,8 +125,8 @@ const CODECS: [&str; 9] = [
 
 /// A library error, with the place as the user wrote it: the library knows only the root of a
 /// store.
-fn at(place: &str, source: &ArrayError) -> String {
-    match source {
+fn at(place: &str, cause: &ArrayError) -> String {
+    match cause {
         ArrayError::NotFound { .. } => {
             format!("{place}: no array or group here: there is no zarr.json")
         }
@@ -140,20 +140,20 @@ fn at(place: &str, source: &ArrayError) -> String {
             let hint = nearest::hint(data_type, names.iter().map(String::as_str));
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
-        ArrayError::Chain { source: chain, .. }
+        ArrayError::Chain { cause: chain, .. }
             if matches!(chain.kind(), ChainErrorKind::Unsupported) =>
         {
-            format!("{place}: {source}{}", nearest::hint(chain.codec(), CODECS))
+            format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
-        ArrayError::Region(source) => format!("{place}: {source}"),
+        ArrayError::Region(cause) => format!("{place}: {cause}"),
         other => format!("{place}: {other}"),
     }
 }
 
 /// What the system says of a file; of one that is not there, what is not.
-fn file(path: &Path, source: &io::Error) -> String {
-    if source.kind() != io::ErrorKind::NotFound {
-        return source.to_string();
+fn file(path: &Path, cause: &io::Error) -> String {
+    if cause.kind() != io::ErrorKind::NotFound {
+        return cause.to_string();
     }
     match path.parent().filter(|folder| *folder != Path::new("") && !folder.exists()) {
         Some(folder) => format!("there is no folder {}", folder.display()),
@@ -162,16 +162,16 @@ fn file(path: &Path, source: &io::Error) -> String {
 }
 
 /// What JSON looks like, where an argument is none.
-fn json(argument: &str, source: &MetadataError) -> &'static str {
-    let is_none = source.to_string().trim_start_matches("$: ").starts_with("line ");
+fn json(argument: &str, cause: &MetadataError) -> &'static str {
+    let is_none = cause.to_string().trim_start_matches("$: ").starts_with("line ");
     match argument {
         "--codecs" if is_none => "; a JSON list is allowed: [{\"name\": \"bytes\"}]",
         _ => "",
     }
 }
 
-fn transfer(place: &str, source: &TransferError) -> String {
-    match source {
+fn transfer(place: &str, cause: &TransferError) -> String {
+    match cause {
         TransferError::Exists { .. } => format!(
             "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
              with an interrupted copy"
@@ -202,7 +202,7 @@ fn transfer(place: &str, source: &TransferError) -> String {
             crate::words::bytes((*needed).into()),
             crate::words::bytes((*limit).into())
         ),
-        TransferError::Target(source) => at(place, source),
+        TransferError::Target(cause) => at(place, cause),
         other => other.to_string(),
     }
 }

@@ -66,17 +66,17 @@ impl Place {
             Err(_) if !cfg!(feature = "remote") && is_remote(path) => {
                 Err(CliError::NotRemote { place: shown })
             }
-            Err(source) => Err(source.into()),
+            Err(cause) => Err(cause.into()),
         }
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {
-        open_node(&self.store, &Prefix::root()).map_err(|source| self.failed(source))
+        open_node(&self.store, &Prefix::root()).map_err(|cause| self.failed(cause))
     }
 
     pub(crate) fn array(&self) -> Result<Array, CliError> {
         match self.node()? {
-            Node::Array(metadata) => self.bind(metadata).map_err(|source| self.failed(source)),
+            Node::Array(metadata) => self.bind(metadata).map_err(|cause| self.failed(cause)),
             Node::Group(_) => Err(CliError::Group {
                 place: self.shown.clone(),
                 children: self.children_in_words(),
@@ -88,13 +88,13 @@ impl Place {
         Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, Options::default())
     }
 
-    pub(crate) fn failed(&self, source: ArrayError) -> CliError {
-        match source {
+    pub(crate) fn failed(&self, cause: ArrayError) -> CliError {
+        match cause {
             ArrayError::Exists { .. } => CliError::Exists { place: self.shown.clone() },
             ArrayError::NotFound { .. } => {
                 CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
             }
-            source => CliError::Node { place: self.shown.clone(), source },
+            cause => CliError::Node { place: self.shown.clone(), cause },
         }
     }
 

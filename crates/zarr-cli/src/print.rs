@@ -41,7 +41,7 @@ impl Out {
     }
 
     pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
-        let failed = |source| CliError::File { path: path.to_owned(), source };
+        let failed = |cause| CliError::File { path: path.to_owned(), cause };
         // What is there already may be a pipe, a device or a link: it is written to as it is.
         let partial = fs::symlink_metadata(path).is_err().then(|| {
             let mut name = path.as_os_str().to_owned();
@@ -68,11 +68,11 @@ impl Out {
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        self.writer.write_all(bytes).map_err(|source| self.failed(source))
+        self.writer.write_all(bytes).map_err(|cause| self.failed(cause))
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), CliError> {
-        writeln!(self.writer, "{line}").map_err(|source| self.failed(source))
+        writeln!(self.writer, "{line}").map_err(|cause| self.failed(cause))
     }
 
     pub(crate) fn json(&mut self, document: &Value) -> Result<(), CliError> {
@@ -83,23 +83,23 @@ impl Out {
 
     /// Writes what has been gathered, to be seen now.
     pub(crate) fn flush(&mut self) -> Result<(), CliError> {
-        self.writer.flush().map_err(|source| self.failed(source))
+        self.writer.flush().map_err(|cause| self.failed(cause))
     }
 
     /// Writes what is left; without this a file does not stay.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
-        self.writer.flush().map_err(|source| self.failed(source))?;
+        self.writer.flush().map_err(|cause| self.failed(cause))?;
         if let (Some(partial), Some(file)) = (&self.partial, &self.file) {
-            fs::rename(partial, file).map_err(|source| self.failed(source))?;
+            fs::rename(partial, file).map_err(|cause| self.failed(cause))?;
         }
         self.finished = true;
         Ok(())
     }
 
-    fn failed(&self, source: io::Error) -> CliError {
+    fn failed(&self, cause: io::Error) -> CliError {
         match &self.file {
-            Some(path) => CliError::File { path: path.clone(), source },
-            None => CliError::Output(source),
+            Some(path) => CliError::File { path: path.clone(), cause },
+            None => CliError::Output(cause),
         }
     }
 }

@@ -7,12 +7,12 @@ use alloc::boxed::Box;
 #[non_exhaustive]
 pub enum GridError {
     /// The error concerns one axis of a grid.
-    #[error("axis {axis}: {source}")]
+    #[error("axis {axis}: {cause}")]
     OnAxis {
         /// Position of the axis in the grid.
         axis: usize,
         /// What is wrong with it.
-        source: Box<GridError>,
+        cause: Box<GridError>,
     },
     /// An edge length is zero.
     #[error("edge {position} is 0, allowed are lengths of at least 1")]
@@ -174,6 +174,6 @@ impl GridError {
     /// The same error, said of axis number `axis`.
     #[must_use]
     pub fn on_axis(self, axis: usize) -> GridError {
-        GridError::OnAxis { axis, source: Box::new(self) }
+        GridError::OnAxis { axis, cause: Box::new(self) }
     }
 }

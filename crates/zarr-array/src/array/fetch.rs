@@ -87,7 +87,7 @@ impl<'a> Fetch<'a> {
         }
         self.reader
             .supply(bytes, Some(found.size), out, &array.fill, scratch)
-            .map_err(|source| ArrayError::Chunk { key: self.key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Chunk { key: self.key.to_string(), cause })?;
         if let Some(index) = self.reader.index()
             && found.version.is_some()
         {

@@ -155,10 +155,10 @@ impl Array {
             });
         };
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
-            .map_err(|source| ArrayError::Grid { key: key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
         let edges = occupied_edges(&grid);
         let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
-            .map_err(|source| ArrayError::Chain { key: key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         Ok(Self {
             store,
             prefix: prefix.clone(),
@@ -328,10 +328,10 @@ impl Array {
         if let Some(codec) = codecs.get(chunk_shape) {
             return Ok(Arc::clone(codec));
         }
-        let codec = self.chain.for_shape(chunk_shape).map_err(|source| ArrayError::Chain {
-            key: node::metadata_key(&self.prefix),
-            source,
-        })?;
+        let codec = self
+            .chain
+            .for_shape(chunk_shape)
+            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(&self.prefix), cause })?;
         let codec = Arc::new(codec);
         if codecs.len() >= CODEC_CACHE {
             codecs.clear();
@@ -342,18 +342,18 @@ impl Array {
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
     pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
-        let chain = |source| ArrayError::Chain { key: key.to_string(), source };
+        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
         self.chain.check_writable().map_err(chain)?;
         let read_back = self
             .chain
             .read_back(&self.fill)
-            .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
         if read_back == self.fill {
             return Ok(());
         }
         let mut shown = String::new();
         zarr_metadata::format_element(self.data_type(), &read_back, &mut shown)
-            .map_err(|source| ArrayError::Metadata { key: key.to_string(), source })?;
+            .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
         Err(ArrayError::FillValue {
             key: key.to_string(),
             fill_value: self.metadata.fill_value().to_json(),

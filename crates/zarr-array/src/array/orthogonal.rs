@@ -75,7 +75,7 @@ impl Array {
         elements: &[u8],
     ) -> Result<(), ArrayError> {
         let key = self.prefix.key(crate::node::METADATA_KEY)?;
-        let chain = |source| ArrayError::Chain { key: key.to_string(), source };
+        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
         self.chain.check_writable().map_err(chain)?;
         let plan = Orthogonal::new(self, selects)?;
         check_length(elements.len(), plan.length)?;
@@ -108,7 +108,7 @@ impl Array {
                 Ok(())
             },
         )
-        .map_err(|source| log.incomplete(plan.chunks(), total, source))
+        .map_err(|cause| log.incomplete(plan.chunks(), total, cause))
     }
 
     fn buffer(&self, plan: &Orthogonal<'_>) -> Result<Vec<u8>, ArrayError> {
@@ -188,7 +188,7 @@ struct Axis {
 
 impl<'a> Orthogonal<'a> {
     fn new(array: &'a Array, selects: &[Select<'_>]) -> Result<Self, ArrayError> {
-        let grid_error = |source| ArrayError::Selection { source };
+        let grid_error = |cause| ArrayError::Selection { cause };
         let selection = array.grid().select(selects).map_err(grid_error)?;
         let axes = (0..selects.len()).map(|axis| Axis::new(selection.axis(axis))).collect();
         let size = array.element_size();

@@ -33,7 +33,7 @@ impl Array {
     /// [`ArrayError::Incomplete`] tells which of them were written.
     pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
         let key = self.prefix.key(crate::node::METADATA_KEY)?;
-        let chain = |source| ArrayError::Chain { key: key.to_string(), source };
+        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
         self.chain.check_writable().map_err(chain)?;
         let transfer = Transfer::new(self, region, elements.len())?;
         let threads = self.threads_for(elements.len());
@@ -55,7 +55,7 @@ impl Array {
                 Ok(())
             })
         })
-        .map_err(|source| log.incomplete(chunks_of(self, region), transfer.parts(), source))
+        .map_err(|cause| log.incomplete(chunks_of(self, region), transfer.parts(), cause))
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.
@@ -70,7 +70,7 @@ impl Array {
         let Buffers { encoded, scratch } = buffers;
         let content = codec
             .encode(elements, view, &self.fill, encoded, scratch)
-            .map_err(|source| chunk_error(key, source))?;
+            .map_err(|cause| chunk_error(key, cause))?;
         match content {
             Encoded::Chunk => replace(&*self.store, key, encoded)?,
             Encoded::Empty => remove(&*self.store, key)?,
@@ -88,7 +88,7 @@ impl Array {
         view: &View,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
-        let failed = |source| chunk_error(key, source);
+        let failed = |cause| chunk_error(key, cause);
         let padded = view.pad(&margins(&part.in_chunk, codec.shape())).map_err(CopyError::from)?;
         let Buffers { encoded, scratch } = buffers;
         // Where nothing keeps other processes out, no append is safe either: what is there now is
@@ -167,7 +167,7 @@ impl Array {
         mut change: impl FnMut(&View, &mut [u8]) -> Result<(), CopyError>,
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
-        let failed = |source| chunk_error(key, source);
+        let failed = |cause| chunk_error(key, cause);
         update(&*self.store, key, self.policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => codec.decode_elements(encoded, order, &self.fill, scratch),
@@ -212,6 +212,6 @@ pub(super) struct Buffers {
     scratch: Scratch,
 }
 
-fn chunk_error(key: &Key, source: ChunkError) -> ArrayError {
-    ArrayError::Chunk { key: key.to_string(), source }
+fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
+    ArrayError::Chunk { key: key.to_string(), cause }
 }

@@ -94,15 +94,15 @@ impl Log {
     }
 
     /// The error of a write to `total` chunks, of these numbers on each axis, that ended with
-    /// `source`: a single chunk needs no more words.
+    /// `cause`: a single chunk needs no more words.
     pub(super) fn incomplete(
         self,
         axes: Vec<Vec<u64>>,
         total: u64,
-        source: ArrayError,
+        cause: ArrayError,
     ) -> ArrayError {
         if total <= 1 {
-            return source;
+            return cause;
         }
         let mut done: Vec<Range<u64>> = Vec::new();
         let mut ranges = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl Log {
             }
         }
         let written = Box::new(Written { axes, total, done });
-        ArrayError::Incomplete { written, source: Box::new(source) }
+        ArrayError::Incomplete { written, cause: Box::new(cause) }
     }
 }
 

@@ -80,7 +80,7 @@ impl Array {
         };
         let end = length.checked_add(count).ok_or_else(|| ArrayError::Grid {
             key: document.key().to_string(),
-            source: GridError::EdgeOverflow,
+            cause: GridError::EdgeOverflow,
         })?;
         *range = *length..end;
         *length = end;

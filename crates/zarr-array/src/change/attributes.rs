@@ -71,7 +71,7 @@ fn update_document(
     changes: &[(&str, Option<&str>)],
 ) -> Result<NodeMetadata, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
-    let wrong = |source| ArrayError::Metadata { key: key.to_string(), source };
+    let wrong = |cause| ArrayError::Metadata { key: key.to_string(), cause };
     let mut changed = None;
     update(&**store, &key, policy, &mut Vec::new(), |current, document| {
         if !current.exists {

@@ -50,7 +50,7 @@ impl<'a> Document<'a> {
         if strict && expected.is_none() {
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
         }
-        let wrong = |source| ArrayError::Metadata { key: key.to_string(), source };
+        let wrong = |cause| ArrayError::Metadata { key: key.to_string(), cause };
         let NodeMetadata::Array(current) = NodeMetadata::from_json(&document).map_err(wrong)?
         else {
             return Err(ArrayError::NotArray { path: path() });

@@ -135,9 +135,9 @@ pub(super) fn grown(
     let grid = array
         .grid()
         .resized(shape, &growth)
-        .map_err(|source| ArrayError::Grid { key: key.to_string(), source })?;
+        .map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
     let metadata = new_metadata(document.current(), shape, &grid)
-        .map_err(|source| ArrayError::Metadata { key: key.to_string(), source })?;
+        .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
     array.rebound(metadata)
 }
 

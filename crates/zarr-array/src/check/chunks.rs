@@ -177,7 +177,7 @@ impl<'a> Decoder<'a> {
         if !array.store().get_into(key, &mut buffers.encoded)? {
             return Ok(Vec::new()); // removed since it was listed
         }
-        let grid = |source| ArrayError::Grid { key: key.to_string(), source };
+        let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
         let mut shape = vec![0; index.len()];
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
         let codec = array.chunk_codec(&shape)?;

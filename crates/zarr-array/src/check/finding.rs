@@ -160,7 +160,7 @@ impl Rule {
     pub(super) fn of_grid(error: &GridError) -> Self {
         use zarr_metadata::Rule as Broken;
         match error {
-            GridError::OnAxis { source, .. } => Self::of_grid(source),
+            GridError::OnAxis { cause, .. } => Self::of_grid(cause),
             GridError::ZeroEdge { .. } => Broken::GridZeroEdge.into(),
             GridError::ZeroCount { .. } => Broken::GridRun.into(),
             GridError::EdgeOverflow => Broken::GridOverflow.into(),

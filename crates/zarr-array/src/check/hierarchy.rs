@@ -206,13 +206,13 @@ impl<'a> Walk<'a> {
                 }
                 self.chunks(&array)
             }
-            Err(ArrayError::Chain { source, .. }) => {
-                self.found(chain_error(key, &source));
+            Err(ArrayError::Chain { cause, .. }) => {
+                self.found(chain_error(key, &cause));
                 self.marker(prefix)
             }
-            Err(ArrayError::Grid { source, .. }) => {
-                let rule = Rule::of_grid(&source);
-                self.found(rule.at_path(key.as_str(), "$.chunk_grid", source.to_string()));
+            Err(ArrayError::Grid { cause, .. }) => {
+                let rule = Rule::of_grid(&cause);
+                self.found(rule.at_path(key.as_str(), "$.chunk_grid", cause.to_string()));
                 self.marker(prefix)
             }
             Err(ArrayError::DataType { data_type, .. }) => {

@@ -155,8 +155,8 @@ fn stored(to: &Array) -> Result<HashSet<Vec<u64>>, TransferError> {
     Ok(done)
 }
 
-fn grid_error(array: &Array, source: GridError) -> TransferError {
-    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), source })
+fn grid_error(array: &Array, cause: GridError) -> TransferError {
+    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
 }
 
 /// How the memory is shared out.

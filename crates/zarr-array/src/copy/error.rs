@@ -1,9 +1,12 @@
 //! What can go wrong with a copy.
 
 use crate::error::ArrayError;
+use crate::in_full::InFull;
 use crate::store::{KeyError, StoreError};
 
 /// Why a copy was refused, or did not end.
+///
+/// Messages are complete; `source` returns nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
@@ -26,12 +29,12 @@ pub enum TransferError {
         path: String,
     },
     /// What the caller says of an array whose metadata was to change.
-    #[error("{path}: {source}")]
+    #[error("{path}: {}", InFull(cause.as_ref()))]
     Change {
         /// The array's path.
         path: String,
         /// Why it cannot be copied.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no node at the target, but something else, which is not removed either: only chunks
     /// of an array that was there are, by an overwrite.
@@ -95,12 +98,12 @@ pub enum TransferError {
         limit: u64,
     },
     /// An array that is not read here can only be copied as it is.
-    #[error("{path}: elements cannot be read here, so that chunks and codecs must stay: {source}")]
+    #[error("{path}: elements cannot be read here, so that chunks and codecs must stay: {cause}")]
     NotDecodable {
         /// The array's path.
         path: String,
         /// Why they cannot be read.
-        source: ArrayError,
+        cause: ArrayError,
     },
     /// What was written reads back as something else.
     #[error("target {path}: elements from {start:?} on read back as others than were written")]

@@ -145,7 +145,7 @@ impl<'a> Job<'a> {
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
         let changed = change(from.prefix, &metadata)
-            .map_err(|source| TransferError::Change { path: from.path(), source })?;
+            .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
         let document = metadata.to_json();
         if document == changed.to_json() {
             return Ok(Self { from, to, document, changed, elements: None });
@@ -155,7 +155,7 @@ impl<'a> Job<'a> {
         let array = match array {
             Ok(array) => array,
             Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
-                return Err(TransferError::NotDecodable { path: from.path(), source: error });
+                return Err(TransferError::NotDecodable { path: from.path(), cause: error });
             }
             Err(error) => return Err(source(error)),
         };
@@ -201,8 +201,8 @@ fn document_of(group: &GroupMetadata, to: Side<'_>) -> Result<String, TransferEr
     if group.consolidated_metadata().is_none() {
         return Ok(group.to_json());
     }
-    group.without_consolidated_metadata().map(|group| group.to_json()).map_err(|source| {
+    group.without_consolidated_metadata().map(|group| group.to_json()).map_err(|cause| {
         let key = node::metadata_key(to.prefix);
-        target(ArrayError::Metadata { key, source })
+        target(ArrayError::Metadata { key, cause })
     })
 }

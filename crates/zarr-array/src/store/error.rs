@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{ByteRange, KeyError};
+use crate::in_full::InFull;
 
 /// What a store was asked to do when it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,7 +44,8 @@ impl fmt::Display for Operation {
 
 /// The error of every store operation.
 ///
-/// A missing object is no error where it can be told otherwise: reads answer `None`.
+/// A missing object is no error where it can be told otherwise: reads answer `None`. Messages are
+/// complete, with all that the system or a client library says; `source` returns nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -51,24 +53,24 @@ pub enum StoreError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The operating system failed the operation: full disk, no permission, and the like.
-    #[error("cannot {operation} {key:?}: {source}")]
+    #[error("cannot {operation} {key:?}: {}", InFull(cause))]
     Io {
         /// What was asked for.
         operation: Operation,
         /// Key, prefix or path that it concerned.
         key: String,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A remote store failed the operation, after its retries.
-    #[error("cannot {operation} {key:?}: {source}")]
+    #[error("cannot {operation} {key:?}: {}", InFull(cause.as_ref()))]
     Remote {
         /// What was asked for.
         operation: Operation,
         /// Key, prefix or URL that it concerned.
         key: String,
         /// What the client library said.
-        source: Box<dyn Error + Send + Sync>,
+        cause: Box<dyn Error + Send + Sync>,
     },
     /// A byte range leads beyond the object: it is truncated, or the range is wrong.
     #[error("cannot read {range} of {key:?}: the object has {size} bytes")]
@@ -152,7 +154,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// An [`StoreError::Io`] with its context.
-    pub fn io(operation: Operation, key: impl fmt::Display, source: io::Error) -> Self {
-        Self::Io { operation, key: key.to_string(), source }
+    pub fn io(operation: Operation, key: impl fmt::Display, cause: io::Error) -> Self {
+        Self::Io { operation, key: key.to_string(), cause }
     }
 }

@@ -117,8 +117,8 @@ impl<S: Store> FaultStore<S> {
     ) -> Result<T, StoreError> {
         let number = self.operations.fetch_add(1, Ordering::SeqCst);
         let fail = |kind: io::ErrorKind, what: &str| {
-            let source = io::Error::new(kind, format!("{what} at operation {number} on purpose"));
-            StoreError::io(operation, name, source)
+            let cause = io::Error::new(kind, format!("{what} at operation {number} on purpose"));
+            StoreError::io(operation, name, cause)
         };
         let died = || fail(io::ErrorKind::BrokenPipe, "died");
         let by_number = self.by_number.iter().filter(|(at, _)| *at == number).map(|(_, f)| *f);

@@ -33,8 +33,8 @@ static RUNTIME: LazyLock<Result<Runtime, (io::ErrorKind, String)>> = LazyLock::n
 
 fn runtime() -> Result<&'static Runtime, StoreError> {
     RUNTIME.as_ref().map_err(|(kind, message)| {
-        let source = io::Error::new(*kind, message.clone());
-        StoreError::io(Operation::Open, "the input and output threads", source)
+        let cause = io::Error::new(*kind, message.clone());
+        StoreError::io(Operation::Open, "the input and output threads", cause)
     })
 }
 
@@ -96,7 +96,7 @@ impl<T> Future for Task<T> {
                 Err(StoreError::Remote {
                     operation: self.operation,
                     key: self.name.clone(),
-                    source: Box::new(error),
+                    cause: Box::new(error),
                 })
             })
         })

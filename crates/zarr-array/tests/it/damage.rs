@@ -9,6 +9,8 @@ use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix,
 use zarr_array::{Array, ArrayError, Region};
 use zarr_metadata::ArrayMetadata;
 
+use crate::errors::reported;
+
 const SHAPE: [u64; 2] = [6, 6];
 
 fn metadata() -> ArrayMetadata {
@@ -41,6 +43,7 @@ fn open(store: impl Store + 'static) -> Array {
 /// What the error says goes wrong first, and the chunks that it says were written.
 fn incomplete(error: ArrayError) -> (String, Vec<Vec<u64>>, Vec<Vec<u64>>) {
     let text = error.to_string();
+    assert_eq!(reported(&error), text);
     let ArrayError::Incomplete { written, .. } = error else { panic!("{text}") };
     let count = usize::try_from(written.count()).expect("few");
     assert_eq!(written.chunks().count(), count);

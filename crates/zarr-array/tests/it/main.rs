@@ -12,6 +12,8 @@ mod damage;
 #[cfg(test)]
 mod empty;
 #[cfg(test)]
+mod errors;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod orthogonal;

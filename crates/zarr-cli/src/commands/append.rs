@@ -18,11 +18,9 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
-        .map_err(|source| CliError::argument("--axis", &args.axis, source))?;
+        .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
     let edges = match &args.edges {
-        Some(text) => {
-            runs(text).map_err(|source| CliError::Edges { text: text.clone(), source })?
-        }
+        Some(text) => runs(text).map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
         None => Vec::new(),
     };
     let mut input = Input::open(&args.from)?;
@@ -67,7 +65,7 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let elements = input.in_memory(elements, &header, array.data_type())?;
     let before = array.shape().to_vec();
     let array =
-        array.append(axis, count, &elements, &edges).map_err(|source| place.failed(source))?;
+        array.append(axis, count, &elements, &edges).map_err(|cause| place.failed(cause))?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
         json!({

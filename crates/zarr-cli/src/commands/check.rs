@@ -54,7 +54,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
         }
         false => check::check(&place.store, &root, &options, &mut report),
     };
-    let mut summary = summary.map_err(|source| place.failed(source))?;
+    let mut summary = summary.map_err(|cause| place.failed(cause))?;
     if let Some(folder) = &place.folder {
         let store = LocalStore::open(folder)?;
         let mut more = 0;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
             more += 1;
             report(finding);
         })
-        .map_err(|source| place.failed(source))?;
+        .map_err(|cause| place.failed(cause))?;
         summary.warnings += more;
     }
     drop(bar);

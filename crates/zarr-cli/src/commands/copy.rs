@@ -26,7 +26,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let codecs = match &args.codecs {
         Some(json) => Some(
             Codec::list_from_json(json.as_bytes())
-                .map_err(|source| CliError::Metadata { argument: "--codecs", source })?,
+                .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?,
         ),
         None => None,
     };
@@ -95,14 +95,14 @@ fn failed(error: TransferError, source: &Place, target: &Place) -> CliError {
     };
     match error {
         // What this command itself says of an array.
-        TransferError::Change { path, source } => match source.downcast::<CliError>() {
-            Ok(source) => CliError::Within { array: path, source },
-            Err(source) => {
-                let source = Box::new(TransferError::Change { path, source });
-                CliError::Copy { place: place.clone(), source }
+        TransferError::Change { path, cause } => match cause.downcast::<CliError>() {
+            Ok(cause) => CliError::Within { array: path, cause },
+            Err(cause) => {
+                let cause = Box::new(TransferError::Change { path, cause });
+                CliError::Copy { place: place.clone(), cause }
             }
         },
-        error => CliError::Copy { place: place.clone(), source: Box::new(error) },
+        error => CliError::Copy { place: place.clone(), cause: Box::new(error) },
     }
 }
 
@@ -118,7 +118,7 @@ fn remove_temporaries(target: &Place) -> Result<(), CliError> {
         ControlFlow::Continue(())
     })?;
     for path in left {
-        fs::remove_file(&path).map_err(|source| CliError::File { path, source })?;
+        fs::remove_file(&path).map_err(|cause| CliError::File { path, cause })?;
     }
     Ok(())
 }
@@ -129,15 +129,15 @@ fn changed(
     codecs: Option<&[Codec]>,
     metadata: &ArrayMetadata,
 ) -> Result<ArrayMetadata, CliError> {
-    let wrong = |source: MetadataError| CliError::Metadata {
+    let wrong = |cause: MetadataError| CliError::Metadata {
         argument: "zarr.json would not be valid",
-        source,
+        cause,
     };
     let mut metadata = metadata.clone();
     if let Some(text) = &args.chunks {
         let names = metadata.dimension_names().unwrap_or_default();
         let grid = chunks::parse(text, metadata.shape(), names)
-            .map_err(|source| CliError::Chunks { text: text.clone(), source })?;
+            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
         metadata = metadata.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
     }
     if let Some(codecs) = codecs {

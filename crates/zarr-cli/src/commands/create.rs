@@ -23,10 +23,10 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     let metadata = match &args.metadata {
         Some(path) => {
             let json =
-                fs::read(path).map_err(|source| CliError::File { path: path.clone(), source })?;
-            let wrong = |source: MetadataError| CliError::Input {
+                fs::read(path).map_err(|cause| CliError::File { path: path.clone(), cause })?;
+            let wrong = |cause: MetadataError| CliError::Input {
                 path: path.clone(),
-                reason: source.to_string(),
+                reason: cause.to_string(),
             };
             ArrayMetadata::from_json(&json).map_err(wrong)?
         }
@@ -34,13 +34,12 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     };
     // All that can be wrong with it is found before a folder is made.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
-    checked.map_err(|source| CliError::Node { place: args.array.clone(), source })?;
+    checked.map_err(|cause| CliError::Node { place: args.array.clone(), cause })?;
     let place = Place::create(&args.array)?;
-    let array =
-        Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|source| {
-            place.abandon();
-            place.failed(source)
-        })?;
+    let array = Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|cause| {
+        place.abandon();
+        place.failed(cause)
+    })?;
     let chunks = array.grid().occupied_chunks().map_or_else(
         || "more than 2^64 chunks".to_owned(),
         |chunks| words::counted(chunks, "chunk"),
@@ -65,19 +64,19 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let names = names(args.dims.as_deref(), shape.len())?;
     let grid = match &args.chunks {
         Some(text) => chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
-            .map_err(|source| CliError::Chunks { text: text.clone(), source })?,
+            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?,
         None => ChunkGrid::Regular { chunk_shape: default_chunks(&shape, &data_type) },
     };
     let codecs = match &args.codecs {
         Some(json) => Codec::list_from_json(json.as_bytes())
-            .map_err(|source| CliError::Metadata { argument: "--codecs", source })?,
+            .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?,
         None => default_codecs(&data_type),
     };
     let fill = match &args.fill {
         Some(text) => fill(&data_type, text)?,
         None => zero(&data_type)?,
     };
-    let argument = |source| CliError::Metadata { argument: "zarr.json would not be valid", source };
+    let argument = |cause| CliError::Metadata { argument: "zarr.json would not be valid", cause };
     let mut metadata =
         ArrayMetadata::new(&shape, &data_type, &grid, &fill, &codecs).map_err(argument)?;
     if let Some(names) = names {
@@ -87,7 +86,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     if let Some(json) = &args.attributes {
         metadata = metadata
             .with_attributes(json)
-            .map_err(|source| CliError::Metadata { argument: "--attributes", source })?;
+            .map_err(|cause| CliError::Metadata { argument: "--attributes", cause })?;
     }
     Ok(metadata)
 }
@@ -105,9 +104,9 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
 }
 
 fn data_type(name: &str) -> Result<DataType, CliError> {
-    let data_type = DataType::from_name(name).map_err(|source| match elsewhere(name) {
+    let data_type = DataType::from_name(name).map_err(|cause| match elsewhere(name) {
         Some(here) => CliError::argument("--dtype", name, format!("did you mean {here}?")),
-        None => CliError::Metadata { argument: "--dtype", source },
+        None => CliError::Metadata { argument: "--dtype", cause },
     })?;
     match data_type.size() {
         Some(_) => Ok(data_type),
@@ -166,12 +165,12 @@ fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
             Err(_) => Err(error),
             Ok(fill) => Ok(fill),
         })
-        .map_err(|source| CliError::Metadata { argument: "--fill", source })
+        .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
 }
 
 /// All bits zero, or else the type's NaN: float8_e8m0fnu has no zero.
 fn zero(data_type: &DataType) -> Result<FillValue, CliError> {
-    FillValue::zero(data_type).map_err(|source| CliError::Metadata { argument: "--fill", source })
+    FillValue::zero(data_type).map_err(|cause| CliError::Metadata { argument: "--fill", cause })
 }
 
 fn default_codecs(data_type: &DataType) -> Vec<Codec> {

@@ -17,9 +17,8 @@ pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(
         note(format_args!("  {name}: {}", words::axis(axis)));
     }
     note(format_args!("  codecs: {}", words::codecs(array.metadata().codecs(), array.data_type())));
-    let key = |source| CliError::Key { place: place.shown.clone(), source };
-    let grid =
-        |source| place.failed(zarr_kit::ArrayError::Grid { key: place.shown.clone(), source });
+    let key = |cause| CliError::Key { place: place.shown.clone(), cause };
+    let grid = |cause| place.failed(zarr_kit::ArrayError::Grid { key: place.shown.clone(), cause });
     let mut chunks = array.grid().chunks(&region.bounds()).map_err(grid)?;
     let total = chunks.len();
     note(format_args!("  reads from {}:", words::counted(total, "chunk")));
@@ -43,7 +42,7 @@ pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(
                 }
             });
         }
-        let codec = array.chunk_codec(part.chunk_shape).map_err(|source| place.failed(source))?;
+        let codec = array.chunk_codec(part.chunk_shape).map_err(|cause| place.failed(cause))?;
         note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::route(&codec)));
     }
     Ok(())

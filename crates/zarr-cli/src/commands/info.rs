@@ -23,7 +23,7 @@ pub(super) fn run(args: &Info) -> Result<(), CliError> {
         Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
         Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
         Err(ArrayError::Version2 { found, .. }) => version_2(&place, found, args.json),
-        Err(source) => Err(place.failed(source)),
+        Err(cause) => Err(place.failed(cause)),
     }
 }
 
@@ -44,7 +44,7 @@ fn version_2(place: &Place, document: &'static str, as_json: bool) -> Result<(),
     ];
     let key = Prefix::root()
         .key(document)
-        .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+        .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
     let json = place.store.get(&key)?.unwrap_or_default();
     let json = String::from_utf8_lossy(&json);
     let mut out = Out::stdout();
@@ -107,7 +107,7 @@ fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
             }
             ControlFlow::Continue(())
         })
-        .map_err(|source| place.failed(source))?;
+        .map_err(|cause| place.failed(cause))?;
     match failed {
         Some(error) => Err(error.into()),
         None => Ok(stored),
@@ -346,12 +346,12 @@ struct Child {
 }
 
 fn children(place: &Place) -> Result<Vec<Child>, CliError> {
-    let failed = |source| place.failed(source);
+    let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     let mut children = Vec::new();
     for name in group.children().map_err(failed)? {
         let prefix = Prefix::new(&name)
-            .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+            .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
         let node = open_node(&place.store, &prefix).map_err(|error| error.to_string());
         children.push(Child { name, node });
     }

@@ -23,7 +23,7 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     let array = place.array()?;
     let region = region(&array, args.region.as_deref())?;
     let size = u128::try_from(array.element_size()).unwrap_or(u128::MAX);
-    let failed = |source| place.failed(source);
+    let failed = |cause| place.failed(cause);
     let mut out = Out::stdout();
     let plan = array.plan(&region).map_err(failed)?;
     let total = plan.len();

@@ -28,7 +28,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     if args.explain {
         explain::explain(&place, &array, &region)?;
     }
-    let failed = |source| place.failed(source);
+    let failed = |cause| place.failed(cause);
     if format == ReadFormat::Text {
         // Text is laid out as a whole, so that all of it has to be in memory.
         if region.elements().is_none_or(|elements| elements > TEXT) {
@@ -62,7 +62,7 @@ pub(super) fn region(array: &Array, text: Option<&str>) -> Result<Region, CliErr
     match text {
         None => Ok(Region::whole(array.shape())),
         Some(text) => Region::parse(text, array.shape())
-            .map_err(|source| CliError::Region { text: text.to_owned(), source }),
+            .map_err(|cause| CliError::Region { text: text.to_owned(), cause }),
     }
 }
 
@@ -75,12 +75,12 @@ fn default_format(args: &Read) -> ReadFormat {
     }
 }
 
-fn wrong_element(source: zarr_kit::metadata::MetadataError) -> CliError {
-    CliError::Metadata { argument: "element", source }
+fn wrong_element(cause: zarr_kit::metadata::MetadataError) -> CliError {
+    CliError::Metadata { argument: "element", cause }
 }
 
 impl From<zarr_kit::metadata::MetadataError> for CliError {
-    fn from(source: zarr_kit::metadata::MetadataError) -> Self {
-        wrong_element(source)
+    fn from(cause: zarr_kit::metadata::MetadataError) -> Self {
+        wrong_element(cause)
     }
 }

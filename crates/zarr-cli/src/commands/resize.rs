@@ -26,12 +26,12 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     }
     let edges = match &args.edges {
         Some(text) => edges(text, array.metadata())
-            .map_err(|source| CliError::Edges { text: text.clone(), source })?,
+            .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
         None => vec![Vec::new(); shape.len()],
     };
     let cut = if args.discard { Cut::Discard } else { Cut::Keep };
     let before = array.shape().to_vec();
-    let array = array.resize(&shape, &edges, cut).map_err(|source| place.failed(source))?;
+    let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
         json!({

@@ -44,7 +44,7 @@ fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<
     if let Some(header) = &header {
         input.check_shape(header, region)?;
     }
-    let failed = |source| place.failed(source);
+    let failed = |cause| place.failed(cause);
     let size = array.element_size();
     if let Some(header) = &header
         && header.fortran
@@ -108,7 +108,7 @@ impl<'a> Input<'a> {
                 ),
             });
         }
-        let failed = |source| CliError::File { path: path.to_owned(), source };
+        let failed = |cause| CliError::File { path: path.to_owned(), cause };
         let file = File::open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if meta.is_dir() {
@@ -118,8 +118,8 @@ impl<'a> Input<'a> {
         Ok(Self { path, reader: Box::new(BufReader::new(file)), length, position: 0 })
     }
 
-    fn failed(&self, source: io::Error) -> CliError {
-        CliError::File { path: self.path.to_owned(), source }
+    fn failed(&self, cause: io::Error) -> CliError {
+        CliError::File { path: self.path.to_owned(), cause }
     }
 
     pub(super) fn wrong(&self, reason: impl Into<String>) -> CliError {
@@ -196,7 +196,7 @@ impl<'a> Input<'a> {
     /// The bytes of all elements that are left.
     pub(super) fn rest(&mut self) -> Result<Vec<u8>, CliError> {
         let mut bytes = Vec::new();
-        self.reader.read_to_end(&mut bytes).map_err(|source| self.failed(source))?;
+        self.reader.read_to_end(&mut bytes).map_err(|cause| self.failed(cause))?;
         Ok(bytes)
     }
 
@@ -209,7 +209,7 @@ impl<'a> Input<'a> {
                 "more than the {} of elements that the region has",
                 words::counted(self.position, "byte")
             ))),
-            Err(source) => Err(self.failed(source)),
+            Err(cause) => Err(self.failed(cause)),
         }
     }
 

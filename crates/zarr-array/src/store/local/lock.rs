@@ -40,7 +40,7 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
         Ok(file) => {
             Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
         }
-        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::Unsupported => {
+        Err(StoreError::Io { cause, .. }) if cause.kind() == io::ErrorKind::Unsupported => {
             let _ = fs::remove_file(&path);
             Ok(LockGuard::new(LockScope::Process, held))
         }

@@ -70,7 +70,7 @@ impl LocalStore {
     /// [`StoreError::Io`] if there is no such folder or it cannot be looked at.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
-        let fail = |source| StoreError::io(Operation::Open, given.display(), source);
+        let fail = |cause| StoreError::io(Operation::Open, given.display(), cause);
         let root = fs::canonicalize(given).map_err(fail)?;
         if !fs::metadata(&root).map_err(fail)?.is_dir() {
             return Err(fail(io::ErrorKind::NotADirectory.into()));
@@ -85,7 +85,7 @@ impl LocalStore {
     pub fn create(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
         fs::create_dir_all(given)
-            .map_err(|source| StoreError::io(Operation::Open, given.display(), source))?;
+            .map_err(|cause| StoreError::io(Operation::Open, given.display(), cause))?;
         Self::open(given)
     }
 

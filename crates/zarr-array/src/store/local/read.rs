@@ -117,7 +117,7 @@ fn find(
 
 fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
     match error {
-        StoreError::Io { source, .. } if is_absent(&source) => Ok(None),
+        StoreError::Io { cause, .. } if is_absent(&cause) => Ok(None),
         error => Err(error),
     }
 }

@@ -27,8 +27,8 @@ pub(super) struct Client {
 }
 
 /// An error of the backend with its context.
-pub(super) fn remote(operation: Operation, name: impl ToString, source: Error) -> StoreError {
-    StoreError::Remote { operation, key: name.to_string(), source: Box::new(source) }
+pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
+    StoreError::Remote { operation, key: name.to_string(), cause: Box::new(cause) }
 }
 
 /// `None` where the error says that there is no such object.
@@ -173,16 +173,16 @@ pub(super) async fn receive(
         let next = at + piece.len() as u64;
         if next > end {
             let message = "the server sent more bytes than it announced";
-            let source = io::Error::new(io::ErrorKind::InvalidData, message);
-            return Err(StoreError::io(Operation::Get, key, source));
+            let cause = io::Error::new(io::ErrorKind::InvalidData, message);
+            return Err(StoreError::io(Operation::Get, key, cause));
         }
         take(at, &piece);
         at = next;
     }
     if at < end {
         let message = format!("the server sent {} bytes less than it announced", end - at);
-        let source = io::Error::new(io::ErrorKind::UnexpectedEof, message);
-        return Err(StoreError::io(Operation::Get, key, source));
+        let cause = io::Error::new(io::ErrorKind::UnexpectedEof, message);
+        return Err(StoreError::io(Operation::Get, key, cause));
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ fn faults_do_what_they_say() {
     for _ in 0..2 {
         let error = store.get(&b).unwrap_err();
         assert!(
-            matches!(&error, StoreError::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied)
+            matches!(&error, StoreError::Io { cause, .. } if cause.kind() == ErrorKind::PermissionDenied)
         );
     }
     assert_eq!(store.operations(), 10);

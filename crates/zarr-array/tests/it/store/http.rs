@@ -11,6 +11,7 @@ use zarr_array::store::{ByteRange, Prefix, Store, StoreError, StoreOptions, open
 use zarr_array::{ArrayError, Group};
 
 use super::conformance::key;
+use crate::errors::reported;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
@@ -230,6 +231,19 @@ fn a_server_that_never_answers_is_given_up() {
         StoreOptions::new().setting("timeout", "200 ms").retries(1, Duration::from_secs(2));
     let store = open_url(&url, &options).unwrap();
     assert!(matches!(store.get(&key("a")), Err(StoreError::Remote { .. })));
+}
+
+/// The client library's own text ends before the reason.
+#[test]
+fn a_server_that_is_not_there_is_refused_with_the_reason() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/data", listener.local_addr().unwrap());
+    drop(listener);
+    let options = StoreOptions::new().retries(0, Duration::from_secs(5));
+    let error = open_url(&url, &options).unwrap().get(&key("a")).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("cannot read \"a\": ") && text.contains("refused"), "{text}");
+    assert_eq!(reported(&error), text);
 }
 
 #[test]

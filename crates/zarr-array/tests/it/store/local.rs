@@ -274,8 +274,8 @@ fn a_full_disk_damages_nothing() {
             }
         };
         assert!(written >= 5);
-        let StoreError::Io { source, .. } = &error else { panic!("{error}") };
-        assert_eq!(source.kind(), std::io::ErrorKind::StorageFull, "{error}");
+        let StoreError::Io { cause, .. } = &error else { panic!("{error}") };
+        assert_eq!(cause.kind(), std::io::ErrorKind::StorageFull, "{error}");
         assert!(error.to_string().contains(&format!("c/{written}")), "{error}");
 
         // Old chunks cannot be replaced either, and stay as they were.
@@ -394,7 +394,7 @@ fn a_read_only_disk_is_a_clean_error() {
 /// Every change fails with errors of `kind`; what is there can be read.
 fn refuses_changes(store: &LocalStore, kind: std::io::ErrorKind) {
     let kind_of = |result: Result<(), StoreError>| match result {
-        Err(StoreError::Io { source, .. }) => source.kind(),
+        Err(StoreError::Io { cause, .. }) => cause.kind(),
         other => panic!("{other:?}"),
     };
     assert_eq!(kind_of(store.put(&key("c/0"), b"new")), kind);

@@ -229,7 +229,7 @@ impl Picture {
                 }
                 ControlFlow::Continue(())
             })
-            .map_err(|source| place.failed(source))?;
+            .map_err(|cause| place.failed(cause))?;
         let title =
             format!("{}: {} of {}", place.shown, array.data_type(), words::shape(array.shape()));
         let place = place.shown.clone();

@@ -16,7 +16,7 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
     let array = place.array()?;
     let region = Region::parse(&args.index, array.shape())
-        .map_err(|source| CliError::argument("index", &args.index, source))?;
+        .map_err(|cause| CliError::argument("index", &args.index, cause))?;
     if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
         let reason = match array.shape().len() {
             1 => "one number is allowed: the array has 1 axis".to_owned(),
@@ -30,19 +30,19 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let rank = index.len();
     let (mut chunk, mut local, mut shape) = (vec![0; rank], vec![0; rank], vec![0; rank]);
     let grid = array.grid();
-    let failed = |source| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), source });
+    let failed = |cause| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), cause });
     grid.locate(&index, &mut chunk, &mut local).map_err(failed)?;
     grid.chunk_shape(&chunk, &mut shape).map_err(failed)?;
     let key = array
         .chunk_key(&chunk)
-        .map_err(|source| CliError::Key { place: place.shown.clone(), source })?;
+        .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
     let stored = array.store().size(&key)?;
-    let codec = array.chunk_codec(&shape).map_err(|source| place.failed(source))?;
+    let codec = array.chunk_codec(&shape).map_err(|cause| place.failed(cause))?;
     let inside: Option<Vec<usize>> =
         local.iter().map(|index| usize::try_from(*index).ok()).collect();
     let inside = inside.unwrap_or_default();
     let way =
-        Way::find(&array, &key, stored, &codec, &inside).map_err(|source| place.failed(source))?;
+        Way::find(&array, &key, stored, &codec, &inside).map_err(|cause| place.failed(cause))?;
     let mut out = Out::stdout();
     if args.json {
         let position = way.position.as_ref();

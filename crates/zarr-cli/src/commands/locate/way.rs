@@ -87,7 +87,7 @@ fn inner_place(
     array.store().get_ranges(key, &[ByteRange::FromStart { offset, len }], &mut encoded)?;
     let index = shard
         .parse_index(&encoded, Some(length), &mut Scratch::default())
-        .map_err(|source| ArrayError::Chunk { key: key.to_string(), source })?;
+        .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
     let moved = |at: u64| bytes.start.saturating_add(at);
     let found = index.range(chunk).map(|range| moved(range.start)..moved(range.end));
     Ok(found.map_or(Where::LeftOut, Where::Bytes))

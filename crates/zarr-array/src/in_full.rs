@@ -1,0 +1,82 @@
+//! What another library says of a failure, to its end and in one line.
+
+use std::error::Error;
+use std::fmt;
+
+/// An error and whatever is below it, joined by `": "`.
+///
+/// Some libraries show an error's source in its text, some return it, some do both: what the text
+/// shows already is not said again.
+pub(crate) struct InFull<'a>(pub(crate) &'a (dyn Error + 'static));
+
+impl fmt::Display for InFull<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = one_line(self.0);
+        let mut below = self.0.source();
+        while let Some(error) = below {
+            let said = one_line(error);
+            if !text.contains(&said) {
+                text.push_str(": ");
+                text.push_str(&said);
+            }
+            below = error.source();
+        }
+        f.write_str(&text)
+    }
+}
+
+/// Servers answer in several lines, which libraries repeat.
+fn one_line(error: &dyn Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    /// An error as libraries have them: its own text, which may show the rest or not, and the rest.
+    #[derive(Debug)]
+    struct Level(&'static str, Option<Box<Level>>);
+
+    impl fmt::Display for Level {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Level {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|level| level as _)
+        }
+    }
+
+    fn levels(texts: &[&'static str]) -> Level {
+        let (text, below) = texts.split_first().expect("a text");
+        Level(text, (!below.is_empty()).then(|| Box::new(levels(below))))
+    }
+
+    fn said(texts: &[&'static str]) -> String {
+        InFull(&levels(texts)).to_string()
+    }
+
+    #[test]
+    fn every_level_is_said_once() {
+        assert_eq!(said(&["connect", "tcp", "refused"]), "connect: tcp: refused");
+        assert_eq!(said(&["connect: tcp", "tcp", "refused"]), "connect: tcp: refused");
+        assert_eq!(
+            said(&["connect: refused", "refused", "errno 111"]),
+            "connect: refused: errno 111"
+        );
+        assert_eq!(said(&["<Error>\r\n  <Code>\n\n", "Busy"]), "<Error> <Code>: Busy");
+    }
+
+    #[test]
+    fn an_io_error_says_what_it_was_made_of() {
+        let error = io::Error::other(levels(&["handshake", "expired"]));
+        assert_eq!(InFull(&error).to_string(), "handshake: expired");
+    }
+}
