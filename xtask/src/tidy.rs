@@ -63,6 +63,9 @@ fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
             faults.push(format!("{path}: does not forbid unsafe code"));
         }
     }
+    if path.starts_with("crates/") && path.contains("/src/") && text.contains("thiserror::Error") {
+        returned_sources(path, text, faults);
+    }
     for (number, line) in text.lines().enumerate() {
         // Native-endian calls give other bytes on big-endian machines, which no test here runs on.
         for call in ["from_ne_", "to_ne_"] {
@@ -70,6 +73,21 @@ fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
                 faults.push(format!("{path}:{}: native-endian call", number + 1));
             }
         }
+    }
+}
+
+/// An error shows what is below it and does not return it, too (`docs/design/090-errors.md`):
+/// thiserror returns fields named `source` and those with an attribute, unless all is forwarded.
+fn returned_sources(path: &str, text: &str, faults: &mut Vec<String>) {
+    let mut last = "";
+    for (number, line) in text.lines().map(str::trim).enumerate() {
+        let forwarded = line.contains("#[from]") && last == "#[error(transparent)]";
+        if line.starts_with("source: ") || line.contains("#[source]") {
+            faults.push(format!("{path}:{}: an error that returns its source", number + 1));
+        } else if line.contains("#[from]") && !forwarded {
+            faults.push(format!("{path}:{}: an error that returns what it is from", number + 1));
+        }
+        last = line;
     }
 }
 
