@@ -182,7 +182,7 @@ impl Group {
         match self.node(path)? {
             Node::Array(metadata) => {
                 let store = self.store.clone();
-                let array = Array::with_metadata(store, &prefix, metadata, Options::default())?;
+                let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
                 Ok(array.with_update_policy(self.policy))
             }
             Node::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),

@@ -85,7 +85,7 @@ impl Place {
     }
 
     pub(crate) fn bind(&self, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
-        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, Options::default())
+        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, Options::new())
     }
 
     pub(crate) fn failed(&self, cause: ArrayError) -> CliError {

@@ -87,7 +87,7 @@ impl Chain {
         data_type: &DataType,
         edges: &[AxisEdges],
     ) -> Result<Self, ChainError> {
-        Self::bind_with(codecs, data_type, edges, Options::default())
+        Self::bind_with(codecs, data_type, edges, Options::new())
     }
 
     /// As [`bind`](Chain::bind), with other [`Options`].

@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     let mut rest = rest.get(1..).unwrap_or_default();
     let Ok(metadata) = ArrayMetadata::from_json(document) else { return };
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let options = Options::default().with_unknown_decoded_len(LONGEST);
+    let options = Options::new().unknown_decoded_len(LONGEST);
     let opened = Array::with_metadata(Arc::clone(&store), &Prefix::root(), metadata, options);
     let Ok(array) = opened else { return };
 

@@ -108,9 +108,7 @@ impl Array {
     /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Array(metadata) => {
-                Self::with_metadata(store, prefix, metadata, Options::default())
-            }
+            Node::Array(metadata) => Self::with_metadata(store, prefix, metadata, Options::new()),
             Node::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
         }
     }
@@ -127,7 +125,7 @@ impl Array {
         prefix: &Prefix,
         metadata: ArrayMetadata,
     ) -> Result<Self, ArrayError> {
-        let array = Self::with_metadata(store, prefix, metadata, Options::default())?;
+        let array = Self::with_metadata(store, prefix, metadata, Options::new())?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
         if array.store.head(&key)?.is_none() {

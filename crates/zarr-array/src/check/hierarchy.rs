@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         metadata: ArrayMetadata,
     ) -> Result<(), ArrayError> {
         let store = Arc::clone(self.store);
-        match Array::with_metadata(store, prefix, metadata, Options::default()) {
+        match Array::with_metadata(store, prefix, metadata, Options::new()) {
             Ok(array) => {
                 if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
                     array.check_writable(key)

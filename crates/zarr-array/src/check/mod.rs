@@ -13,7 +13,7 @@
 //! store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
 //! store.put(&Key::new("notes.txt")?, b"?")?;
 //! let mut findings = Vec::new();
-//! let summary = check(&store, &Prefix::root(), &CheckOptions::default(), &mut |finding| {
+//! let summary = check(&store, &Prefix::root(), &CheckOptions::new(), &mut |finding| {
 //!     findings.push(finding.to_string());
 //! })?;
 //! assert_eq!(summary.groups, 1);
@@ -37,26 +37,36 @@ use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};
 
 /// How thorough a check is.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct CheckOptions {
-    /// Whether every stored chunk is read and decoded.
-    pub data: bool,
-    /// How many threads decode chunks.
-    pub threads: NonZeroUsize,
+    data: bool,
+    threads: NonZeroUsize,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { data: false, threads }
+        Self::new()
     }
 }
 
 impl CheckOptions {
-    /// With every stored chunk read and decoded, or without.
+    /// Documents and keys alone, with a thread a core.
     #[must_use]
-    pub fn with_data(mut self, data: bool) -> Self {
+    pub fn new() -> Self {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { data: false, threads }
+    }
+
+    /// Whether every stored chunk is read and decoded.
+    #[must_use]
+    pub fn data(mut self, data: bool) -> Self {
         self.data = data;
+        self
+    }
+
+    /// How many threads decode chunks.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
         self
     }
 }

@@ -39,7 +39,7 @@ impl Canonical {
             return Some(Self::Shard(Box::new(Self::new(&sharding.codecs, data_type, &edges)?)));
         }
         let chain =
-            Chain::bind_with(codecs.get(..=leaf)?, data_type, edges, Options::default()).ok()?;
+            Chain::bind_with(codecs.get(..=leaf)?, data_type, edges, Options::new()).ok()?;
         Some(Self::Elements(chain))
     }
 

@@ -54,7 +54,7 @@ use crate::store::{Prefix, Store};
 ///   "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}}"#)?;
 /// let months = from.metadata().with_shape_and_grid(from.shape(), &months)?;
 /// let store = Arc::new(MemoryStore::new());
-/// let options = CopyOptions::default();
+/// let options = CopyOptions::new();
 /// let (to, _) = copy_array(&from, store, &Prefix::root(), months, &options, &mut |_| {})?;
 /// assert_eq!(to.read(&Region::from(8..12))?, [0, 1, 2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,7 +102,7 @@ impl Prepared {
                 target_type: metadata.data_type().name(),
             });
         }
-        let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::default())
+        let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::new())
             .map_err(TransferError::Target)?;
         to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
         let budget = Budget::new(from, &to, options)?;

@@ -30,53 +30,55 @@ mod tree;
 pub use array::copy_array;
 pub use error::TransferError;
 pub use marker::MARKER;
+pub use side::Side;
 pub use tree::copy_tree;
 
 /// What a copy may take, and what it may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct CopyOptions {
-    /// Bytes that elements, encoded chunks and decode buffers may take together.
-    pub memory: u64,
-    /// Whether an interrupted copy from the same source is continued.
-    pub resume: bool,
-    /// Whether the node at the target is removed first. Resuming goes before it.
-    pub overwrite: bool,
-    /// Whether everything that was written is read again and compared.
-    pub verify: bool,
+    memory: u64,
+    resume: bool,
+    overwrite: bool,
+    verify: bool,
 }
 
 impl Default for CopyOptions {
     fn default() -> Self {
-        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false }
+        Self::new()
     }
 }
 
 impl CopyOptions {
-    /// With another bound on memory, in bytes.
+    /// Within 1 GiB of memory, to where nothing is; what was written is trusted.
     #[must_use]
-    pub fn with_memory(mut self, bytes: u64) -> Self {
+    pub fn new() -> Self {
+        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false }
+    }
+
+    /// Bytes that elements, encoded chunks and decode buffers may take together.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// With interrupted copies continued, or refused.
+    /// Whether an interrupted copy from the same source is continued.
     #[must_use]
-    pub fn with_resume(mut self, resume: bool) -> Self {
+    pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
-    /// With the target removed first, or kept.
+    /// Whether the node at the target is removed first. Resuming goes before it.
     #[must_use]
-    pub fn with_overwrite(mut self, overwrite: bool) -> Self {
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// With what was written read again, or trusted.
+    /// Whether everything that was written is read again and compared.
     #[must_use]
-    pub fn with_verify(mut self, verify: bool) -> Self {
+    pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }

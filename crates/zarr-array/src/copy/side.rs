@@ -7,15 +7,17 @@ use super::marker::MARKER;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, KeyError, Prefix, Store};
 
-/// One end of a copy: a node, or where it is to be.
+/// One side of a copy: a node with all below it, or where it is to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side<'a> {
+pub struct Side<'a> {
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) prefix: &'a Prefix,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
+    /// What is at `prefix` in `store`.
+    #[must_use]
+    pub fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
         Self { store, prefix }
     }
 

@@ -1,7 +1,6 @@
 //! A node and all below it.
 
 use std::error::Error;
-use std::sync::Arc;
 
 use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -17,7 +16,7 @@ use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;
 use crate::node::{self, Node};
-use crate::store::{Prefix, Store};
+use crate::store::Prefix;
 
 /// What makes the metadata of an array's copy from its own.
 type Change<'a> =
@@ -36,14 +35,34 @@ type Change<'a> =
 /// # Errors
 /// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot be
 /// read is to change; [`TransferError::Change`] with what `change` says.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::copy::{CopyOptions, Side, copy_tree};
+/// use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+///
+/// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// from.put(&Key::new("a/zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+/// let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let summary = copy_tree(
+///     Side::new(&from, &Prefix::new("a")?),
+///     Side::new(&to, &Prefix::root()),
+///     &mut |_, metadata| Ok(metadata.clone()),
+///     &CopyOptions::new().verify(true),
+///     &mut |_, _| {},
+/// )?;
+/// assert_eq!(summary.groups, 1);
+/// assert!(to.get(&Key::new("zarr.json")?)?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn copy_tree(
-    from: (&Arc<dyn Store>, &Prefix),
-    to: (&Arc<dyn Store>, &Prefix),
+    from: Side<'_>,
+    to: Side<'_>,
     change: &mut Change<'_>,
     options: &CopyOptions,
     progress: &mut dyn FnMut(&Prefix, Progress),
 ) -> Result<CopySummary, TransferError> {
-    let (from, to) = (Side::new(from.0, from.1), Side::new(to.0, to.1));
     match node::open(from.store, from.prefix).map_err(source)? {
         Node::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
@@ -150,8 +169,7 @@ impl<'a> Job<'a> {
         if document == changed.to_json() {
             return Ok(Self { from, to, document, changed, elements: None });
         }
-        let array =
-            Array::with_metadata(from.store.clone(), from.prefix, metadata, Options::default());
+        let array = Array::with_metadata(from.store.clone(), from.prefix, metadata, Options::new());
         let array = match array {
             Ok(array) => array,
             Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {

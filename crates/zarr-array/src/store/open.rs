@@ -58,7 +58,7 @@ impl StoreOptions {
         self
     }
 
-    /// What a finished write to a local store survives: see [`LocalStore::durability`].
+    /// What a finished write to a local store survives: see [`LocalStore::with_durability`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -66,7 +66,7 @@ impl StoreOptions {
     }
 
     /// Whether a local store follows symbolic links out of its folder: see
-    /// [`LocalStore::outside_links`].
+    /// [`LocalStore::with_outside_links`].
     #[must_use]
     pub fn outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
@@ -214,7 +214,7 @@ fn no_client() -> String {
 
 fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> {
     let store = if options.create { LocalStore::create(path) } else { LocalStore::open(path) }?;
-    Ok(store.durability(options.durability).outside_links(options.outside_links))
+    Ok(store.with_durability(options.durability).with_outside_links(options.outside_links))
 }
 
 /// The URL as errors show it: what follows `?` may be a secret.

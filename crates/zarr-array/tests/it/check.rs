@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 
 fn findings(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
     let mut found = Vec::new();
-    let options = CheckOptions::default().with_data(data);
+    let options = CheckOptions::new().data(data);
     check(store, &Prefix::root(), &options, &mut |finding| found.push(finding.to_string()))
         .expect("checks");
     found
@@ -46,7 +46,7 @@ fn seattle_has_nothing_to_find() {
     let store: Arc<dyn Store> =
         Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
     assert_eq!(findings(&store, true), Vec::<String>::new());
-    let options = CheckOptions::default().with_data(true);
+    let options = CheckOptions::new().data(true);
     let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
     assert_eq!((summary.groups, summary.arrays), (1, 10));
     assert!(summary.chunks > 400 && summary.bytes > 10_000);
@@ -267,7 +267,7 @@ fn sd_16_sd_60_inner_chunks() {
 fn progress_reaches_all_chunks() {
     let store: Arc<dyn Store> =
         Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
-    let options = CheckOptions::default().with_data(true);
+    let options = CheckOptions::new().data(true);
     let last = Mutex::new(std::collections::BTreeMap::<String, Progress>::new());
     let summary =
         check_with_progress(&store, &Prefix::root(), &options, &mut |_| {}, &|prefix, progress| {
@@ -296,7 +296,7 @@ fn ordinary_stores_have_nothing_but_notes() {
         ("filled/c/0", &[0; 4]),
         ("level/zarr.json", bare.as_bytes()),
     ]);
-    let options = CheckOptions::default().with_data(true);
+    let options = CheckOptions::new().data(true);
     let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
     assert_eq!((summary.errors, summary.warnings, summary.notes), (0, 0, 2));
 }

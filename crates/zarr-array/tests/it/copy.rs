@@ -7,7 +7,7 @@ mod resumed;
 use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, CopySummary, TransferError, copy_array, copy_tree};
+use zarr_array::copy::{CopyOptions, CopySummary, Side, TransferError, copy_array, copy_tree};
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Group, Region};
 use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec, GroupMetadata};
@@ -88,7 +88,7 @@ fn every_target_holds_what_the_source_does_whatever_the_memory() {
             .expect("writes");
         for memory in [1000, 1500, 3000, 1 << 20] {
             let to = Arc::new(MemoryStore::new());
-            let options = CopyOptions::default().with_memory(memory).with_verify(memory == 1 << 20);
+            let options = CopyOptions::new().memory(memory).verify(memory == 1 << 20);
             let summary = copy(&from, to.clone(), metadata.clone(), &options).expect("copies");
             assert_eq!(objects(&*to), objects(&*direct));
             assert_eq!((summary.bytes, summary.skipped), (480, 0));
@@ -101,7 +101,7 @@ fn every_target_holds_what_the_source_does_whatever_the_memory() {
 fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
     let (from, _) = source(&regular([6, 4]), LITTLE);
     for metadata in targets() {
-        let options = CopyOptions::default().with_memory(1000);
+        let options = CopyOptions::new().memory(1000);
         let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
         copy(&from, undisturbed.clone(), metadata.clone(), &options).expect("copies");
         let expected = objects(undisturbed.inner());
@@ -115,14 +115,14 @@ fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
                 if !finished && found != expected && found.contains_key("zarr.json") {
                     let store: Arc<dyn Store> = Arc::new(inner.clone());
                     let mut ids = Vec::new();
-                    let options = CheckOptions::default();
+                    let options = CheckOptions::new();
                     check(&store, &Prefix::root(), &options, &mut |found| ids.push(found.id))
                         .expect("checks");
                     assert_eq!(ids, ["unfinished-copy"], "{step} {fault:?}");
-                    let again = copy(&from, store, metadata.clone(), &CopyOptions::default());
+                    let again = copy(&from, store, metadata.clone(), &CopyOptions::new());
                     assert!(matches!(again, Err(TransferError::Exists { .. })));
                 }
-                let resume = options.with_resume(true);
+                let resume = options.resume(true);
                 let summary = copy(&from, Arc::new(inner.clone()), metadata.clone(), &resume);
                 match summary {
                     Ok(summary) => skipped += summary.skipped,
@@ -143,7 +143,7 @@ fn from_pencils_to_slabs_each_source_chunk_is_read_once_a_memoryful() {
     let slabs = metadata(&regular([1, 12]), LITTLE);
     for rows in [1, 2, 5, 10, 20_u64] {
         // A row is 24 bytes; the buffers of a thread are four times a pencil of 40.
-        let options = CopyOptions::default().with_memory(160 + rows * 24);
+        let options = CopyOptions::new().memory(160 + rows * 24);
         let before = counted.operations();
         let to = Arc::new(MemoryStore::new());
         let summary = copy(&from, to, slabs.clone(), &options).expect("copies");
@@ -164,15 +164,15 @@ fn what_cannot_be_copied_is_refused_before_anything_is_written() {
         assert!(objects(&*to).is_empty());
         error.to_string()
     };
-    let options = CopyOptions::default();
+    let options = CopyOptions::new();
     let shorter = whole.with_shape(&[19, 12]).expect("valid");
     let cut = r#"[{"name": "packbits", "configuration": {"first_bit": 2}}]"#;
     let cut = Codec::list_from_json(cut.as_bytes()).expect("valid");
     let messages = [
-        refused(&whole, &options.with_memory(1000)),
+        refused(&whole, &options.memory(1000)),
         refused(&shorter, &options),
         refused(&whole.with_codecs(&cut).expect("valid"), &options),
-        refused(&whole, &options.with_memory(0)),
+        refused(&whole, &options.memory(0)),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }
@@ -195,15 +195,15 @@ fn trees_with_what_cannot_be_read() {
     let run = |to: &Arc<dyn Store>, only: Option<&str>| {
         let root = Prefix::root();
         copy_tree(
-            (&from, &root),
-            (to, &root),
+            Side::new(&from, &root),
+            Side::new(to, &root),
             &mut |prefix, metadata| {
                 if only.is_some_and(|only| only != prefix.as_str()) {
                     return Ok(metadata.clone());
                 }
                 Ok(metadata.with_shape_and_grid(&SHAPE, &grid).expect("valid"))
             },
-            &CopyOptions::default(),
+            &CopyOptions::new(),
             &mut |_, _| {},
         )
     };
@@ -234,10 +234,10 @@ fn trees_with_what_cannot_be_read() {
 
     let root = Prefix::root();
     let refused = copy_tree(
-        (&from, &root),
-        (&(Arc::new(MemoryStore::new()) as Arc<dyn Store>), &root),
+        Side::new(&from, &root),
+        Side::new(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>), &root),
         &mut |prefix, _| Err(format!("not {prefix}").into()),
-        &CopyOptions::default(),
+        &CopyOptions::new(),
         &mut |_, _| {},
     );
     assert_eq!(refused.expect_err("says no").to_string(), "a: not a");

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::json;
 use zarr_kit::array::Node;
-use zarr_kit::array::copy::{CopyOptions, TransferError, copy_tree};
+use zarr_kit::array::copy::{CopyOptions, Side, TransferError, copy_tree};
 use zarr_kit::array::store::{LeftoverKind, LocalStore};
 use zarr_kit::metadata::{Codec, MetadataError};
 use zarr_kit::{ArrayMetadata, Prefix};
@@ -35,16 +35,16 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         changed(args, codecs.as_deref(), &metadata)?;
     }
     let target = Place::create(&args.target)?;
-    let options = CopyOptions::default()
-        .with_memory(args.memory.saturating_sub(ITSELF.min(args.memory / 8)))
-        .with_resume(args.resume)
-        .with_overwrite(args.overwrite)
-        .with_verify(args.verify);
+    let options = CopyOptions::new()
+        .memory(args.memory.saturating_sub(ITSELF.min(args.memory / 8)))
+        .resume(args.resume)
+        .overwrite(args.overwrite)
+        .verify(args.verify);
     let bar = Bar::new();
     let root = Prefix::root();
     let result = copy_tree(
-        (&source.store, &root),
-        (&target.store, &root),
+        Side::new(&source.store, &root),
+        Side::new(&target.store, &root),
         &mut |_, metadata| changed(args, codecs.as_deref(), metadata).map_err(Into::into),
         &options,
         &mut |prefix, progress| {

@@ -119,7 +119,7 @@ fn sd_35_stacked_compressors_keep_to_the_limit() {
     let codecs = chain(&format!("{ZSTD}, {GZIP}"));
     let codecs = Codec::list_from_json(codecs.as_bytes()).expect("valid");
     let edges = [AxisEdges::one(1 << 16)];
-    let options = Options::default().with_unknown_decoded_len(100);
+    let options = Options::new().unknown_decoded_len(100);
     let chain = Chain::bind_with(&codecs, &data_type("uint8"), &edges, options).expect("binds");
     let codec = chain.for_shape(&[1 << 16]).expect("fits");
     let noise: Vec<u8> =
@@ -153,7 +153,7 @@ fn sd_49_strict_encoding_refuses_what_is_cut_off() {
         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
     let edges = [AxisEdges::one(4)];
     let list = Codec::list_from_json(codecs.as_bytes()).expect("valid");
-    let strict = Options::default().with_strict(true);
+    let strict = Options::new().strict(true);
     let chain = Chain::bind_with(&list, &data_type("uint8"), &edges, strict).expect("binds");
     let codec = chain.for_shape(&[4]).expect("fits");
     let error = encode(&codec, &[1, 2, 3, 0x13], &[0]).expect_err("five bits");

@@ -91,7 +91,7 @@ impl LocalStore {
 
     /// The same store with writes that survive what `durability` says.
     #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
+    pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
@@ -100,7 +100,7 @@ impl LocalStore {
     ///
     /// For stores of one's own that are spread over several disks by links.
     #[must_use]
-    pub fn outside_links(mut self, allowed: bool) -> Self {
+    pub fn with_outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
         self
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, MARKER, TransferError, copy_array, copy_tree};
+use zarr_array::copy::{CopyOptions, MARKER, Side, TransferError, copy_array, copy_tree};
 use zarr_array::store::{
     ByteRange, DirEntry, Key, LocalStore, LockGuard, MemoryStore, ObjectMeta, Prefix, Store,
     StoreError, StoreOptions, open_url,
@@ -38,8 +38,8 @@ pub(super) fn copy(
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
     copy_tree(
-        (from.0, &prefix(from.1)),
-        (to.0, &prefix(to.1)),
+        Side::new(from.0, &prefix(from.1)),
+        Side::new(to.0, &prefix(to.1)),
         &mut |_, old| match chunks {
             None => Ok(old.clone()),
             Some(chunks) => Ok(metadata(&regular(chunks), LITTLE)),
@@ -53,8 +53,8 @@ pub(super) fn copy(
 /// Neither way of copying, and neither of replacing, touches anything.
 fn refuses(store: &Shared, from: (&Shared, &str), to: (&Shared, &str)) {
     let before = objects(store);
-    let options = CopyOptions::default();
-    for options in [options, options.with_overwrite(true), options.with_resume(true)] {
+    let options = CopyOptions::new();
+    for options in [options, options.overwrite(true), options.resume(true)] {
         let mut results =
             vec![copy(from, to, None, &options), copy(from, to, Some([3, 5]), &options)];
         if let Ok(array) = Array::open(from.0.clone(), &prefix(from.1)) {
@@ -84,8 +84,8 @@ fn a_place_in_itself_is_refused_in_memory() {
         refuses(&one, (&one, from), (&two, to));
     }
     // Names of which one begins with the other are no places in each other.
-    copy((&one, "g"), (&two, "gab"), None, &CopyOptions::default()).expect("copies");
-    copy((&one, "ga"), (&two, "g/b"), None, &CopyOptions::default()).expect("copies");
+    copy((&one, "g"), (&two, "gab"), None, &CopyOptions::new()).expect("copies");
+    copy((&one, "ga"), (&two, "g/b"), None, &CopyOptions::new()).expect("copies");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn links_lead_to_the_same_place_and_are_removed_alone() {
     refuses(&whole, (&whole, "g"), (&whole, "linked"));
     // A source that has the target in it by way of a link.
     symlink("../b", at("s/g/to-b")).expect("links");
-    let (before, options) = (objects(&whole), CopyOptions::default().with_overwrite(true));
+    let (before, options) = (objects(&whole), CopyOptions::new().overwrite(true));
     let refused = copy((&whole, "g"), (&whole, "b"), None, &options);
     assert!(matches!(refused, Err(TransferError::Overlap { .. })), "{refused:?}");
     assert_eq!(objects(&whole), before);
@@ -173,7 +173,7 @@ fn a_place_in_itself_is_refused_in_object_storage() {
     refuses(&whole, (&open("g/a"), ""), (&open("g/a/below"), ""));
     let other = Arc::new(InMemory::new());
     let other: Shared = Arc::new(ObjectStore::new(other, Path::default(), true, &options));
-    copy((&whole, "g"), (&other, "g"), None, &CopyOptions::default()).expect("copies");
+    copy((&whole, "g"), (&other, "g"), None, &CopyOptions::new()).expect("copies");
 }
 
 #[cfg(feature = "aws")]
@@ -266,7 +266,7 @@ fn stores_that_do_not_know_where_they_are_are_told_by_what_they_hold() {
     refuses(&one, (&one, "g"), (&one, "g/a"));
     refuses(&one, (&one, "g/a"), (&one, ""));
     // By other handles: the marker shows up at the source, and goes again.
-    let overwrite = CopyOptions::default().with_overwrite(true);
+    let overwrite = CopyOptions::new().overwrite(true);
     let before = objects(&one);
     for path in ["g", "g/a"] {
         let refused = copy((&one, path), (&two, path), None, &overwrite);
@@ -295,7 +295,7 @@ fn what_is_not_finished_is_no_source() {
             // An array that has no marker of its own is whole, whatever the tree is.
             let whole = source == "g/a" && marked != "g/a";
             for chunks in [None, Some([3, 5])] {
-                let overwrite = CopyOptions::default().with_overwrite(true);
+                let overwrite = CopyOptions::new().overwrite(true);
                 let result = copy((&from, source), (&to, ""), chunks, &overwrite);
                 if whole {
                     result.expect("copies");

@@ -52,7 +52,7 @@ fn node(kind: &str) -> MemoryStore {
 fn findings(store: &MemoryStore) -> BTreeSet<&'static str> {
     let store: Shared = Arc::new(store.clone());
     let mut ids = BTreeSet::new();
-    let options = CheckOptions::default().with_data(true);
+    let options = CheckOptions::new().data(true);
     match check(&store, &Prefix::root(), &options, &mut |found| {
         ids.insert(found.id);
     }) {
@@ -79,8 +79,8 @@ fn old_arrays_are_whole(old: &Objects, found: &Objects, at: &str) {
 
 #[test]
 fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
-    let options = CopyOptions::default().with_memory(1000);
-    let overwrite = options.with_overwrite(true);
+    let options = CopyOptions::new().memory(1000);
+    let overwrite = options.overwrite(true);
     let mut steps = 0;
     for new in ["array", "group"] {
         let from: Shared = Arc::new(node(new));
@@ -124,7 +124,7 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
                         }
                         // To be resumed, unless it has not begun, or has ended.
                         let again: Shared = Arc::new(inner.clone());
-                        match copy((&from, ""), (&again, ""), chunks, &options.with_resume(true)) {
+                        match copy((&from, ""), (&again, ""), chunks, &options.resume(true)) {
                             Ok(()) => assert_eq!(objects(&inner), expected, "{at}"),
                             Err(TransferError::NotInterrupted { .. }) => {
                                 assert!(untouched || finished, "{at}");
@@ -162,13 +162,13 @@ fn without_new(found: &Objects, expected: &Objects) -> Objects {
 #[test]
 fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
     let from: Shared = Arc::new(node("array"));
-    let options = CopyOptions::default().with_memory(1000);
+    let options = CopyOptions::new().memory(1000);
     for chunks in [None, Some([6, 4]), Some([7, 5])] {
         let inner = node("chunks");
         inner.put(&Key::new("c/0/1").expect("a key"), &[9; 48]).expect("puts");
         let before = objects(&inner);
         let to: Shared = Arc::new(inner.clone());
-        for options in [options, options.with_resume(true)] {
+        for options in [options, options.resume(true)] {
             let refused = copy((&from, ""), (&to, ""), chunks, &options);
             assert!(matches!(refused, Err(TransferError::NotEmpty { .. })), "{refused:?}");
             assert_eq!(objects(&inner), before);
@@ -176,7 +176,7 @@ fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
         // What is no chunk may be anybody's: no copy removes it.
         to.put(&Key::new("thesis/chapter.tex").expect("a key"), b"\\end").expect("puts");
         let before = objects(&inner);
-        let overwrite = options.with_overwrite(true);
+        let overwrite = options.overwrite(true);
         match copy((&from, ""), (&to, ""), chunks, &overwrite) {
             Err(TransferError::NotEmpty { key, .. }) => assert_eq!(key, "thesis/chapter.tex"),
             other => panic!("{other:?}"),

@@ -31,8 +31,8 @@ fn another_source_with_the_same_document_is_another_source() {
         .and_then(|array| array.write(&Region::whole(&SHAPE), &[7; 480]))
         .expect("writes");
     assert_eq!(objects(&monday)["a/zarr.json"], objects(&tuesday)["a/zarr.json"]);
-    let options = CopyOptions::default().with_memory(1000);
-    let resume = options.with_resume(true);
+    let options = CopyOptions::new().memory(1000);
+    let resume = options.resume(true);
     for chunks in [None, Some([7, 5])] {
         let to = killed(&monday, chunks, 12, &options);
         let before = objects(&to);
@@ -75,7 +75,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
     group(&from, "g");
     array(&from, "g/a");
     array(&from, "g/z");
-    let options = CopyOptions::default().with_memory(1000);
+    let options = CopyOptions::new().memory(1000);
     for chunks in [None, Some([7, 5])] {
         let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
         let target: Shared = undisturbed.clone();
@@ -92,7 +92,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                 let finished = found == expected;
                 if found.contains_key("zarr.json") && !finished {
                     let mut keys = Vec::new();
-                    check(&store, &Prefix::root(), &CheckOptions::default(), &mut |found| {
+                    check(&store, &Prefix::root(), &CheckOptions::new(), &mut |found| {
                         if found.id == "unfinished-copy" {
                             keys.push(found.key);
                         }
@@ -104,7 +104,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                     let refused = copy((&from, ""), (&store, ""), chunks, &options);
                     assert!(matches!(refused, Err(TransferError::Exists { .. })), "{at}");
                 }
-                match copy((&from, ""), (&store, ""), chunks, &options.with_resume(true)) {
+                match copy((&from, ""), (&store, ""), chunks, &options.resume(true)) {
                     Ok(()) => {}
                     Err(TransferError::NotInterrupted { .. }) => assert!(finished, "{at}"),
                     Err(error) => panic!("{at}: {error}"),
@@ -121,7 +121,7 @@ fn a_group_is_not_resumed_into_other_chunks() {
     group(&from, "");
     array(&from, "a");
     array(&from, "b");
-    let options = CopyOptions::default().with_memory(1000);
+    let options = CopyOptions::new().memory(1000);
     let whole = Arc::new(FaultStore::new(MemoryStore::new()));
     let target: Shared = whole.clone();
     copy((&from, ""), (&target, ""), Some([7, 5]), &options).expect("copies");
@@ -131,7 +131,7 @@ fn a_group_is_not_resumed_into_other_chunks() {
     copy((&from, ""), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
     let before = objects(&inner);
     let to: Shared = Arc::new(inner.clone());
-    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.with_resume(true));
+    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.resume(true));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
     assert_eq!(objects(&inner), before);
 }

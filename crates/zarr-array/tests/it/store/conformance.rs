@@ -372,7 +372,7 @@ fn local() {
     let folder = tempfile::tempdir().unwrap();
     for durability in [Durability::ProcessEnd, Durability::PowerFailure] {
         let store: Arc<dyn Store> =
-            Arc::new(LocalStore::open(folder.path()).unwrap().durability(durability));
+            Arc::new(LocalStore::open(folder.path()).unwrap().with_durability(durability));
         all(&store);
         // Nothing is left behind: no lock file, no temporary file, no folder.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

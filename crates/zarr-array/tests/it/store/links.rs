@@ -102,7 +102,7 @@ fn links_within_are_followed_and_outside_ones_if_allowed() {
 
     symlink(&outside, root.join("out")).unwrap();
     assert_outside(store.get(&key("out/c/0")));
-    let trusting = LocalStore::open(&root).unwrap().outside_links(true);
+    let trusting = LocalStore::open(&root).unwrap().with_outside_links(true);
     assert_eq!(trusting.get(&key("out/c/0")).unwrap().unwrap(), b"secret");
     assert_eq!(keys_below(&trusting, "out").len(), 2);
     for allowed in [false, true] {

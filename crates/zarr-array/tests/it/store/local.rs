@@ -264,7 +264,7 @@ fn a_full_disk_damages_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_disk) = SmallDisk::mount(folder.path(), "size=1m") else { return };
     for durability in [Durability::ProcessEnd, Durability::PowerFailure] {
-        let store = LocalStore::open(folder.path()).unwrap().durability(durability);
+        let store = LocalStore::open(folder.path()).unwrap().with_durability(durability);
         let name = |n: usize| key(&format!("c/{n}"));
         let mut written = 0;
         let error = loop {
@@ -352,7 +352,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
     // An append is not begun to be seen, and a copy is to be resumed.
     full(&from.append(0, 40, &second, &[]).unwrap_err());
     delete_node(&(Arc::new(store.clone()) as Arc<dyn Store>), &prefix("to")).unwrap();
-    let options = CopyOptions::default().with_memory(2_000_000);
+    let options = CopyOptions::new().memory(2_000_000);
     let copy = |options: &CopyOptions| {
         let from = Array::open(Arc::new(store.clone()), &prefix("from")).unwrap();
         let grid = ChunkGrid::from_json(
@@ -372,7 +372,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
 
     // Room again: everything goes on.
     fs::remove_file(&filler).unwrap();
-    let (copied, _) = copy(&options.with_resume(true)).unwrap();
+    let (copied, _) = copy(&options.resume(true)).unwrap();
     assert!(copied.read(&whole).unwrap() == first);
     let half = &second[..20 * 65536];
     let longer = from.append(0, 20, half, &[]).unwrap();

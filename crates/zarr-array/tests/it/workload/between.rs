@@ -51,7 +51,7 @@ pub(crate) fn assert_between(store: &Arc<dyn Store>, old: &Objects, new: &Object
         return;
     }
     let mut findings: Vec<Finding> = Vec::new();
-    let options = CheckOptions::default().with_data(true);
+    let options = CheckOptions::new().data(true);
     check(store, &Prefix::root(), &options, &mut |finding| findings.push(finding))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     for finding in &findings {

@@ -70,7 +70,7 @@ fn assert_whole_or_gone(store: &Arc<dyn Store>, old: &Objects, what: &str) {
         }
     }
     let mut named = BTreeSet::new();
-    let options = CheckOptions::default();
+    let options = CheckOptions::new();
     check(store, &Prefix::root(), &options, &mut |finding| {
         named.insert(finding.key);
     })
