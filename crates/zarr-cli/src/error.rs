@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use zarr_kit::array::RegionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
-use zarr_kit::metadata::MetadataError;
+use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::{ArrayError, DataType};
 
 use zarr_kit::codec::ChainErrorKind;
@@ -55,7 +55,7 @@ pub(crate) enum CliError {
     Copy { place: String, cause: Box<TransferError> },
     #[error("--edges {text:?}: {cause}")]
     Edges { text: String, cause: ChunksError },
-    #[error("{argument}: {}{}", cause.to_string().trim_start_matches("$: "), json(argument, cause))]
+    #[error("{argument}: {}{}", within(cause), json(argument, cause))]
     Metadata { argument: &'static str, cause: MetadataError },
     #[error("{}: {}", path.display(), file(path, cause))]
     File { path: PathBuf, cause: io::Error },
@@ -161,11 +161,20 @@ fn file(path: &Path, cause: &io::Error) -> String {
     }
 }
 
+/// What is wrong with an argument: where, if not with all of it.
+fn within(cause: &MetadataError) -> String {
+    match cause.path() {
+        "$" => cause.reason().to_string(),
+        _ => cause.to_string(),
+    }
+}
+
 /// What JSON looks like, where an argument is none.
 fn json(argument: &str, cause: &MetadataError) -> &'static str {
-    let is_none = cause.to_string().trim_start_matches("$: ").starts_with("line ");
     match argument {
-        "--codecs" if is_none => "; a JSON list is allowed: [{\"name\": \"bytes\"}]",
+        "--codecs" if cause.path() == "$" && cause.rule() == Some(Rule::NotJson) => {
+            "; a JSON list is allowed: [{\"name\": \"bytes\"}]"
+        }
         _ => "",
     }
 }

@@ -16,6 +16,7 @@ use crate::rule::Rule;
 ///
 /// let err = Codec::from_json(br#"{"name": "gzip", "configuration": {"level": 12}}"#).unwrap_err();
 /// assert_eq!(err.path(), "$.configuration.level");
+/// assert_eq!(err.reason().to_string(), "found 12, expected an integer from 0 to 9");
 /// assert_eq!(err.to_string(), "$.configuration.level: found 12, expected an integer from 0 to 9");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -134,6 +135,13 @@ impl MetadataError {
         &self.0.path
     }
 
+    /// What was found there and what is allowed: the message without its place, for whoever shows
+    /// places apart.
+    #[must_use]
+    pub fn reason(&self) -> impl fmt::Display {
+        &self.0.kind
+    }
+
     /// The rule that is broken; `None` for what is about no document, such as bytes that are no
     /// element.
     ///
@@ -177,7 +185,7 @@ impl MetadataError {
 
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.path, self.0.kind)
+        write!(f, "{}: {}", self.path(), self.reason())
     }
 }
 

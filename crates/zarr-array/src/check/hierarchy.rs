@@ -251,10 +251,7 @@ fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
 }
 
 fn document_error(key: &Key, error: &MetadataError) -> Finding {
-    let message = error.to_string();
-    let message = message.strip_prefix(error.path()).unwrap_or(&message);
-    let message = message.strip_prefix(": ").unwrap_or(message);
-    Rule::of_document(error).at_path(key.as_str(), error.path(), message)
+    Rule::of_document(error).at_path(key.as_str(), error.path(), error.reason().to_string())
 }
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {

@@ -27,7 +27,7 @@ use super::{
 /// Folders are made on demand.
 ///
 /// Symbolic links are followed within the root. One that leads outside is refused, unless allowed
-/// with [`outside_links`](LocalStore::outside_links). The root itself may be reached by links.
+/// with [`with_outside_links`](LocalStore::with_outside_links). The root itself may be reached by links.
 /// On Linux an object whose path has no links is opened for reading in one step, which nothing that
 /// changes links meanwhile can lead elsewhere. All else, and every path with a link in it, is looked
 /// at first and used then: that keeps what somebody else packed into a store from leading elsewhere,
