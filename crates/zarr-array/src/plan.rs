@@ -246,8 +246,9 @@ impl Plan<'_> {
         }
         // What follows the shard in the object may have come along.
         let bytes = bytes.get(..narrow(shard.index_len())).unwrap_or(&bytes);
+        // No shard is longer than its object.
         let parsed = shard
-            .parse_index(bytes, None, &mut Scratch::new())
+            .parse_index(bytes, Some(stored_bytes), &mut Scratch::new())
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
         reader.use_index(Arc::new(parsed));
         let ranges = match reader.need() {

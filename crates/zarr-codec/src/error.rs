@@ -449,6 +449,23 @@ pub enum ChunkErrorKind {
         /// One past the last such byte.
         end: u64,
     },
+    /// Inner chunks that share so many bytes of their shard that decoding them would take longer
+    /// than its length accounts for.
+    #[error(
+        "inner chunks overlap: {total} bytes in all, but at most {most} can be right within \
+             {stored} byte{}",
+        s(*stored == 1)
+    )]
+    IndexOverlap {
+        /// The sum of the lengths of the inner chunks.
+        total: u64,
+        /// What the sum may be: the bytes of the shard, and what each inner chunk may take anew,
+        /// twice its elements in memory and 64 bytes.
+        most: u64,
+        /// The bytes of the shard; where its length is not known, those up to the end of the last
+        /// inner chunk, or those that were fetched.
+        stored: u64,
+    },
     /// The compressor failed.
     #[error("could not encode: {reason}")]
     Encode {

@@ -47,11 +47,16 @@ fuzz_target!(|input: &[u8]| {
     for length in [None, Some(u64::from(*choice)), Some(u64::MAX)] {
         if let Ok(index) = shard.parse_index(bytes, length, &mut scratch) {
             assert_eq!(index.len(), shard.grid_shape().iter().product::<usize>());
+            let (mut total, mut end) = (0_u128, 0);
             for chunk in 0..index.len() {
                 let Some(range) = index.range(chunk) else { continue };
                 assert!(range.start <= range.end);
                 assert!(length.is_none_or(|length| range.end <= length));
+                total += u128::from(range.end - range.start);
+                end = range.end.max(end);
             }
+            // What decoding takes is bounded: four inner chunks of six elements.
+            assert!(total <= u128::from(length.unwrap_or(end)) + 4 * (2 * 6 + 64));
             assert_eq!(index.range(index.len()), None);
         }
     }

@@ -113,6 +113,12 @@ impl ChunkCodec {
         self.elements
     }
 
+    /// How many bytes the elements have in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        // As checked when the codec was made, no overflow.
+        widen(self.elements.saturating_mul(self.bound.element.size()))
+    }
+
     /// How many bytes an encoded chunk has, where the chain settles it: no compressor, no shard.
     #[must_use]
     pub fn encoded_len(&self) -> Option<u64> {

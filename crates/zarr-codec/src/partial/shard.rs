@@ -5,6 +5,7 @@ use std::ops::Range;
 use zarr_view::Output;
 
 use crate::chunk::ChunkCodec;
+use crate::compressor::widen;
 use crate::error::ChunkError;
 use crate::leaf::shard::{Available, ShardCodec, ShardIndex};
 use crate::range::ByteRange;
@@ -19,6 +20,10 @@ pub(super) struct ShardChunks {
     /// The bytes that hold them, ascending and disjoint, and where they start in what is fetched.
     parts: Vec<(Range<u64>, usize)>,
     ranges: Vec<ByteRange>,
+    /// How many of the inner chunks are there, and their bytes together, those that several of them
+    /// share counted for each.
+    found: u64,
+    total: u64,
 }
 
 impl ShardChunks {
@@ -30,7 +35,7 @@ impl ShardChunks {
         if range_cost > 0 && numbers.len() > all / 2 {
             return None;
         }
-        Some(Self { numbers, parts: Vec::new(), ranges: Vec::new() })
+        Some(Self { numbers, parts: Vec::new(), ranges: Vec::new(), found: 0, total: 0 })
     }
 
     /// Looks up where they lie, and joins what is no more than `range_cost` bytes apart.
@@ -38,6 +43,9 @@ impl ShardChunks {
         let found = self.numbers.iter().filter_map(|number| index.range(*number));
         let mut found: Vec<Range<u64>> = found.filter(|range| !range.is_empty()).collect();
         found.sort_by_key(|range| range.start);
+        self.found = widen(found.len());
+        let lengths = found.iter().map(|range| range.end.saturating_sub(range.start));
+        self.total = lengths.fold(0, u64::saturating_add);
         let mut joined: Vec<Range<u64>> = Vec::new();
         for range in found {
             match joined.last_mut() {
@@ -75,6 +83,10 @@ impl ShardChunks {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
+        // Of a shard of unknown length the index may say anything, but not of what has been fetched.
+        if let Some(shard) = codec.shard() {
+            shard.check_total(self.total, self.found, widen(bytes.len()))?;
+        }
         let available = Available::Parts { parts: &self.parts, bytes };
         codec.decode_available(available, index, region, out, fill, scratch)
     }

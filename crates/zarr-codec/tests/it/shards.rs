@@ -1,6 +1,7 @@
 //! Shards: golden bytes, empty inner chunks, and what an index may and may not say.
 
-use zarr_codec::{Encoded, Scratch, Slice};
+use zarr_codec::{ByteRange, ChunkCodec, Encoded, Need, Scratch, Slice};
+use zarr_view::{Output, View};
 
 use crate::naive::crc32c;
 use crate::support::{codec, decode, decode_whole, encode};
@@ -101,6 +102,84 @@ fn sd_59_entries_that_cannot_be() {
     let bytes = [&entries(&[(31, 2), (32, 2)])[..], &[1, 2]].concat();
     let error = decode_whole(&shard, &bytes, &[9]).expect_err("into the index");
     insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunk [0]: offset 31 and length 2 in the index, but inner chunks lie within bytes 32 to 34");
+}
+
+/// A shard of inner chunks of two bytes, with gzip: so many of them are one and the same range of it,
+/// a member with a comment of 5000 bytes, and others are where `other` says.
+fn commented_gzip(chunks: u64, other: &[(u64, u64)]) -> (ChunkCodec, Vec<u8>) {
+    let gzip = r#""bytes"}, {"name": "gzip", "configuration": {"level": 1}}"#;
+    let chain = chain("end", LITTLE).replacen(r#""bytes"}"#, gzip, 1);
+    let count = chunks + other.len() as u64;
+    let plain = codec(
+        r#"[{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 1}}]"#,
+        "uint8",
+        &[2],
+    );
+    let (_, mut member) = encode(&plain, &[1, 2], &[9]).expect("encodes");
+    member[3] |= 1 << 4; // the flag of a comment, behind a header of ten bytes
+    member.splice(10..10, [vec![b'-'; 4999], vec![0]].concat());
+    let len = member.len() as u64;
+    let index = [vec![(0, len); usize::try_from(chunks).expect("few")], other.to_vec()].concat();
+    (codec(&chain, "uint8", &[count * 2]), [member, entries(&index)].concat())
+}
+
+#[test]
+fn sd_59_overlaps_cost_no_more_than_the_shard_accounts_for() {
+    // The work is the bytes that are decompressed: here 5022 for the first inner chunk, which are
+    // stored, and as many for each of the others, which are not.
+    let (shard, bytes) = commented_gzip(1, &[]);
+    assert_eq!(decode_whole(&shard, &bytes, &[9]).expect("decodes"), [1, 2]);
+    let (shard, bytes) = commented_gzip(1000, &[]);
+    let error = decode_whole(&shard, &bytes, &[9]).expect_err("a thousand times the same");
+    insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunks overlap: 5022000 bytes in all, but at most 89022 can be right within 21022 bytes");
+    // An index that is read apart, of a shard whose length is not known: its last entry, which the
+    // region does not meet, has the shard look long.
+    let far = (1 << 40, 1);
+    let (codec, bytes) = commented_gzip(1000, &[far]);
+    let shard = codec.shard().expect("a shard");
+    let (stored, index) = bytes.split_at(bytes.len() - 1001 * 16);
+    shard.parse_index(index, None, &mut Scratch::new()).expect("could be");
+    let mut elements = [0; 1000];
+    let view = View::contiguous(&[1000]).expect("a view");
+    let mut out = Output::new(&mut elements, &view, 1).expect("fits");
+    let mut reader = codec.reader(&[Slice::from(0..1000)], out.view(), 0);
+    let mut scratch = Scratch::new();
+    reader.supply(index, None, &mut out, &[9], &mut scratch).expect("could be");
+    let len = stored.len() as u64;
+    assert_eq!(reader.need(), Need::Ranges(&[ByteRange::FromStart { offset: 0, len }]));
+    let error = reader.supply(stored, None, &mut out, &[9], &mut scratch);
+    insta::assert_snapshot!(error.expect_err("five hundred times the same"), @"codec sharding_indexed ($.codecs[0]): inner chunks overlap: 2511000 bytes in all, but at most 39022 can be right within 5022 bytes");
+    assert_eq!(elements, [0; 1000]);
+}
+
+#[test]
+fn sd_59_equal_inner_chunks_may_be_stored_once() {
+    // Noise, of which zstd and gzip make a little more than it is.
+    let noise: Vec<u8> = (0..64_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for (codecs, size) in [
+        (r#"{"name": "bytes"}"#, 64),
+        (r#"{"name": "bytes"}, {"name": "crc32c"}"#, 1),
+        (
+            r#"{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}"#,
+            1,
+        ),
+        (
+            r#"{"name": "bytes"}, {"name": "zstd", "configuration": {"level": 1, "checksum": true}}"#,
+            64,
+        ),
+    ] {
+        let chain = format!(
+            r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{size}],
+            "codecs": [{codecs}], "index_codecs": {LITTLE}}}}}]"#
+        );
+        let shard = codec(&chain, "uint8", &[size * 100]);
+        let element = &noise[..usize::try_from(size).expect("small")];
+        let (_, inner) =
+            encode(shard.shard().expect("a shard").inner(), element, &[9]).expect("encodes");
+        let index = entries(&vec![(0, inner.len() as u64); 100]);
+        let decoded = decode_whole(&shard, &[inner, index].concat(), &[9]).expect("decodes");
+        assert_eq!(decoded, element.repeat(100), "{codecs}");
+    }
 }
 
 #[test]

@@ -13,6 +13,10 @@ pub(super) const ABSENT: u64 = u64::MAX;
 /// Bytes of an offset and a length.
 const ENTRY: usize = 16;
 
+/// Bytes that an inner chunk may have beyond twice its elements in memory: the headers, trailers
+/// and checksums of any codecs.
+const OVERHEAD: u64 = 64;
+
 /// Where in a shard its inner chunks are.
 ///
 /// # Spec
@@ -46,13 +50,7 @@ impl ShardIndex {
     }
 
     fn entry(&self, chunk: usize) -> Option<(u64, u64)> {
-        let start = chunk.checked_mul(ENTRY)?;
-        let entry = self.entries.get(start..start.checked_add(ENTRY)?)?;
-        let (words, _) = entry.as_chunks();
-        match words {
-            [offset, length] => Some((u64::from_le_bytes(*offset), u64::from_le_bytes(*length))),
-            _ => None,
-        }
+        self.entries.as_chunks().0.get(chunk).map(numbers)
     }
 
     /// Gives the memory back to be used again.
@@ -67,10 +65,16 @@ impl ShardCodec {
     /// `shard_len` is the length of the whole shard, where it is known; every inner chunk is then
     /// seen to lie within it.
     ///
+    /// Inner chunks may leave gaps, and they may overlap: a writer may store equal ones once. What
+    /// they come to together is limited, so that no shard takes more time than its length and its
+    /// elements account for, however often its index names the same bytes. It is at most the length
+    /// of the shard, and for each inner chunk that is there twice its elements in memory and 64
+    /// bytes: more than any codec makes of them. Inner chunks that share nothing always pass.
+    ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are no such index, or an entry is not possible: half a sentinel,
-    /// or bytes outside the shard or within the index (SD-59). Inner chunks may overlap and leave
-    /// gaps.
+    /// [`ChunkError`] if the bytes are no such index, if an entry is not possible (half a sentinel,
+    /// or bytes outside the shard or within the index, SD-59), or if inner chunks
+    /// [overlap](ChunkErrorKind::IndexOverlap) further than that.
     pub fn parse_index(
         &self,
         encoded: &[u8],
@@ -99,31 +103,65 @@ impl ShardCodec {
         reserve(&mut entries, length).map_err(failed)?;
         entries.resize(length, 0);
         self.index.decode_whole(encoded, &mut entries, scratch)?;
-        let index = ShardIndex { entries };
+        self.check_entries(&entries, shard_len)?;
+        Ok(ShardIndex { entries })
+    }
+
+    fn check_entries(&self, entries: &[u8], shard_len: Option<u64>) -> Result<(), ChunkError> {
         let allowed = self.chunk_range(shard_len.unwrap_or(u64::MAX));
-        for chunk in 0..index.len() {
-            if let Some((offset, length)) = index.entry(chunk) {
-                check(offset, length, &allowed).map_err(|kind| {
-                    let error = ChunkError::new(&self.place.path, &self.place.name, kind);
-                    error.in_inner_chunk(&unravel(chunk, &self.grid))
-                })?;
+        let (mut chunks, mut total, mut end) = (0_u64, 0_u64, 0_u64);
+        for (chunk, entry) in entries.as_chunks().0.iter().enumerate() {
+            let (offset, length) = numbers(entry);
+            if (offset, length) == (ABSENT, ABSENT) {
+                continue;
             }
+            let last = check(offset, length, &allowed)
+                .map_err(|kind| self.error(kind).in_inner_chunk(&unravel(chunk, &self.grid)))?;
+            chunks = chunks.saturating_add(1);
+            total = total.saturating_add(length);
+            end = end.max(last);
         }
-        Ok(index)
+        self.check_total(total, chunks, shard_len.unwrap_or(end))
+    }
+
+    /// Refuses so many inner chunks of `total` bytes together, if they share more of the `stored`
+    /// bytes that hold them than copies of each other would.
+    pub(crate) fn check_total(
+        &self,
+        total: u64,
+        chunks: u64,
+        stored: u64,
+    ) -> Result<(), ChunkError> {
+        let anew = self.inner.bytes().saturating_mul(2).saturating_add(OVERHEAD);
+        let most = stored.saturating_add(chunks.saturating_mul(anew));
+        if total <= most {
+            return Ok(());
+        }
+        Err(self.error(ChunkErrorKind::IndexOverlap { total, most, stored }))
+    }
+
+    fn error(&self, kind: ChunkErrorKind) -> ChunkError {
+        ChunkError::new(&self.place.path, &self.place.name, kind)
     }
 }
 
-/// Whether an entry is absent or within the bytes where inner chunks may be.
-fn check(offset: u64, length: u64, allowed: &Range<u64>) -> Result<(), ChunkErrorKind> {
-    match (offset, length) {
-        (ABSENT, ABSENT) => return Ok(()),
-        (ABSENT, _) | (_, ABSENT) => return Err(ChunkErrorKind::IndexEntry { offset, length }),
-        _ => {}
+/// The offset and the length of an entry.
+fn numbers(entry: &[u8; ENTRY]) -> (u64, u64) {
+    let [o0, o1, o2, o3, o4, o5, o6, o7, l0, l1, l2, l3, l4, l5, l6, l7] = *entry;
+    let offset = u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]);
+    (offset, u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]))
+}
+
+/// Where an inner chunk ends, unless it is not within the bytes where inner chunks may be.
+fn check(offset: u64, length: u64, allowed: &Range<u64>) -> Result<u64, ChunkErrorKind> {
+    if offset == ABSENT || length == ABSENT {
+        return Err(ChunkErrorKind::IndexEntry { offset, length });
     }
-    let end = offset.checked_add(length);
-    if offset < allowed.start || end.is_none_or(|end| end > allowed.end) {
-        let (start, end) = (allowed.start, allowed.end);
-        return Err(ChunkErrorKind::IndexRange { offset, length, start, end });
+    match offset.checked_add(length) {
+        Some(end) if offset >= allowed.start && end <= allowed.end => Ok(end),
+        _ => {
+            let (start, end) = (allowed.start, allowed.end);
+            Err(ChunkErrorKind::IndexRange { offset, length, start, end })
+        }
     }
-    Ok(())
 }
