@@ -164,6 +164,7 @@ fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     let few = ["--threads", "2", "--repetitions", "3"];
     run.peer("array-bench", "array-bench", &[&["whole", folder][..], &few].concat())?;
     run.peer("array-bench", "array-bench", &["regions", folder])?;
+    run.peer("array-bench", "array-bench", &["shards", folder])?;
     run.python("array_bench.py", &[&["whole", folder][..], &few].concat())?;
     run.python("array_bench.py", &["regions", folder])
 }

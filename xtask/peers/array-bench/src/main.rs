@@ -3,6 +3,7 @@
 //!
 //! - `whole FOLDER [OPTION...] [CASE...]`: whole arrays of 256 MiB in 64 chunks, on 1 and 2 threads
 //! - `regions FOLDER [COUNT]`: small regions of sharded and of uncompressed arrays, 2,000 of them
+//! - `shards FOLDER [NAME]`: shards of tiny inner chunks, written and read by all, or by one of them
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
 //! - `memory FOLDER [CASE...]`: the peak of memory beside what is promised, each in a new process
 //!
@@ -14,6 +15,7 @@ mod floor;
 mod memory;
 mod ours;
 mod regions;
+mod shards;
 mod theirs;
 mod whole;
 
@@ -29,13 +31,14 @@ fn main() -> ExitCode {
     let result = match &arguments[..] {
         ["whole", folder, rest @ ..] => whole::run(Path::new(folder), rest),
         ["regions", folder, rest @ ..] => regions::run(Path::new(folder), rest),
+        ["shards", folder, rest @ ..] => shards::run(Path::new(folder), rest),
         ["chunks"] => chunks::run(),
         ["memory", folder, rest @ ..] => memory::run(Path::new(folder), rest),
         ["memory-of", folder, rest @ ..] => memory::child(Path::new(folder), rest),
-        _ => {
-            Err("usage: array-bench whole|regions|chunks|memory [FOLDER] [OPTION...] [CASE...]"
-                .into())
-        }
+        _ => Err(
+            "usage: array-bench whole|regions|shards|chunks|memory [FOLDER] [OPTION...] [CASE...]"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

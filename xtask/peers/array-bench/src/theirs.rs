@@ -14,28 +14,37 @@ use crate::Result;
 use crate::whole::Work;
 
 pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
+    write_array(path, &work.layout.document, work.data, threads)
+}
+
+pub fn write_array(path: &Path, document: &str, data: &[u8], threads: usize) -> Result<()> {
     std::fs::create_dir_all(path)?;
     let store = Arc::new(FilesystemStore::new(path)?);
-    let metadata = ArrayMetadata::try_from(work.layout.document.as_str())?;
+    let metadata = ArrayMetadata::try_from(document)?;
     let array = Array::new_with_metadata(store, "/", metadata)?;
     array.store_metadata()?;
-    let bytes = ArrayBytes::new_flen(work.data);
+    let bytes = ArrayBytes::new_flen(data);
     Ok(array.store_array_subset_opt(&array.subset_all(), bytes, &options(threads))?)
 }
 
 pub fn read(work: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
-    let array = open(path)?;
-    let whole = array.subset_all();
     if out.is_empty() {
-        let bytes: ArrayBytes<'_> = array.retrieve_array_subset_opt(&whole, &options(threads))?;
+        let array = open(path)?;
+        let bytes: ArrayBytes<'_> =
+            array.retrieve_array_subset_opt(&array.subset_all(), &options(threads))?;
         *out = bytes.into_fixed()?.into_owned();
         return Ok(());
     }
-    let (size, shape) = (work.case.element_size, array.shape());
+    read_array(path, out, work.case.element_size, threads)
+}
+
+/// Reads into a buffer that is as long as the array.
+pub fn read_array(path: &Path, out: &mut [u8], size: usize, threads: usize) -> Result<()> {
+    let array = open(path)?;
+    let (whole, shape) = (array.subset_all(), array.shape());
+    let out = UnsafeCellSlice::new(out);
     // SAFETY: the view is the only one of the buffer, which nothing else touches while it lives.
-    let mut view = unsafe {
-        ArrayBytesFixedDisjointView::new(UnsafeCellSlice::new(out), size, shape, whole.clone())?
-    };
+    let mut view = unsafe { ArrayBytesFixedDisjointView::new(out, size, shape, whole.clone())? };
     let target = ArrayBytesDecodeIntoTarget::Fixed(&mut view);
     Ok(array.retrieve_array_subset_into_opt(&whole, target, &options(threads))?)
 }
