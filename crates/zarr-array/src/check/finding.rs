@@ -93,6 +93,8 @@ rules! {
     INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry are 2^64 - 1, or neither";
     INDEX_RANGE "shard-index-range" Error "an inner chunk lies within its shard, and outside the \
         index";
+    INDEX_OVERLAP "shard-index-overlap" Error "inner chunks of a shard share no more bytes than \
+        equal ones that are stored once";
     DECODE "chunk-does-not-decode" Error "a chunk can be decoded within the limits set here";
     CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
     UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
@@ -189,6 +191,7 @@ impl Rule {
             ChunkErrorKind::Bool { .. } => BOOL,
             ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
             ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
+            ChunkErrorKind::IndexOverlap { .. } => INDEX_OVERLAP,
             _ => DECODE,
         }
     }
