@@ -46,7 +46,8 @@ mod walk;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, Kernel, Output, OutputGrid, copy, copy_in_order, gather, scatter, zeroed,
+    CopyPlan, Element, Kernel, Output, OutputGrid, OwnedGrid, OwnedOutput, copy, copy_in_order,
+    gather, scatter, zeroed,
 };
 pub use error::{CopyError, ViewError};
 pub use stack::ViewStack;

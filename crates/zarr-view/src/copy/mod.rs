@@ -9,6 +9,7 @@ mod kernel;
 mod memory;
 mod nest;
 mod output;
+mod owned;
 mod plan;
 mod range;
 
@@ -19,6 +20,7 @@ pub use element::Element;
 pub use grid::OutputGrid;
 pub use memory::zeroed;
 pub use output::Output;
+pub use owned::{OwnedGrid, OwnedOutput};
 pub use plan::CopyPlan;
 pub use range::{gather, scatter};
 

@@ -305,7 +305,7 @@ impl<'a> Output<'a> {
 
     /// This output seen through another view, whose positions are among its own, for as long as it
     /// is borrowed.
-    fn reborrow(&mut self, view: View) -> Output<'_> {
+    pub(super) fn reborrow(&mut self, view: View) -> Output<'_> {
         #[expect(unsafe_code, reason = "lends what this output owns")]
         // SAFETY: operations on views never add a position, and this output cannot be used while
         // the result is alive.

@@ -8,6 +8,7 @@ mod generators;
 mod laws;
 mod oracle;
 mod output;
+mod owned;
 mod reshape;
 mod rng;
 mod traits;
