@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
-use zarr_array::store::{Key, StoreOptions, open_url, open_url_async};
+use zarr_array::store::{Key, StoreOptions, open_url};
 
 const IN_FLIGHT: usize = 64;
 const ROUNDS: usize = 5;
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = format!("{bucket}/bench");
     let options = StoreOptions::new().requests_in_flight(IN_FLIGHT);
     let blocking = open_url(&url, &options)?;
-    let asynchronous = open_url_async(&url, &options)?;
+    let asynchronous = blocking.asynchronous().ok_or("object storage has an asynchronous face")?;
     let plain = Arc::new(AmazonS3Builder::from_env().with_url(&url).build()?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let keys: Vec<Key> = (0..512).map(|n| Key::new(format!("c/{n}"))).collect::<Result<_, _>>()?;
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             run();
             Taken { wall: start.elapsed().as_secs_f64(), own: processor_seconds() - own }
         };
-        let mut seconds = [const { Vec::new() }; 6];
+        let mut seconds = [const { Vec::new() }; 5];
         // In turns, so that a change in the machine's load meets all alike.
         for _ in 0..ROUNDS {
             seconds[0].push(time(&mut || {
@@ -78,17 +78,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 });
             }));
             seconds[1].push(time(&mut || {
-                runtime.block_on(async {
-                    let puts = stream::iter(keys).map(|key| asynchronous.put(key, bytes.clone()));
-                    puts.buffer_unordered(IN_FLIGHT)
-                        .for_each(async |put| assert!(put.is_ok()))
-                        .await;
-                });
-            }));
-            seconds[2].push(time(&mut || {
                 in_threads(keys, |key, _| assert!(blocking.put(key, &bytes).is_ok()));
             }));
-            seconds[3].push(time(&mut || {
+            seconds[2].push(time(&mut || {
                 runtime.block_on(async {
                     let gets =
                         stream::iter(paths).map(async |path| plain.get(path).await?.bytes().await);
@@ -97,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         .await;
                 });
             }));
-            seconds[4].push(time(&mut || {
+            seconds[3].push(time(&mut || {
                 runtime.block_on(async {
                     let gets = stream::iter(keys).map(|key| asynchronous.get(key, Vec::new()));
                     gets.buffer_unordered(IN_FLIGHT)
@@ -107,7 +99,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         .await;
                 });
             }));
-            seconds[5].push(time(&mut || {
+            seconds[4].push(time(&mut || {
                 in_threads(keys, |key, buffer| {
                     assert!(blocking.get_into(key, buffer).is_ok());
                     assert!(*buffer == bytes);
@@ -116,7 +108,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let names = [
             "put, plain client",
-            "put, asynchronous",
             "put, 64 threads",
             "get, plain client",
             "get, asynchronous",

@@ -179,6 +179,16 @@ impl<'a> Transfer<'a> {
         Output::new(out, &self.view, element_size)?.grid(&self.cuts)
     }
 
+    /// As [`cut`](Transfer::cut), for threads that outlive the caller.
+    #[cfg(feature = "async")]
+    pub(crate) fn cut_owned(
+        &self,
+        out: Vec<u8>,
+        element_size: usize,
+    ) -> Result<zarr_view::OwnedGrid, CopyError> {
+        zarr_view::OwnedGrid::new(out, &self.view, element_size, &self.cuts)
+    }
+
     /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.
     pub(crate) fn for_each_part(
         &self,

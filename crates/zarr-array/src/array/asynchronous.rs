@@ -1,119 +1,233 @@
-//! Reading regions without blocking the thread while the store answers.
+//! Reading regions without blocking the thread: requests are awaited, chunks decoded elsewhere.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::{self, TryStreamExt as _};
-use zarr_codec::{Need, Scratch, Slice};
-use zarr_view::OutputGrid;
+use tokio::sync::Semaphore;
+use zarr_codec::{ChunkCodec, Need, Scratch, Slice};
+use zarr_view::{OwnedGrid, OwnedOutput};
 
-use super::Array;
 use super::fetch::Fetch;
+use super::{Array, decoders};
 use crate::error::ArrayError;
 use crate::region::Region;
-use crate::store::AsyncStore;
-use crate::transfer::{Part, Transfer};
+use crate::store::{AsyncStore, Object, Offload, Operation, StoreError};
+use crate::transfer::{Part, Transfer, region_len};
 
 impl Array {
-    /// As [`read`](Array::read), with up to `in_flight` chunks under way at once, asked of the
-    /// asynchronous face of the array's own store.
+    /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so that it
+    /// can be spawned, and runs on any executor.
     ///
-    /// Decoding takes place on the thread that polls, while the other requests go on. To decode on
-    /// several threads, read the [shares](crate::Plan::shares) of a plan in a task each.
+    /// Several chunks are [in flight](Array::with_chunks_in_flight) at once: asked of the store by
+    /// its [asynchronous face](crate::store::Store::asynchronous), or on threads where it may block;
+    /// and decoded, while other requests go on, by a pool of a thread for each core that all reads of
+    /// the process share. Each read keeps to the array's [number of threads](Array::with_threads).
+    ///
+    /// Dropped, the future is given up: requests end, and what is being decoded ends with its chunk.
     ///
     /// # Errors
-    /// As [`read`](Array::read).
+    /// As [`read`](Array::read), the first that is met. No chunk is begun after it.
+    ///
+    /// # Panics
+    /// If decoding does, on the thread that polls.
     ///
     /// # Examples
     /// ```
-    /// # use std::num::NonZeroUsize;
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
-    /// # use zarr_array::store::{MemoryStore, Offload, Prefix};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::ArrayMetadata;
     /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
     /// #   "data_type": "uint8", "fill_value": 7, "codecs": [{"name": "packbits"}],
     /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
     /// #   "chunk_key_encoding": {"name": "default"}}"#;
     /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// let store = Arc::new(MemoryStore::new());
-    /// let array = Array::create(store.clone(), &Prefix::root(), metadata)?;
-    /// array.write(&Region::from(1..2), &[5])?;
-    /// let (whole, in_flight) = (Region::whole(array.shape()), NonZeroUsize::MIN);
-    /// let store = Offload::new(store);
-    /// let elements = runtime.block_on(array.read_async(&store, &whole, in_flight))?;
+    /// # runtime.block_on(async {
+    /// let writer = array.clone();
+    /// tokio::task::spawn_blocking(move || writer.write(&Region::from(1..2), &[5])).await??;
+    /// let whole = Region::whole(array.shape());
+    /// let elements = tokio::spawn(array.read_async(&whole)).await??;
     /// assert_eq!(elements, [7, 5, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub async fn read_async(
+    pub fn read_async(
         &self,
-        store: &dyn AsyncStore,
         region: &Region,
-        in_flight: NonZeroUsize,
-    ) -> Result<Vec<u8>, ArrayError> {
-        let mut out = self.room_for(region)?;
-        self.read_async_into(store, region, &mut out, in_flight).await?;
-        Ok(out)
+    ) -> impl Future<Output = Result<Vec<u8>, ArrayError>> + Send + use<> {
+        self.read_async_into(region, Vec::new())
     }
 
-    /// As [`read_async`](Array::read_async), into the caller's bytes.
+    /// As [`read_async`](Array::read_async), in place of what `buffer` held, whose memory is used
+    /// again if it is large enough.
+    ///
+    /// The buffer goes in and comes back by value, since decoding may still be writing to it when
+    /// the future is dropped: it is then gone, as it is after an error.
     ///
     /// # Errors
-    /// As [`read_into`](Array::read_into). If the future is dropped, `out` is partly written.
-    pub async fn read_async_into(
+    /// As [`read_async`](Array::read_async).
+    pub fn read_async_into(
         &self,
-        store: &dyn AsyncStore,
         region: &Region,
-        out: &mut [u8],
-        in_flight: NonZeroUsize,
-    ) -> Result<(), ArrayError> {
-        let transfer = Transfer::new(self, region, out.len())?;
-        let places = transfer.cut(out, self.element_size())?;
-        let pool = Pool::default();
+        buffer: Vec<u8>,
+    ) -> impl Future<Output = Result<Vec<u8>, ArrayError>> + Send + use<> {
+        let (array, region) = (self.clone(), region.clone());
+        async move { array.read_owned(&region, buffer).await }
+    }
+
+    /// With a number of chunks in flight for each asynchronous read: from the request for the first
+    /// of its bytes until it has been decoded. It bounds the requests under way, and the memory for
+    /// encoded chunks.
+    ///
+    /// In place of two for each core, or, for a store far away, of as many as it is to have
+    /// [requests in flight](crate::store::Store::requests_in_flight), as long as they take no more
+    /// than 256 MiB.
+    #[must_use]
+    pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
+        self.in_flight = Some(chunks);
+        self
+    }
+
+    async fn read_owned(&self, region: &Region, buffer: Vec<u8>) -> Result<Vec<u8>, ArrayError> {
+        let buffer = self.room_in(buffer, region)?;
+        let transfer = Transfer::new(self, region, buffer.len())?;
+        let places = transfer.cut_owned(buffer, self.element_size())?;
+        let read = Read::new(self, &transfer, &places);
         stream::iter((0..transfer.parts()).map(Ok))
-            .try_for_each_concurrent(in_flight.get(), |number| {
-                self.fetch_part(store, &transfer, &places, number, &pool)
-            })
-            .await
+            .try_for_each_concurrent(self.chunks_in_flight().get(), |number| read.part(number))
+            .await?;
+        // Every part has been decoded, and its place dropped with it.
+        places.into_vec().map_err(|_| interrupted("a chunk is still being decoded"))
+    }
+
+    /// The memory of `buffer`, if it is large enough, for the elements of a region.
+    fn room_in(&self, mut buffer: Vec<u8>, region: &Region) -> Result<Vec<u8>, ArrayError> {
+        region.check(self.shape())?;
+        let length = region_len(region, self.element_size())?;
+        if buffer.capacity() < length {
+            return self.room_for(region);
+        }
+        buffer.resize(length, 0);
+        Ok(buffer)
+    }
+
+    fn chunks_in_flight(&self) -> NonZeroUsize {
+        self.in_flight.unwrap_or_else(|| {
+            let ahead = decoders::count().saturating_mul(NonZeroUsize::MIN.saturating_add(1));
+            ahead.max(self.store().requests_in_flight().min(self.threads_that_fit()))
+        })
+    }
+}
+
+/// A read under way.
+struct Read<'a> {
+    array: &'a Array,
+    store: Arc<dyn AsyncStore>,
+    transfer: &'a Transfer<'a>,
+    places: &'a OwnedGrid,
+    encoded: Free<Vec<u8>>,
+    scratch: Arc<Free<Scratch>>,
+    /// One permit for each thread that may decode.
+    threads: Semaphore,
+}
+
+impl<'a> Read<'a> {
+    fn new(array: &'a Array, transfer: &'a Transfer<'a>, places: &'a OwnedGrid) -> Self {
+        let store = array.store();
+        let store =
+            store.asynchronous().unwrap_or_else(|| Arc::new(Offload::new(Arc::clone(store))));
+        let threads = array.threads.unwrap_or_else(decoders::count).min(decoders::count());
+        Self {
+            array,
+            store,
+            transfer,
+            places,
+            encoded: Free::default(),
+            scratch: Arc::default(),
+            threads: Semaphore::new(threads.get()),
+        }
     }
 
     /// Reads the part of this number into its place.
-    async fn fetch_part(
-        &self,
-        store: &dyn AsyncStore,
-        transfer: &Transfer<'_>,
-        places: &OutputGrid<'_>,
-        number: u64,
-        pool: &Pool,
-    ) -> Result<(), ArrayError> {
-        let Some(owned) = Owned::new(transfer, number)? else { return Ok(()) };
-        let part = owned.part();
-        // Each part is visited once, so that its place has not been taken.
-        let Some(mut place) = places.take(&owned.number) else { return Ok(()) };
-        let codec = self.chunk_codec(part.chunk_shape)?;
-        let mut fetch = Fetch::new(self, &part, &codec, place.view())?;
-        let mut encoded = pool.encoded.take();
+    async fn part(&self, number: u64) -> Result<(), ArrayError> {
+        let Some(mut job) = Job::new(self, number)? else { return Ok(()) };
+        let mut encoded = self.encoded.take();
         loop {
-            let bytes = std::mem::take(&mut encoded);
-            let answer = match fetch.need() {
+            let key = &job.fetch.key;
+            let answer = match job.fetch.need() {
                 Need::Nothing => break,
-                Need::All => store.get(&fetch.key, bytes),
-                Need::Ranges(ranges) => store.get_ranges(&fetch.key, ranges, bytes),
+                Need::All => self.store.get(key, encoded),
+                Need::Ranges(ranges) => self.store.get_ranges(key, ranges, encoded),
             };
-            let found = answer.await.map(|object| {
-                object.map(|object| {
-                    encoded = object.bytes;
-                    object.meta
-                })
-            });
-            // For as long as it decodes, so that there are as many as threads that do.
-            let mut scratch = pool.scratch.take();
-            fetch.supply(found, &encoded, &mut place, &mut scratch)?;
-            pool.scratch.give(scratch);
+            (job, encoded) = self.decode(job, answer.await).await?;
         }
-        pool.encoded.give(encoded);
+        self.encoded.give(encoded);
         Ok(())
+    }
+
+    /// Takes the store's answer, on another thread.
+    async fn decode(
+        &self,
+        mut job: Job,
+        answer: Result<Option<Object>, StoreError>,
+    ) -> Result<(Job, Vec<u8>), ArrayError> {
+        let scratch = Arc::clone(&self.scratch);
+        // The semaphore is never closed.
+        let _thread = self.threads.acquire().await.ok();
+        let decoded = decoders::run(move || {
+            // For as long as it decodes, so that there are as many as threads that do.
+            let mut kept = scratch.take();
+            let encoded = job.supply(answer, &mut kept)?;
+            scratch.give(kept);
+            Ok((job, encoded))
+        });
+        decoded.await.map_err(interrupted)?
+    }
+}
+
+/// Threads that cannot be had, or have been taken away.
+fn interrupted(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ArrayError {
+    StoreError::io(Operation::Get, "the decoding threads", std::io::Error::other(source)).into()
+}
+
+/// A part on its way, which any thread can take on.
+struct Job {
+    array: Array,
+    part: Owned,
+    fetch: Fetch<Arc<ChunkCodec>>,
+    place: OwnedOutput,
+}
+
+impl Job {
+    fn new(read: &Read<'_>, number: u64) -> Result<Option<Self>, ArrayError> {
+        let Some(part) = Owned::new(read.transfer, number)? else { return Ok(None) };
+        // Each part is visited once, so that its place has not been taken.
+        let Some(place) = read.places.take(&part.number) else { return Ok(None) };
+        let codec = read.array.chunk_codec(&part.chunk_shape)?;
+        let fetch = Fetch::new(read.array, &part.part(), codec, place.view())?;
+        Ok(Some(Self { array: read.array.clone(), part, fetch, place }))
+    }
+
+    /// Decodes what has come, and gives its memory back.
+    fn supply(
+        &mut self,
+        answer: Result<Option<Object>, StoreError>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let mut encoded = Vec::new();
+        let found = answer.map(|object| {
+            object.map(|object| {
+                encoded = object.bytes;
+                object.meta
+            })
+        });
+        let (part, mut place) = (self.part.part(), self.place.lend());
+        self.fetch.supply(&self.array, &part, found, &encoded, &mut place, scratch)?;
+        Ok(encoded)
     }
 }
 
@@ -145,13 +259,6 @@ impl Owned {
     fn part(&self) -> Part<'_> {
         Part::of_chunk(&self.chunk, &self.chunk_shape, self.in_chunk.clone(), self.is_whole)
     }
-}
-
-/// Memory that is used again from chunk to chunk.
-#[derive(Default)]
-struct Pool {
-    encoded: Free<Vec<u8>>,
-    scratch: Free<Scratch>,
 }
 
 /// What nobody uses, as much as was in use at once.

@@ -1,5 +1,7 @@
 //! Reading a part of a chunk, whoever fetches the bytes: says what it needs, takes the answer.
 
+use std::ops::Deref;
+
 use zarr_codec::{ChunkCodec, ChunkReader, Need, Scratch};
 use zarr_view::{Output, View};
 
@@ -19,38 +21,39 @@ const RANGED_ATTEMPTS: u32 = 4;
 ///
 /// It reads one object throughout: if the object is replaced between two requests, or is no longer
 /// the shard whose index was kept, all begins anew.
-pub(super) struct Fetch<'a> {
-    array: &'a Array,
-    part: &'a Part<'a>,
+///
+/// It borrows nothing but its codec, and that only if `C` is a reference: so that it can wait on
+/// one thread and decode on another. Each call is given the same array and part.
+pub(super) struct Fetch<C> {
     pub(super) key: Key,
-    codec: &'a ChunkCodec,
+    codec: C,
     /// How the caller's elements lie.
     view: View,
-    reader: ChunkReader<'a>,
+    reader: ChunkReader<C>,
     version: Option<Option<Version>>,
     attempts: u32,
     done: bool,
 }
 
-impl<'a> Fetch<'a> {
-    /// Begins to read `part` into elements of this `view`.
+impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
+    /// Begins to read `part` of `array` into elements of this `view`.
     pub(super) fn new(
-        array: &'a Array,
-        part: &'a Part<'a>,
-        codec: &'a ChunkCodec,
+        array: &Array,
+        part: &Part<'_>,
+        codec: C,
         view: &View,
     ) -> Result<Self, ArrayError> {
         let key = array.chunk_key(part.chunk)?;
-        let mut reader = new_reader(array, part, codec, view, 0);
+        let mut reader = new_reader(array, part, codec.clone(), view, 0);
         let mut version = None;
         if !part.is_whole
-            && let Some(kept) = array.indices.get(part.chunk)
+            && let Some(kept) = array.shared.indices.get(part.chunk)
         {
             reader.use_index(kept.index);
             version = Some(kept.version);
         }
         let view = view.clone();
-        Ok(Self { array, part, key, codec, view, reader, version, attempts: 0, done: false })
+        Ok(Self { key, codec, view, reader, version, attempts: 0, done: false })
     }
 
     /// What is needed next of the chunk's object.
@@ -62,63 +65,66 @@ impl<'a> Fetch<'a> {
     /// needed.
     pub(super) fn supply(
         &mut self,
+        array: &Array,
+        part: &Part<'_>,
         found: Result<Option<ObjectMeta>, StoreError>,
         bytes: &[u8],
         out: &mut Output<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), ArrayError> {
-        let array = self.array;
         match found {
             // By an index that is no longer the shard's, ranges may lead anywhere.
-            Err(StoreError::Range { .. }) if self.version.is_some() => return self.restart(),
-            Err(StoreError::Unsteady { .. }) => return self.restart(),
+            Err(StoreError::Range { .. }) if self.version.is_some() => {
+                return self.restart(array, part);
+            }
+            Err(StoreError::Unsteady { .. }) => return self.restart(array, part),
             _ => {}
         }
         let Some(found) = found? else {
-            array.indices.remove(self.part.chunk);
+            array.shared.indices.remove(part.chunk);
             if self.version.is_some() {
-                return self.restart();
+                return self.restart(array, part);
             }
             self.done = true;
-            return Ok(out.fill(&array.fill)?);
+            return Ok(out.fill(array.fill())?);
         };
         if self.version.get_or_insert_with(|| found.version.clone()) != &found.version {
-            return self.restart();
+            return self.restart(array, part);
         }
         self.reader
-            .supply(bytes, Some(found.size), out, &array.fill, scratch)
+            .supply(bytes, Some(found.size), out, array.fill(), scratch)
             .map_err(|cause| ArrayError::Chunk { key: self.key.to_string(), cause })?;
         if let Some(index) = self.reader.index()
             && found.version.is_some()
         {
-            array.indices.insert(self.part.chunk, index, &found.version);
+            array.shared.indices.insert(part.chunk, index, &found.version);
         }
         Ok(())
     }
 
-    fn restart(&mut self) -> Result<(), ArrayError> {
-        self.array.indices.remove(self.part.chunk);
+    fn restart(&mut self, array: &Array, part: &Part<'_>) -> Result<(), ArrayError> {
+        array.shared.indices.remove(part.chunk);
         self.attempts = self.attempts.saturating_add(1);
         if self.attempts >= MAX_ATTEMPTS {
             let key = self.key.to_string();
             return Err(ArrayError::Changing { key, attempts: MAX_ATTEMPTS });
         }
-        self.reader = new_reader(self.array, self.part, self.codec, &self.view, self.attempts);
+        self.reader = new_reader(array, part, self.codec.clone(), &self.view, self.attempts);
         self.version = None;
         Ok(())
     }
 }
 
-fn new_reader<'a>(
+fn new_reader<C: Deref<Target = ChunkCodec>>(
     array: &Array,
     part: &Part<'_>,
-    codec: &'a ChunkCodec,
+    codec: C,
     view: &View,
     attempts: u32,
-) -> ChunkReader<'a> {
+) -> ChunkReader<C> {
     if part.is_whole || attempts >= RANGED_ATTEMPTS {
-        codec.whole_reader(&part.in_chunk)
+        ChunkReader::whole(codec, &part.in_chunk)
     } else {
-        codec.reader(&part.in_chunk, view, array.range_cost)
+        ChunkReader::new(codec, &part.in_chunk, view, array.range_cost)
     }
 }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "async")]
 mod asynchronous;
+#[cfg(feature = "async")]
+mod decoders;
 mod fetch;
 mod indices;
 #[cfg(feature = "ndarray")]
@@ -46,7 +48,8 @@ const CODEC_CACHE: usize = 1024;
 ///
 /// Opening checks everything that can be checked without its chunks: the metadata document, the
 /// grid, and the codec chain against every occupied chunk shape. Reads and writes take any number
-/// of threads at once.
+/// of threads at once. A clone is one more handle of the same array: it costs next to nothing, and
+/// has settings of its own.
 ///
 /// Elements are bytes in C order of the region, little-endian, complex numbers with the real part
 /// first, types of less than eight bits one byte a component.
@@ -74,7 +77,19 @@ const CODEC_CACHE: usize = 1024;
 ///
 /// # Spec
 /// Zarr v3 core, "Array metadata" and "Chunk grids".
+#[derive(Clone)]
 pub struct Array {
+    shared: Arc<Shared>,
+    policy: UpdatePolicy,
+    /// What the user asked for, if anything.
+    threads: Option<NonZeroUsize>,
+    #[cfg(feature = "async")]
+    in_flight: Option<NonZeroUsize>,
+    range_cost: u64,
+}
+
+/// What all clones of an array have in common.
+struct Shared {
     store: Arc<dyn Store>,
     prefix: Prefix,
     metadata: ArrayMetadata,
@@ -84,19 +99,15 @@ pub struct Array {
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
-    policy: UpdatePolicy,
     options: Options,
-    /// What the user asked for, if anything.
-    threads: Option<NonZeroUsize>,
-    range_cost: u64,
 }
 
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Array")
-            .field("store", &self.store)
-            .field("path", &self.prefix.as_str())
-            .field("metadata", &self.metadata)
+            .field("store", &self.shared.store)
+            .field("path", &self.shared.prefix.as_str())
+            .field("metadata", &self.shared.metadata)
             .finish_non_exhaustive()
     }
 }
@@ -128,10 +139,10 @@ impl Array {
         let array = Self::with_metadata(store, prefix, metadata, Options::new())?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
-        if array.store.head(&key)?.is_none() {
+        if array.shared.store.head(&key)?.is_none() {
             array.check_empty()?;
         }
-        node::create(&array.store, prefix, array.metadata.to_json().as_bytes())?;
+        node::create(&array.shared.store, prefix, array.shared.metadata.to_json().as_bytes())?;
         Ok(array)
     }
 
@@ -157,7 +168,7 @@ impl Array {
         let edges = occupied_edges(&grid);
         let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
             .map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
-        Ok(Self {
+        let shared = Shared {
             store,
             prefix: prefix.clone(),
             metadata,
@@ -166,19 +177,23 @@ impl Array {
             fill,
             codecs: Mutex::default(),
             indices: indices::Indices::default(),
-            policy: UpdatePolicy::default(),
             options,
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            policy: UpdatePolicy::default(),
             threads: None,
+            #[cfg(feature = "async")]
+            in_flight: None,
             range_cost: RANGE_COST,
         })
     }
 
     /// The same array with another document, and all else as it was set.
     pub(crate) fn rebound(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
-        let store = Arc::clone(&self.store);
-        let new = Self::with_metadata(store, &self.prefix, metadata, self.options)?;
-        let Self { policy, threads, range_cost, .. } = *self;
-        Ok(Self { policy, threads, range_cost, ..new })
+        let store = Arc::clone(self.store());
+        let new = Self::with_metadata(store, self.prefix(), metadata, self.shared.options)?;
+        Ok(Self { shared: new.shared, ..self.clone() })
     }
 
     /// Refuses a place with chunks that a new array would show as its own.
@@ -189,7 +204,7 @@ impl Array {
             ControlFlow::Break(())
         })?;
         found.map_or(Ok(()), |key| {
-            let path = node::display(&self.prefix);
+            let path = node::display(&self.shared.prefix);
             Err(ArrayError::NotEmpty { path, key: key.to_string() })
         })
     }
@@ -238,7 +253,7 @@ impl Array {
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
             let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-            match self.store.requests_in_flight() {
+            match self.shared.store.requests_in_flight() {
                 // Starting threads takes less time than a single answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
                 _ => cores.min(worth),
@@ -248,7 +263,7 @@ impl Array {
 
     /// How many threads hold no more than [`WAITING_MEMORY`] together, two chunks each.
     fn threads_that_fit(&self) -> NonZeroUsize {
-        let axes = self.grid.axes().iter();
+        let axes = self.shared.grid.axes().iter();
         let elements = axes.fold(2, |all: u64, axis| all.saturating_mul(axis.max_edge().max(1)));
         let size = u64::try_from(self.element_size()).unwrap_or(u64::MAX);
         let fit = WAITING_MEMORY.checked_div(elements.saturating_mul(size)).unwrap_or(0);
@@ -258,55 +273,55 @@ impl Array {
     /// The metadata document.
     #[must_use]
     pub fn metadata(&self) -> &ArrayMetadata {
-        &self.metadata
+        &self.shared.metadata
     }
 
     /// The length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
-        self.metadata.shape()
+        self.shared.metadata.shape()
     }
 
     /// The type of the elements.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
-        self.metadata.data_type()
+        self.shared.metadata.data_type()
     }
 
     /// Bytes of one element in memory.
     #[must_use]
     pub fn element_size(&self) -> usize {
-        self.chain.element_size()
+        self.shared.chain.element_size()
     }
 
     /// One element of the fill value in memory's form.
     #[must_use]
     pub fn fill(&self) -> &[u8] {
-        &self.fill
+        &self.shared.fill
     }
 
     /// The chunk grid.
     #[must_use]
     pub fn grid(&self) -> &Grid {
-        &self.grid
+        &self.shared.grid
     }
 
     /// The codec chain, bound to the grid's chunk shapes.
     #[must_use]
     pub fn chain(&self) -> &Chain {
-        &self.chain
+        &self.shared.chain
     }
 
     /// The store that holds the array.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+        &self.shared.store
     }
 
     /// Where in the store the array is.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
-        &self.prefix
+        &self.shared.prefix
     }
 
     /// The key of a chunk: `c/0/1`, below the array's prefix.
@@ -314,7 +329,7 @@ impl Array {
     /// # Errors
     /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
     pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
-        self.prefix.key(&self.metadata.chunk_key_encoding().encode(chunk))
+        self.shared.prefix.key(&self.shared.metadata.chunk_key_encoding().encode(chunk))
     }
 
     /// The codec of chunks of one shape, compiled when it is first asked for.
@@ -322,14 +337,13 @@ impl Array {
     /// # Errors
     /// [`ArrayError::Chain`] for a chunk larger than the address space.
     pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
-        let mut codecs = self.codecs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut codecs = self.shared.codecs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(codec) = codecs.get(chunk_shape) {
             return Ok(Arc::clone(codec));
         }
-        let codec = self
-            .chain
-            .for_shape(chunk_shape)
-            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(&self.prefix), cause })?;
+        let codec = self.shared.chain.for_shape(chunk_shape).map_err(|cause| {
+            ArrayError::Chain { key: node::metadata_key(&self.shared.prefix), cause }
+        })?;
         let codec = Arc::new(codec);
         if codecs.len() >= CODEC_CACHE {
             codecs.clear();
@@ -341,12 +355,12 @@ impl Array {
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
     pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain.check_writable().map_err(chain)?;
+        self.shared.chain.check_writable().map_err(chain)?;
         let read_back = self
-            .chain
-            .read_back(&self.fill)
+            .chain()
+            .read_back(&self.shared.fill)
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
-        if read_back == self.fill {
+        if read_back == self.shared.fill {
             return Ok(());
         }
         let mut shown = String::new();
@@ -354,7 +368,7 @@ impl Array {
             .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
         Err(ArrayError::FillValue {
             key: key.to_string(),
-            fill_value: self.metadata.fill_value().to_json(),
+            fill_value: self.shared.metadata.fill_value().to_json(),
             read_back: shown,
         })
     }

@@ -74,9 +74,9 @@ impl Array {
         selects: &[Select<'_>],
         elements: &[u8],
     ) -> Result<(), ArrayError> {
-        let key = self.prefix.key(crate::node::METADATA_KEY)?;
+        let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain.check_writable().map_err(chain)?;
+        self.chain().check_writable().map_err(chain)?;
         let plan = Orthogonal::new(self, selects)?;
         check_length(elements.len(), plan.length)?;
         let size = self.element_size();

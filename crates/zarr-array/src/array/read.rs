@@ -67,14 +67,14 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
         let codec = self.chunk_codec(part.chunk_shape)?;
-        let mut fetch = Fetch::new(self, part, &codec, out.view())?;
+        let mut fetch = Fetch::new(self, part, &*codec, out.view())?;
         loop {
             let found = match fetch.need() {
                 Need::Nothing => return Ok(()),
-                Need::All => self.store.get_versioned(&fetch.key, encoded),
-                Need::Ranges(ranges) => self.store.get_ranges(&fetch.key, ranges, encoded),
+                Need::All => self.store().get_versioned(&fetch.key, encoded),
+                Need::Ranges(ranges) => self.store().get_ranges(&fetch.key, ranges, encoded),
             };
-            fetch.supply(found, encoded, out, scratch)?;
+            fetch.supply(self, part, found, encoded, out, scratch)?;
         }
     }
 }

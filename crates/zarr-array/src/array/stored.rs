@@ -51,13 +51,13 @@ impl Array {
         &self,
         visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
     ) -> Result<(), ArrayError> {
-        let encoding = self.metadata.chunk_key_encoding();
+        let encoding = self.metadata().chunk_key_encoding();
         let rank = self.shape().len();
-        self.store.list(&self.prefix, &mut |key| {
-            let name = self.prefix.strip(&key);
+        self.store().list(self.prefix(), &mut |key| {
+            let name = self.prefix().strip(&key);
             match name.and_then(|name| encoding.decode(name, rank)) {
                 Some(index) => {
-                    let mut counts = index.iter().zip(self.grid.occupied());
+                    let mut counts = index.iter().zip(self.grid().occupied());
                     let occupied = counts.all(|(chunk, count)| chunk < count);
                     visit(StoredChunk { index, key, occupied })
                 }

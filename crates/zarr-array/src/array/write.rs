@@ -32,9 +32,9 @@ impl Array {
     /// is then as it was or as it should be. Where there are several chunks,
     /// [`ArrayError::Incomplete`] tells which of them were written.
     pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
-        let key = self.prefix.key(crate::node::METADATA_KEY)?;
+        let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain.check_writable().map_err(chain)?;
+        self.chain().check_writable().map_err(chain)?;
         let transfer = Transfer::new(self, region, elements.len())?;
         let threads = self.threads_for(elements.len());
         let log = Log::default();
@@ -69,11 +69,11 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
         let content = codec
-            .encode(elements, view, &self.fill, encoded, scratch)
+            .encode(elements, view, self.fill(), encoded, scratch)
             .map_err(|cause| chunk_error(key, cause))?;
         match content {
-            Encoded::Chunk => replace(&*self.store, key, encoded)?,
-            Encoded::Empty => remove(&*self.store, key)?,
+            Encoded::Chunk => replace(&**self.store(), key, encoded)?,
+            Encoded::Empty => remove(&**self.store(), key)?,
         }
         Ok(())
     }
@@ -94,10 +94,10 @@ impl Array {
         // Where nothing keeps other processes out, no append is safe either: what is there now is
         // kept all the same.
         let policy = UpdatePolicy::AcceptSingleProcess;
-        update(&*self.store, key, policy, encoded, |current, encoded| {
+        update(&**self.store(), key, policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => {
-                    codec.decode_elements(encoded, Order::Stored, &self.fill, scratch).map(Some)
+                    codec.decode_elements(encoded, Order::Stored, self.fill(), scratch).map(Some)
                 }
                 false => Ok(None),
             };
@@ -106,13 +106,13 @@ impl Array {
                     let (whole, bytes) = decoded.parts_mut();
                     let target = sliced(whole, &part.in_chunk)?;
                     copy(view, elements, &target, bytes, Element::new(self.element_size()), &[])?;
-                    codec.encode_elements(decoded, &self.fill, encoded, scratch)
+                    codec.encode_elements(decoded, self.fill(), encoded, scratch)
                 }
                 Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
                     Err(error)
                 }
                 // Of a damaged chunk nothing can be kept, and all within the array is at hand.
-                Ok(None) | Err(_) => codec.encode(elements, &padded, &self.fill, encoded, scratch),
+                Ok(None) | Err(_) => codec.encode(elements, &padded, self.fill(), encoded, scratch),
             };
             Ok(change_to(content.map_err(failed)?, current))
         })
@@ -149,7 +149,7 @@ impl Array {
                 if let Some(range) = past.get_mut(axis).filter(|_| length < size) {
                     *range = *length..*size;
                     let past = whole.shrink(&past)?;
-                    Output::new(decoded, &past, self.element_size())?.fill(&self.fill)?;
+                    Output::new(decoded, &past, self.element_size())?.fill(self.fill())?;
                 }
             }
             Ok(())
@@ -168,16 +168,16 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
         let failed = |cause| chunk_error(key, cause);
-        update(&*self.store, key, self.policy, encoded, |current, encoded| {
+        update(&**self.store(), key, self.policy, encoded, |current, encoded| {
             let decoded = match current.exists {
-                true => codec.decode_elements(encoded, order, &self.fill, scratch),
-                false => codec.filled_elements(order, &self.fill, scratch),
+                true => codec.decode_elements(encoded, order, self.fill(), scratch),
+                false => codec.filled_elements(order, self.fill(), scratch),
             };
             let mut decoded = decoded.map_err(failed)?;
             let (view, bytes) = decoded.parts_mut();
             change(view, bytes)?;
             let content =
-                codec.encode_elements(decoded, &self.fill, encoded, scratch).map_err(failed)?;
+                codec.encode_elements(decoded, self.fill(), encoded, scratch).map_err(failed)?;
             Ok::<_, ArrayError>(change_to(content, current))
         })
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{ByteRange, Key, Location, Operation, Prefix, StoreError};
+use super::{AsyncStore, ByteRange, Key, Location, Operation, Prefix, StoreError};
 
 /// Keys and their bytes: the whole of what an array needs from its storage.
 ///
@@ -167,6 +167,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// as fast as a thread can ask.
     fn requests_in_flight(&self) -> NonZeroUsize {
         NonZeroUsize::MIN
+    }
+
+    /// The store's asynchronous face, if it has one of its own: reads that wait for their answers
+    /// without a thread each.
+    ///
+    /// `None` unless a store says otherwise: it is then read on threads where blocking is allowed.
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        None
     }
 
     /// Where the objects below `prefix` are, so that it can be told whether they are also those of

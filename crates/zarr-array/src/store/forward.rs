@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
-    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome, Store,
-    StoreError, Version,
+    AsyncStore, ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome,
+    Store, StoreError, Version,
 };
 
 macro_rules! forward {
@@ -88,6 +88,10 @@ macro_rules! forward {
 
             fn requests_in_flight(&self) -> NonZeroUsize {
                 (**self).requests_in_flight()
+            }
+
+            fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+                (**self).asynchronous()
             }
 
             fn location(&self, prefix: &Prefix) -> Option<Location> {

@@ -6,9 +6,9 @@
 //! finds the right one. [`FaultStore`] goes wrong on purpose, for tests.
 //!
 //! # Two faces
-//! [`Store`] blocks. [`AsyncStore`] has the operations that move bytes once more, for callers that
-//! must not. Local and memory stores need no runtime; with the feature `async`, `Offload` gives any
-//! store an asynchronous face.
+//! [`Store`] blocks. [`AsyncStore`] has its reads once more, without blocking the thread: object
+//! storage has such a face of its own ([`Store::asynchronous`]). With the feature `async`, arrays in
+//! any store are read asynchronously: those that only block, on threads of this crate's own.
 //!
 //! # Changing shared objects
 //! Part of a chunk is written by reading, changing and writing the whole. [`update`] does that
@@ -45,9 +45,7 @@ pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use self::object::ObjectStore;
 #[cfg(feature = "async")]
-pub use self::offload::Offload;
-#[cfg(feature = "async")]
-pub use self::open::open_url_async;
+pub(crate) use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, update};
 

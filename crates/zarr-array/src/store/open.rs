@@ -165,28 +165,6 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
     })
 }
 
-/// Opens the store at `url` as [`open_url`] does, with its asynchronous face.
-///
-/// # Errors
-/// As for [`open_url`].
-#[cfg(feature = "async")]
-pub fn open_url_async(
-    url: &str,
-    options: &StoreOptions,
-) -> Result<Arc<dyn super::AsyncStore>, StoreError> {
-    let refuse = |reason: String| StoreError::Url { url: shown(url), reason };
-    Ok(match place(url).map_err(refuse)? {
-        Place::Folder(path) => Arc::new(super::Offload::new(Arc::new(local(&path, options)?))),
-        Place::Memory => Arc::new(MemoryStore::new()),
-        #[cfg(feature = "object_store")]
-        Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
-        #[cfg(not(feature = "object_store"))]
-        Place::Remote => {
-            return Err(refuse(no_client()));
-        }
-    })
-}
-
 /// The folder that [`open_url`] opens, `None` if it is somewhere else that `url` leads to, or
 /// nowhere.
 ///

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::store::{AsyncStore, Fault, FaultStore, Key, MemoryStore, Offload, Prefix};
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix};
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
 
@@ -43,19 +43,17 @@ fn every_way_of_reading_gives_the_same() {
         // The last rows of chunks are not stored.
         let elements: Vec<u16> = (0..48 * 70).map(|n| n * 7 + 1).collect();
         array.write_as(&Region::from([0..48, 0..70]), &elements).expect("writes");
-        let offload = Offload::new(store.clone());
         for text in ["", "3:50:3, ::-2", "19:21, 13:29", "59, 69", "5:5, :"] {
             let region = Region::parse(text, array.shape()).expect("parses");
             let wanted = array.read(&region).expect("reads");
-            for in_flight in [1, 3, 64] {
+            for in_flight in [1, 2, 16] {
                 let in_flight = NonZeroUsize::new(in_flight).expect("not zero");
-                for face in [&offload as &dyn AsyncStore, &*store] {
-                    // Opened anew, so that indices are read, and then known.
-                    let fresh = Array::open(store.clone(), &Prefix::root()).expect("opens");
-                    for _ in 0..2 {
-                        let found = block_on(fresh.read_async(face, &region, in_flight));
-                        assert_eq!(found.expect("reads"), wanted, "{codecs} {text} {in_flight}");
-                    }
+                // Opened anew, so that indices are read, and then known.
+                let fresh = Array::open(store.clone(), &Prefix::root()).expect("opens");
+                let fresh = fresh.with_chunks_in_flight(in_flight);
+                for _ in 0..2 {
+                    let found = block_on(fresh.read_async(&region));
+                    assert_eq!(found.expect("reads"), wanted, "{codecs} {text} {in_flight}");
                 }
             }
         }
@@ -69,12 +67,8 @@ fn an_error_names_its_chunk() {
     let store = FaultStore::new(memory).on(Key::new("c/1/2").expect("a key"), lost);
     let store = Arc::new(store);
     let codecs = format!("[{BYTES}]");
-    let array = Array::create(store.clone(), &Prefix::root(), metadata(&codecs)).expect("creates");
-    let in_flight = NonZeroUsize::new(4).expect("not zero");
+    let array = Array::create(store, &Prefix::root(), metadata(&codecs)).expect("creates");
     let whole = Region::whole(array.shape());
-    let offload = Offload::new(store);
-    let error = block_on(array.read_async(&offload, &whole, in_flight)).unwrap_err().to_string();
+    let error = block_on(array.read_async(&whole)).unwrap_err().to_string();
     assert!(error.contains("c/1/2"), "{error}");
-    let short = block_on(array.read_async_into(&offload, &whole, &mut [0; 3], in_flight));
-    assert!(short.is_err());
 }

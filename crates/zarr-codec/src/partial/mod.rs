@@ -14,6 +14,7 @@
 mod shard;
 mod spans;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use zarr_view::{Output, View};
@@ -62,9 +63,11 @@ pub enum Need<'r> {
 /// assert_eq!(elements, [1, 0, 1, 0, 1, 1, 0, 0, 0, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// It holds its codec by any pointer: by reference, or by an `Arc` to be sent to other threads.
 #[derive(Debug)]
-pub struct ChunkReader<'c> {
-    codec: &'c ChunkCodec,
+pub struct ChunkReader<C> {
+    codec: C,
     region: Vec<Slice>,
     range_cost: u64,
     state: State,
@@ -87,16 +90,15 @@ impl ChunkCodec {
     /// lies no further apart is read as one, and the whole chunk where that is sooner done. With 0,
     /// nothing is read that is not needed.
     #[must_use]
-    pub fn reader(&self, region: &[Slice], view: &View, range_cost: u64) -> ChunkReader<'_> {
-        let state = self.partial(region, view, range_cost).unwrap_or(State::Whole);
-        ChunkReader { codec: self, region: region.to_vec(), range_cost, state }
+    pub fn reader(&self, region: &[Slice], view: &View, range_cost: u64) -> ChunkReader<&Self> {
+        ChunkReader::new(self, region, view, range_cost)
     }
 
     /// As [`reader`](ChunkCodec::reader), but needs the whole chunk: for a region that is all of
     /// the chunk that lies within the array, so that nothing about it goes unchecked.
     #[must_use]
-    pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<'_> {
-        ChunkReader { codec: self, region: region.to_vec(), range_cost: 0, state: State::Whole }
+    pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<&Self> {
+        ChunkReader::whole(self, region)
     }
 
     fn partial(&self, region: &[Slice], view: &View, range_cost: u64) -> Option<State> {
@@ -113,7 +115,20 @@ impl ChunkCodec {
     }
 }
 
-impl ChunkReader<'_> {
+impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
+    /// As [`ChunkCodec::reader`], with a codec that the reader may own.
+    #[must_use]
+    pub fn new(codec: C, region: &[Slice], view: &View, range_cost: u64) -> Self {
+        let state = codec.partial(region, view, range_cost).unwrap_or(State::Whole);
+        Self { codec, region: region.to_vec(), range_cost, state }
+    }
+
+    /// As [`ChunkCodec::whole_reader`], with a codec that the reader may own.
+    #[must_use]
+    pub fn whole(codec: C, region: &[Slice]) -> Self {
+        Self { codec, region: region.to_vec(), range_cost: 0, state: State::Whole }
+    }
+
     /// What is needed next.
     #[must_use]
     pub fn need(&self) -> Need<'_> {
@@ -165,7 +180,7 @@ impl ChunkReader<'_> {
     ) -> Result<(), ChunkError> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Whole => self.codec.decode(bytes, &self.region, out, fill, scratch),
-            State::Spans(spans) => spans.decode(self.codec, bytes, &self.region, out, scratch),
+            State::Spans(spans) => spans.decode(&self.codec, bytes, &self.region, out, scratch),
             State::Index(_, mut chunks) => {
                 let Some(shard) = self.codec.shard() else { return Ok(()) };
                 // What follows the shard in the object came along with an index at its end.
@@ -176,7 +191,7 @@ impl ChunkReader<'_> {
                 chunks.locate(&index, self.range_cost);
                 if chunks.ranges().is_empty() {
                     return chunks.decode(
-                        self.codec,
+                        &self.codec,
                         &index,
                         &[],
                         &self.region,
@@ -189,7 +204,7 @@ impl ChunkReader<'_> {
                 Ok(())
             }
             State::Chunks(index, chunks) => {
-                chunks.decode(self.codec, &index, bytes, &self.region, out, fill, scratch)
+                chunks.decode(&self.codec, &index, bytes, &self.region, out, fill, scratch)
             }
             State::Done => Ok(()),
         }

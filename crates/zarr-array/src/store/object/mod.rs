@@ -90,20 +90,21 @@ impl ObjectStore {
         Task::start(operation, key.as_str(), work(self.client.clone(), key.clone()))?.wait()
     }
 
-    fn start<T, F>(
+    fn start<F>(
         &self,
-        operation: Operation,
         key: &Key,
         work: impl FnOnce(Client, Key) -> F + Send + 'static,
-    ) -> StoreFuture<T>
+    ) -> StoreFuture<Option<Object>>
     where
-        T: Send + 'static,
-        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+        F: Future<Output = Result<(Vec<u8>, Option<ObjectMeta>), StoreError>> + Send + 'static,
     {
         let client = self.client.clone();
         let key = key.clone();
-        let name = key.to_string();
-        Box::pin(async move { Task::start(operation, &name, work(client, key))?.await })
+        Box::pin(async move {
+            let name = key.to_string();
+            let (bytes, meta) = Task::start(Operation::Get, &name, work(client, key))?.await?;
+            Ok(meta.map(|meta| Object { bytes, meta }))
+        })
     }
 
     fn no_conditional_put(key: &Key) -> StoreError {
@@ -227,6 +228,10 @@ impl Store for ObjectStore {
         self.in_flight
     }
 
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(self.clone()))
+    }
+
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         let base = self.client.base.parts();
         let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
@@ -237,10 +242,7 @@ impl Store for ObjectStore {
 
 impl AsyncStore for ObjectStore {
     fn get(&self, key: &Key, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
-        self.start(Operation::Get, key, move |client, key| async move {
-            let (bytes, meta) = client.get(key, buffer).await?;
-            Ok(meta.map(|meta| Object { bytes, meta }))
-        })
+        self.start(key, move |client, key| client.get(key, buffer))
     }
 
     fn get_ranges(
@@ -250,37 +252,6 @@ impl AsyncStore for ObjectStore {
         buffer: Vec<u8>,
     ) -> StoreFuture<Option<Object>> {
         let ranges = ranges.to_vec();
-        self.start(Operation::Get, key, move |client, key| async move {
-            let (bytes, meta) = client.get_ranges(key, ranges, buffer).await?;
-            Ok(meta.map(|meta| Object { bytes, meta }))
-        })
-    }
-
-    fn head(&self, key: &Key) -> StoreFuture<Option<ObjectMeta>> {
-        self.start(Operation::Head, key, Client::head)
-    }
-
-    fn put(&self, key: &Key, bytes: Vec<u8>) -> StoreFuture<()> {
-        self.start(Operation::Put, key, move |client, key| client.put(key, bytes))
-    }
-
-    fn conditional_put(&self) -> bool {
-        self.conditional_put
-    }
-
-    fn put_if(
-        &self,
-        key: &Key,
-        bytes: Vec<u8>,
-        expected: Option<Version>,
-    ) -> StoreFuture<PutOutcome> {
-        if !self.conditional_put {
-            return Box::pin(std::future::ready(Err(Self::no_conditional_put(key))));
-        }
-        self.start(Operation::Put, key, move |client, key| client.put_if(key, bytes, expected))
-    }
-
-    fn delete(&self, key: &Key) -> StoreFuture<()> {
-        self.start(Operation::Delete, key, Client::delete)
+        self.start(key, move |client, key| client.get_ranges(key, ranges, buffer))
     }
 }

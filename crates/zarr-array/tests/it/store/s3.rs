@@ -8,9 +8,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::store::{
-    DirEntry, Prefix, PutOutcome, Store, StoreError, StoreOptions, open_url, open_url_async,
-};
+use zarr_array::store::{DirEntry, Prefix, PutOutcome, Store, StoreError, StoreOptions, open_url};
 
 use super::conformance::{self, key, keys_below, prefix};
 use super::{object, processes};
@@ -75,8 +73,8 @@ fn the_server_is_a_store_like_any_other() {
 #[test]
 #[ignore = "needs cargo xtask s3-test"]
 fn the_asynchronous_face_works_too() {
-    let store = open_url_async(&url("async"), &StoreOptions::new()).unwrap();
-    object::block_on(object::asynchronous(&*store));
+    let store = open_url(&url("async"), &StoreOptions::new()).unwrap();
+    object::block_on(object::asynchronous(&store));
 }
 
 #[test]
