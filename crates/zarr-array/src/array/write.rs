@@ -12,7 +12,7 @@ use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace, update};
+use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace, replace_vectored, update};
 use crate::transfer::{Part, Transfer};
 
 impl Array {
@@ -68,6 +68,14 @@ impl Array {
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
+        if self.store().is_vectored()
+            && let Some((content, rows)) = codec.encoded_rows(elements, view, self.fill())
+        {
+            return Ok(match content {
+                Encoded::Chunk => replace_vectored(&**self.store(), key, &rows)?,
+                Encoded::Empty => remove(&**self.store(), key)?,
+            });
+        }
         let content = codec
             .encode(elements, view, self.fill(), encoded, scratch)
             .map_err(|cause| chunk_error(key, cause))?;

@@ -1,11 +1,12 @@
 //! The store trait and what its methods take and give.
 
 use std::fmt;
+use std::io::IoSlice;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{AsyncStore, ByteRange, Key, Location, Operation, Prefix, StoreError};
+use super::{AsyncStore, ByteRange, Key, Location, Operation, Prefix, StoreError, reserve};
 
 /// Keys and their bytes: the whole of what an array needs from its storage.
 ///
@@ -54,6 +55,20 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The object is then what it was before; a remote store may also have written it if the
     /// answer was lost.
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Writes the whole object from pieces, one after another; otherwise as [`put`](Store::put).
+    ///
+    /// # Errors
+    /// As for [`put`](Store::put).
+    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+        self.put(key, &assemble(key, pieces)?)
+    }
+
+    /// Whether [`put_vectored`](Store::put_vectored) saves a copy: it does not put the object
+    /// together first.
+    fn is_vectored(&self) -> bool {
+        false
+    }
 
     /// Whether [`put_if`](Store::put_if) works and is atomic between processes.
     fn conditional_put(&self) -> bool {
@@ -211,6 +226,17 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
         Ok(self.head(key)?.map(|meta| meta.size))
     }
+}
+
+/// The pieces as one.
+pub(super) fn assemble(key: &Key, pieces: &[IoSlice<'_>]) -> Result<Vec<u8>, StoreError> {
+    let total = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.len() as u64));
+    let mut bytes = Vec::new();
+    reserve(key, &mut bytes, total)?;
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+    }
+    Ok(bytes)
 }
 
 /// What a store knows of an object besides its bytes.

@@ -1,12 +1,13 @@
 //! A store that goes wrong on purpose.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::api::assemble;
 use super::{
     ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome,
     Store, StoreError, Version,
@@ -199,6 +200,17 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
         self.run(Operation::Put, key.as_str(), |most| self.inner.put(key, start(bytes, most)))
+    }
+
+    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+        self.run(Operation::Put, key.as_str(), |most| match most {
+            u64::MAX => self.inner.put_vectored(key, pieces),
+            _ => self.inner.put(key, start(&assemble(key, pieces)?, most)),
+        })
+    }
+
+    fn is_vectored(&self) -> bool {
+        self.inner.is_vectored()
     }
 
     fn conditional_put(&self) -> bool {

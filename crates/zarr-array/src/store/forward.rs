@@ -1,5 +1,6 @@
 //! References and shared pointers to stores are stores.
 
+use std::io::IoSlice;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -35,6 +36,14 @@ macro_rules! forward {
 
             fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
                 (**self).put(key, bytes)
+            }
+
+            fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+                (**self).put_vectored(key, pieces)
+            }
+
+            fn is_vectored(&self) -> bool {
+                (**self).is_vectored()
             }
 
             fn conditional_put(&self) -> bool {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
+use std::io::IoSlice;
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::api::assemble;
 use super::lock_table::LockTable;
 use super::{
     ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome,
@@ -47,7 +49,7 @@ struct Objects {
 
 #[derive(Debug, Clone)]
 struct Object {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     version: u64,
 }
 
@@ -89,7 +91,7 @@ impl MemoryStore {
 }
 
 impl Objects {
-    fn insert(&mut self, key: &Key, bytes: Arc<[u8]>) {
+    fn insert(&mut self, key: &Key, bytes: Arc<Vec<u8>>) {
         self.writes += 1;
         let object = Object { bytes, version: self.writes };
         self.by_key.insert(key.as_str().to_owned(), object);
@@ -140,9 +142,20 @@ impl Store for MemoryStore {
 
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
         // Copied before the map is locked: readers wait for a pointer, not for the copy.
-        let bytes = Arc::from(bytes);
+        let bytes = Arc::new(bytes.to_vec());
         self.write().insert(key, bytes);
         Ok(())
+    }
+
+    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+        let bytes = Arc::new(assemble(key, pieces)?);
+        self.write().insert(key, bytes);
+        Ok(())
+    }
+
+    // Put together once, where a single piece would be copied.
+    fn is_vectored(&self) -> bool {
+        true
     }
 
     fn conditional_put(&self) -> bool {
@@ -155,7 +168,7 @@ impl Store for MemoryStore {
         bytes: &[u8],
         expected: Option<&Version>,
     ) -> Result<PutOutcome, StoreError> {
-        let bytes = Arc::from(bytes);
+        let bytes = Arc::new(bytes.to_vec());
         let mut objects = self.write();
         let current = objects.by_key.get(key.as_str()).and_then(|object| object.meta().version);
         if current.as_ref() != expected {

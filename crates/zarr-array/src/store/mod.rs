@@ -47,7 +47,7 @@ pub use self::object::ObjectStore;
 #[cfg(feature = "async")]
 pub(crate) use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
-pub use self::update::{Change, Current, UpdatePolicy, remove, replace, update};
+pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 
 pub use zarr_codec::ByteRange;
 

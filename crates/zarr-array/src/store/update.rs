@@ -1,6 +1,7 @@
 //! Changes of objects that others may be changing.
 
 use std::hash::{BuildHasher, RandomState};
+use std::io::IoSlice;
 use std::thread;
 use std::time::Duration;
 
@@ -132,6 +133,19 @@ pub fn update<E: From<StoreError>>(
 pub fn replace(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
     let _guard = store.lock(key)?;
     store.put(key, bytes)
+}
+
+/// As [`replace`], from pieces one after another.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_vectored(
+    store: &dyn Store,
+    key: &Key,
+    pieces: &[IoSlice<'_>],
+) -> Result<(), StoreError> {
+    let _guard = store.lock(key)?;
+    store.put_vectored(key, pieces)
 }
 
 /// Removes the object, keeping out updates of it.

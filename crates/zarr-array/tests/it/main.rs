@@ -24,6 +24,8 @@ mod regions;
 #[cfg(test)]
 mod resize;
 #[cfg(test)]
+mod rows;
+#[cfg(test)]
 mod seattle;
 #[cfg(test)]
 mod store;

@@ -3,6 +3,7 @@
 mod bytes;
 mod elements;
 mod pack;
+mod rows;
 
 use std::ops::Range;
 use std::sync::Arc;

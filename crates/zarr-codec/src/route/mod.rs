@@ -16,22 +16,20 @@
 mod encode;
 mod slabs;
 mod slice;
+mod source;
 mod unpack;
 
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::chain::Place;
 use crate::compressor::widen;
-use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::leaf::ElementLeaf;
-use crate::leaf::packbits::Packed;
-use crate::leaf::shard::ShardDecoder;
 use crate::moves::Move;
-use crate::scratch::{Buffer, Bytes, Pool};
+use crate::scratch::{Buffer, Pool};
 
 pub use slice::{Slice, margins, sliced};
 use slice::{check_shape, is_box};
+pub(crate) use source::Source;
 
 /// What the array-to-array codecs of a chain compiled to, for one chunk shape.
 #[derive(Clone, Debug)]
@@ -396,40 +394,6 @@ impl Route {
     fn contiguous(&self, level: usize) -> Result<View, ChunkErrorKind> {
         let shape = self.shapes.get(level).map_or(&[][..], Vec::as_slice);
         Ok(View::contiguous(shape).map_err(CopyError::from)?)
-    }
-}
-
-/// Where the elements of a chunk come from.
-pub(crate) enum Source<'s> {
-    /// All elements in C order of the leaf's shape, and how they move from there.
-    Elements(Bytes<'s>, Element),
-    /// All elements as packed bits, which are unpacked slab by slab.
-    Packed(Packed<'s>),
-    /// Inner chunks, which are decoded straight to where they go.
-    Shard(ShardDecoder<'s>),
-}
-
-impl<'s> Source<'s> {
-    /// The elements of a leaf that is no shard.
-    pub(crate) fn new(
-        leaf: &'s ElementLeaf,
-        encoded: Bytes<'s>,
-        elements: usize,
-        element: &ElementType,
-        pool: &mut Pool,
-    ) -> Result<Self, ChunkErrorKind> {
-        if let ElementLeaf::Packbits { packing, padding } = leaf {
-            return Packed::new(packing, *padding, encoded, elements).map(Self::Packed);
-        }
-        let decoded = leaf.decode(encoded, elements, element, pool)?;
-        Ok(Self::Elements(decoded.bytes, element.moved(decoded.swapped)))
-    }
-
-    /// Gives memory of the pool back, once the elements have left it.
-    pub(crate) fn give_to(&mut self, pool: &mut Pool) {
-        if let Self::Elements(bytes, _) | Self::Packed(Packed { bytes, .. }) = self {
-            std::mem::replace(bytes, Bytes::Lent(&[])).give_to(pool);
-        }
     }
 }
 

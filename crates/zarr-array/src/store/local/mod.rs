@@ -10,7 +10,7 @@ mod read;
 mod write;
 
 use std::fs;
-use std::io;
+use std::io::{self, IoSlice};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,16 @@ impl Store for LocalStore {
     }
 
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        write::put(self, key, bytes)
+        write::put(self, key, &[IoSlice::new(bytes)])
+    }
+
+    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+        write::put(self, key, pieces)
+    }
+
+    // Elsewhere the standard library takes the pieces one by one.
+    fn is_vectored(&self) -> bool {
+        cfg!(unix)
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! Writing by temporary file and rename.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ const ATTEMPTS: usize = 64;
 /// 4. If asked for, flush the folder.
 ///
 /// Ended before 3, the object is as it was, and a temporary file may be left over.
-pub(super) fn put(store: &LocalStore, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
     let path = store.path_of(Operation::Put, key)?;
     let folder = path.parent().unwrap_or(&store.root);
     let fail = |error| StoreError::io(Operation::Put, key, error);
     let mut attempt = 1;
     loop {
-        match try_put(store, folder, &path, key.name(), bytes) {
+        match try_put(store, folder, &path, key.name(), pieces) {
             // Another process may remove an empty folder, or a repair a temporary file that it
             // takes for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
@@ -46,16 +46,36 @@ fn try_put(
     folder: &Path,
     path: &Path,
     name: &str,
-    bytes: &[u8],
+    pieces: &[IoSlice<'_>],
 ) -> io::Result<()> {
     let mut temporary = Temporary::new(folder, name)?;
-    temporary.file.write_all(bytes)?;
+    write_all(&mut temporary.file, pieces)?;
     if store.durability == Durability::PowerFailure {
         temporary.file.sync_all()?;
     }
     temporary.rename(path)?;
     if store.durability == Durability::PowerFailure {
         sync_folder(folder)?;
+    }
+    Ok(())
+}
+
+/// Writes all pieces, as many at a time as the system takes.
+fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
+    if let [bytes] = pieces {
+        return file.write_all(bytes);
+    }
+    let mut pieces = pieces.to_vec();
+    let mut left = pieces.as_mut_slice();
+    // Past empty pieces, which would count as nothing written.
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match file.write_vectored(left) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut left, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }

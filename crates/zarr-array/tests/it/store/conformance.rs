@@ -1,6 +1,7 @@
 //! What every store must do, run on each of them.
 
 use std::collections::BTreeSet;
+use std::io::IoSlice;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
@@ -80,6 +81,21 @@ pub(crate) fn whole_objects(store: &dyn Store) {
 
     store.delete(&a).unwrap();
     assert_eq!(store.get(&a).unwrap(), None);
+}
+
+/// Objects in pieces, empty ones and more than a system call takes among them.
+pub(crate) fn pieces(store: &dyn Store) {
+    let a = key("pieces/c/0");
+    for (len, piece) in [(0, 1), (7, 7), (7, 2), (10_000, 3), (70_000, 4096)] {
+        let bytes = pattern(len);
+        let mut pieces: Vec<_> = bytes.chunks(piece).map(IoSlice::new).collect();
+        pieces.insert(pieces.len() / 2, IoSlice::new(&[]));
+        pieces.insert(0, IoSlice::new(&[]));
+        pieces.push(IoSlice::new(&[]));
+        store.put_vectored(&a, &pieces).unwrap();
+        assert_eq!(store.get(&a).unwrap().as_ref(), Some(&bytes));
+    }
+    store.delete(&a).unwrap();
 }
 
 pub(crate) fn versions_differ(store: &dyn Store) {
@@ -333,6 +349,7 @@ pub(crate) fn concurrent_updates(store: &Arc<dyn Store>) {
 
 pub(crate) fn all(store: &Arc<dyn Store>) {
     whole_objects(&**store);
+    pieces(&**store);
     versions_differ(&**store);
     ranges(&**store);
     conditional_puts(&**store);
@@ -384,6 +401,7 @@ fn local() {
 fn pointers_to_stores() {
     let store = MemoryStore::new();
     whole_objects(&&store);
+    pieces(&&store);
     listing(&Box::new(store.clone()));
     ranges(&(Box::new(store.clone()) as Box<dyn Store>));
     let shared: Arc<dyn Store> = Arc::new(Arc::new(store));

@@ -13,6 +13,7 @@ use super::conformance::{self, key, keys_below};
 fn without_faults_it_is_the_store_within() {
     let store: Arc<dyn Store> = Arc::new(FaultStore::new(MemoryStore::new()));
     conformance::whole_objects(&*store);
+    conformance::pieces(&*store);
     conformance::ranges(&*store);
     conformance::conditional_puts(&*store);
     conformance::updates(&*store);

@@ -1,0 +1,73 @@
+//! Chunks that are encoded as they lie in the caller's memory, row by row: nothing to convert, and
+//! nothing to copy where a store takes several pieces at once.
+
+use std::io::IoSlice;
+
+use zarr_view::{Run, View};
+
+use super::{ChunkCodec, ChunkLeaf, Encoded, holds_only};
+use crate::leaf::ElementLeaf;
+
+/// The shortest rows, in bytes, that are worth a piece each: those of half the length are copied
+/// together in less time than a system call takes to step through them.
+const MIN_ROW: usize = 1024;
+
+impl ChunkCodec {
+    /// The encoded chunk as pieces of `data`, one after the other, and what it holds. `None` unless
+    /// that is what encoding comes to: elements of whole bytes in memory's byte order, uncompressed,
+    /// and rows of at least 1024 bytes.
+    ///
+    /// # Shapes and units
+    /// As [`encode`](ChunkCodec::encode).
+    #[must_use]
+    pub fn encoded_rows<'d>(
+        &self,
+        data: &'d [u8],
+        view: &View,
+        fill: &[u8],
+    ) -> Option<(Encoded, Vec<IoSlice<'d>>)> {
+        if !self.is_as_in_memory() || view.shape() != self.shape() {
+            return None;
+        }
+        let view = self.route.leaf_view(view)?;
+        let size = self.bound.element.size();
+        if !has_long_rows(&view, size) {
+            return None;
+        }
+        let mut rows = Vec::new();
+        let mut is_empty = fill.len() == size;
+        for run in view.runs() {
+            let Run::Elements { position, len } = run else { return None };
+            let start = position.checked_mul(size)?;
+            let row = data.get(start..start.checked_add(len.checked_mul(size)?)?)?;
+            is_empty = is_empty && holds_only(row, fill);
+            rows.push(IoSlice::new(row));
+        }
+        Some((if is_empty { Encoded::Empty } else { Encoded::Chunk }, rows))
+    }
+
+    /// Whether the bytes of an encoded chunk are those of its elements in memory, in some order, with
+    /// none to check.
+    fn is_as_in_memory(&self) -> bool {
+        let element = &self.bound.element;
+        let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else {
+            return false;
+        };
+        self.bound.bytes.is_empty()
+            && self.bound.read_only.is_none()
+            && !leaf.swaps(element)
+            && !element.is_sub_byte()
+            && !element.is_bool()
+    }
+}
+
+/// Whether a view without masked elements leads to runs that are long, or to one run only.
+fn has_long_rows(view: &View, size: usize) -> bool {
+    match view.runs().next() {
+        // Without a mask all rows are as long; some may happen to follow each other.
+        Some(Run::Elements { len, .. }) if view.mask().is_none() => {
+            len == view.len() || len.saturating_mul(size) >= MIN_ROW
+        }
+        _ => false,
+    }
+}
