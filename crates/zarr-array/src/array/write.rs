@@ -1,5 +1,6 @@
 //! Writing regions.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_codec::{
@@ -12,7 +13,7 @@ use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace, replace_vectored, update};
+use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
 use crate::transfer::{Part, Transfer};
 
 impl Array {
@@ -68,19 +69,23 @@ impl Array {
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         let Buffers { encoded, scratch } = buffers;
-        if self.store().is_vectored()
-            && let Some((content, rows)) = codec.encoded_rows(elements, view, self.fill())
-        {
-            return Ok(match content {
-                Encoded::Chunk => replace_vectored(&**self.store(), key, &rows)?,
-                Encoded::Empty => remove(&**self.store(), key)?,
-            });
-        }
-        let content = codec
-            .encode(elements, view, self.fill(), encoded, scratch)
-            .map_err(|cause| chunk_error(key, cause))?;
+        let rows = match self.store().is_vectored() {
+            true => codec.encoded_rows(elements, view, self.fill()),
+            false => None,
+        };
+        let whole;
+        let (content, pieces) = match &rows {
+            Some((content, rows)) => (*content, rows.as_slice()),
+            None => {
+                let content = codec
+                    .encode(elements, view, self.fill(), encoded, scratch)
+                    .map_err(|cause| chunk_error(key, cause))?;
+                whole = [IoSlice::new(encoded)];
+                (content, whole.as_slice())
+            }
+        };
         match content {
-            Encoded::Chunk => replace(&**self.store(), key, encoded)?,
+            Encoded::Chunk => replace_vectored(&**self.store(), key, pieces)?,
             Encoded::Empty => remove(&**self.store(), key)?,
         }
         Ok(())

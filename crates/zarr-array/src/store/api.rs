@@ -61,7 +61,10 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// # Errors
     /// As for [`put`](Store::put).
     fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
-        self.put(key, &assemble(key, pieces)?)
+        match pieces {
+            [bytes] => self.put(key, bytes),
+            pieces => self.put(key, &assemble(key, pieces)?),
+        }
     }
 
     /// Whether [`put_vectored`](Store::put_vectored) saves a copy: it does not put the object
