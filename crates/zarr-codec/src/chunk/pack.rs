@@ -7,6 +7,13 @@ use crate::leaf::ElementLeaf;
 use crate::leaf::packbits::Packer;
 use crate::scratch::Pool;
 
+/// Bytes of elements that are looked at and packed at a time, so that a slab that went past the
+/// caches is fetched once.
+const PIECE: usize = 64 << 10;
+
+/// So many elements of any width begin and end at bytes, and kernels run at full speed.
+const WHOLE_BYTES: usize = 64;
+
 impl ChunkCodec {
     /// Packs the elements slab by slab, if they are to be packed and meet the leaf as one view.
     pub(super) fn pack(
@@ -29,17 +36,26 @@ impl ChunkCodec {
             Err(kind) => return Some(Err(failed(kind))),
         };
         let plain = element.moved(false);
-        let packed = self.route.encode_slabs(data, view, plain, fill, pool, |first, elements| {
-            let check = || {
-                if options.strict {
-                    leaf.check_survival(elements, element)?;
+        let packed = self.route.encode_slabs(data, view, plain, fill, pool, |first, slab| {
+            let size = element.size();
+            let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
+            for (number, elements) in slab.chunks_mut(count.saturating_mul(size)).enumerate() {
+                let first = first.saturating_add(number.saturating_mul(count));
+                let check = || {
+                    if options.strict {
+                        leaf.check_survival(elements, element)?;
+                    }
+                    element.check(elements)
+                };
+                check().map_err(|kind| kind.further(first))?;
+                // Packing leaves out the bits that carry no value; only a comparison sees them.
+                if is_empty {
+                    element.canonicalise(elements);
+                    is_empty = holds_only(elements, &canonical);
                 }
-                element.check(elements)
-            };
-            check().map_err(|kind| kind.further(first))?;
-            element.canonicalise(elements);
-            is_empty = is_empty && holds_only(elements, &canonical);
-            packer.pack(first, elements)
+                packer.pack(first, elements)?;
+            }
+            Ok(())
         });
         let bytes = packer.finish();
         let Some(packed) = packed else {
