@@ -160,11 +160,23 @@ fn arrays(run: &mut Run) -> Outcome {
     removed.map_err(|error| format!("{}: {error}", folder.display()))
 }
 
+/// The arrays that have bounds to keep, which are measured on one thread too.
+const BOUNDED: &[&str] = &[
+    "bool-packbits",
+    "uint16-bytes",
+    "uint16-zstd",
+    "uint16-transpose-zstd",
+    "uint16-transpose-zstd-noisy",
+];
+
 fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     let few = ["--threads", "2", "--repetitions", "3"];
+    let alone = [&["--threads", "1", "--repetitions", "3"][..], BOUNDED].concat();
+    run.peer("array-bench", "array-bench", &[&["whole", folder][..], &alone].concat())?;
     run.peer("array-bench", "array-bench", &[&["whole", folder][..], &few].concat())?;
     run.peer("array-bench", "array-bench", &["regions", folder])?;
     run.peer("array-bench", "array-bench", &["shards", folder])?;
+    run.python("array_bench.py", &[&["whole", folder][..], &alone].concat())?;
     run.python("array_bench.py", &[&["whole", folder][..], &few].concat())?;
     run.python("array_bench.py", &["regions", folder])
 }
