@@ -1,5 +1,9 @@
 //! Reading regions without blocking the thread: requests are awaited, chunks decoded elsewhere.
 
+mod batches;
+#[cfg(test)]
+mod tests;
+
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,9 +24,10 @@ impl Array {
     /// can be spawned, and runs on any executor.
     ///
     /// Several chunks are [in flight](Array::with_chunks_in_flight) at once: asked of the store by
-    /// its [asynchronous face](crate::store::Store::asynchronous), or on threads where it may block;
+    /// its [asynchronous face](crate::store::Store::asynchronous), or on threads where it may block,
     /// and decoded, while other requests go on, by a pool of a thread for each core that all reads of
-    /// the process share. Each read keeps to the array's [number of threads](Array::with_threads).
+    /// the process share. A store that answers as fast as a thread can ask, such as a folder, is read
+    /// by the same threads. Each read keeps to the array's [number of threads](Array::with_threads).
     ///
     /// Dropped, the future is given up: requests end, and what is being decoded ends with its chunk.
     ///
@@ -76,14 +81,21 @@ impl Array {
         buffer: Vec<u8>,
     ) -> impl Future<Output = Result<Vec<u8>, ArrayError>> + Send + use<> {
         let (array, region) = (self.clone(), region.clone());
-        async move { array.read_owned(&region, buffer).await }
+        async move {
+            let buffer = array.room_in(buffer, &region)?;
+            match array.face() {
+                Some(store) => array.read_from(store, &region, buffer).await,
+                None => array.read_in_batches(&region, buffer).await,
+            }
+        }
     }
 
     /// With a number of chunks in flight for each asynchronous read: from the request for the first
     /// of its bytes until it has been decoded. It bounds the requests under way, and the memory for
     /// encoded chunks.
     ///
-    /// In place of two for each core, or, for a store far away, of as many as it is to have
+    /// In place of one for each thread that decodes, where the store answers as fast as a thread can
+    /// ask; two, if it has an asynchronous face; or, for a store far away, of as many as it is to have
     /// [requests in flight](crate::store::Store::requests_in_flight), as long as they take no more
     /// than 256 MiB.
     #[must_use]
@@ -92,11 +104,26 @@ impl Array {
         self
     }
 
-    async fn read_owned(&self, region: &Region, buffer: Vec<u8>) -> Result<Vec<u8>, ArrayError> {
-        let buffer = self.room_in(buffer, region)?;
+    /// The asynchronous face of the store; one on threads where it may block, if it is far away
+    /// all the same; none if it answers as fast as a thread can ask.
+    fn face(&self) -> Option<Arc<dyn AsyncStore>> {
+        let store = self.store();
+        store.asynchronous().or_else(|| {
+            let far = store.requests_in_flight() > decoders::count();
+            far.then(|| -> Arc<dyn AsyncStore> { Arc::new(Offload::new(Arc::clone(store))) })
+        })
+    }
+
+    /// Reads the region through a face of its store, each chunk decoded on one thread.
+    async fn read_from(
+        &self,
+        store: Arc<dyn AsyncStore>,
+        region: &Region,
+        buffer: Vec<u8>,
+    ) -> Result<Vec<u8>, ArrayError> {
         let transfer = Transfer::new(self, region, buffer.len())?;
         let places = transfer.cut_owned(buffer, self.element_size())?;
-        let read = Read::new(self, &transfer, &places);
+        let read = Read::new(self, store, &transfer, &places);
         stream::iter((0..transfer.parts()).map(Ok))
             .try_for_each_concurrent(self.chunks_in_flight().get(), |number| read.part(number))
             .await?;
@@ -131,16 +158,20 @@ struct Read<'a> {
     places: &'a OwnedGrid,
     encoded: Free<Vec<u8>>,
     scratch: Arc<Free<Scratch>>,
-    /// One permit for each thread that may decode.
+    /// One permit for each thread that may decode, if that is fewer than there are.
     threads: Semaphore,
 }
 
 impl<'a> Read<'a> {
-    fn new(array: &'a Array, transfer: &'a Transfer<'a>, places: &'a OwnedGrid) -> Self {
-        let store = array.store();
-        let store =
-            store.asynchronous().unwrap_or_else(|| Arc::new(Offload::new(Arc::clone(store))));
-        let threads = array.threads.unwrap_or_else(decoders::count).min(decoders::count());
+    fn new(
+        array: &'a Array,
+        store: Arc<dyn AsyncStore>,
+        transfer: &'a Transfer<'a>,
+        places: &'a OwnedGrid,
+    ) -> Self {
+        // What waits for its turn waits where a thread finds it at once, unless there are too many.
+        let few = array.threads.filter(|threads| *threads < decoders::count());
+        let threads = few.map_or(Semaphore::MAX_PERMITS, NonZeroUsize::get);
         Self {
             array,
             store,
@@ -148,7 +179,7 @@ impl<'a> Read<'a> {
             places,
             encoded: Free::default(),
             scratch: Arc::default(),
-            threads: Semaphore::new(threads.get()),
+            threads: Semaphore::new(threads),
         }
     }
 

@@ -8,6 +8,7 @@ use zarr_array::store::{
 };
 
 use super::conformance::{self, key, keys_below};
+use crate::asynchronous::block_on;
 
 fn in_memory(base: &str, conditional_put: bool) -> ObjectStore {
     let backend = Arc::new(InMemory::new());
@@ -211,23 +212,5 @@ fn dropped_reads_make_room_for_others() {
         }
         drop(get);
         assert_eq!(Store::get(&store, &a).unwrap().unwrap(), [1; 1000]);
-    }
-}
-
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(std::thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Arc::new(Unpark(std::thread::current())).into();
-    let mut context = std::task::Context::from_waker(&waker);
-    let mut future = std::pin::pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            std::task::Poll::Ready(value) => return value,
-            std::task::Poll::Pending => std::thread::park(),
-        }
     }
 }

@@ -74,7 +74,7 @@ fn the_server_is_a_store_like_any_other() {
 #[ignore = "needs cargo xtask s3-test"]
 fn the_asynchronous_face_works_too() {
     let store = open_url(&url("async"), &StoreOptions::new()).unwrap();
-    object::block_on(object::asynchronous(&store));
+    crate::asynchronous::block_on(object::asynchronous(&store));
 }
 
 #[test]

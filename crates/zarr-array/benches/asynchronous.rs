@@ -1,0 +1,133 @@
+//! Reading an array through futures beside reading it on blocked threads:
+//! `cargo bench -p zarr-array --features object_store --bench asynchronous [FOLDER]`.
+//!
+//! 256 MiB of uint16 behind zstd 1, in a folder (its page cache is warm), in memory, and in an object
+//! store that is in memory and has an asynchronous face, in chunks of 2 MiB and of 32 KiB, on 1, 2 and 4 threads, into memory that is used again. The tick is how long
+//! the executor's only thread was kept from its other work at most, while the read went on there.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+use zarr_array::store::{LocalStore, MemoryStore, ObjectStore, Prefix, Store, StoreOptions};
+use zarr_array::{Array, Region};
+use zarr_metadata::ArrayMetadata;
+
+const EDGE: u64 = 8192;
+const WIDTH: u64 = 16384;
+const ROUNDS: usize = 5;
+
+fn document(chunk: u64) -> String {
+    format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [{EDGE}, {WIDTH}],
+        "data_type": "uint16", "fill_value": 0, "chunk_key_encoding": {{"name": "default"}},
+        "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [{chunk}, {chunk}]}}}},
+        "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}},
+          {{"name": "zstd", "configuration": {{"level": 1, "checksum": false}}}}]}}"#
+    )
+}
+
+/// Slopes with noise, which compress to about a third.
+fn elements() -> Vec<u8> {
+    let mut seed = 1_u64;
+    let noise = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 60) as u16
+    };
+    let values = std::iter::repeat_with(noise).zip(0_u64..EDGE * WIDTH);
+    values.flat_map(|(noise, at)| ((at % WIDTH / 8) as u16 + noise).to_le_bytes()).collect()
+}
+
+fn median(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+/// Awaits the read on a runtime of one thread, and tells the longest pause between two turns of
+/// another task there.
+fn awaited(runtime: &Runtime, array: &Array, buffer: Vec<u8>) -> (Vec<u8>, f64) {
+    let longest = Rc::new(Cell::new(0.0_f64));
+    let pauses = Rc::clone(&longest);
+    let read = array.read_async_into(&Region::whole(array.shape()), buffer);
+    let found = LocalSet::new().block_on(runtime, async {
+        let ticker = tokio::task::spawn_local(async move {
+            let mut last = Instant::now();
+            loop {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                pauses.set(pauses.get().max(last.elapsed().as_secs_f64() - 0.001));
+                last = Instant::now();
+            }
+        });
+        let found = read.await;
+        ticker.abort();
+        found
+    });
+    (found.expect("reads"), longest.get())
+}
+
+fn measure(name: &str, array: &Array, wanted: &[u8], runtime: &Runtime) {
+    println!("{name}");
+    for threads in [1, 2, 4] {
+        let array = array.clone().with_threads(NonZeroUsize::new(threads).expect("not zero"));
+        let whole = Region::whole(array.shape());
+        let (mut blocking, mut asynchronous, mut ticks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut buffer = vec![1; wanted.len()];
+        for round in 0..=ROUNDS {
+            let start = Instant::now();
+            array.read_into(&whole, &mut buffer).expect("reads");
+            let first = start.elapsed().as_secs_f64();
+            let (start, tick);
+            start = Instant::now();
+            (buffer, tick) = awaited(runtime, &array, buffer);
+            let second = start.elapsed().as_secs_f64();
+            assert!(black_box(&buffer) == wanted);
+            // The first round warms what there is to be warmed.
+            if round > 0 {
+                blocking.push(first);
+                asynchronous.push(second);
+                ticks.push(tick);
+            }
+        }
+        let (blocking, asynchronous) = (median(blocking), median(asynchronous));
+        println!(
+            "  {threads} threads: read {:.1} ms, read_async {:.1} ms, {:.2} times; tick {:.2} ms",
+            blocking * 1e3,
+            asynchronous * 1e3,
+            asynchronous / blocking,
+            median(ticks) * 1e3
+        );
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let folder = tempfile::tempdir_in(folder.map_or_else(std::env::temp_dir, Into::into))?;
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    let elements = elements();
+    for chunk in [1024, 128] {
+        let bytes = (chunk * chunk * 2) >> 10;
+        let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path())?);
+        let backend = Arc::new(InMemory::new());
+        let object = ObjectStore::new(backend, Path::default(), true, &StoreOptions::new());
+        let places: [(Arc<dyn Store>, &str); 3] = [
+            (local, "files"),
+            (Arc::new(MemoryStore::new()), "memory"),
+            (Arc::new(object), "object store"),
+        ];
+        for (store, place) in places {
+            let metadata = ArrayMetadata::from_json(document(chunk).as_bytes())?;
+            let prefix = Prefix::new(format!("chunks-of-{bytes}-KiB"))?;
+            let array = Array::create(store, &prefix, metadata)?;
+            array.write(&Region::whole(array.shape()), &elements)?;
+            measure(&format!("{place}, chunks of {bytes} KiB"), &array, &elements, &runtime);
+        }
+    }
+    Ok(())
+}

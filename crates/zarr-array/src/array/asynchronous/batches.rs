@@ -1,0 +1,122 @@
+//! Reading from a store that answers as fast as a thread can ask: asked and decoded in one go.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use zarr_view::OwnedGrid;
+
+use super::{Free, interrupted};
+use crate::array::read::Buffers;
+use crate::array::{Array, decoders};
+use crate::error::ArrayError;
+use crate::region::Region;
+use crate::transfer::Transfer;
+
+/// How long a thread goes on with one read before others have their turn: long beside what handing
+/// it over takes, even where the executor is busy.
+const TURN: Duration = Duration::from_millis(20);
+
+/// A read under way, as the threads see it.
+struct Batches {
+    array: Array,
+    region: Region,
+    length: usize,
+    /// The first part that nobody has begun.
+    next: AtomicU64,
+    /// How many are begun at once.
+    batch: u64,
+    buffers: Free<Buffers>,
+    given_up: AtomicBool,
+}
+
+impl Array {
+    /// Reads the region on so many threads at once, each of which takes chunks until there are none.
+    pub(super) async fn read_in_batches(
+        &self,
+        region: &Region,
+        buffer: Vec<u8>,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let length = buffer.len();
+        let transfer = Transfer::new(self, region, length)?;
+        let places = transfer.cut_owned(buffer, self.element_size())?;
+        let threads = self.threads_for(length).min(decoders::count());
+        let threads = self.in_flight.map_or(threads, |chunks| threads.min(chunks));
+        let threads = u64::try_from(threads.get()).unwrap_or(1).min(transfer.parts());
+        let batches = Arc::new(Batches {
+            array: self.clone(),
+            region: region.clone(),
+            length,
+            next: AtomicU64::new(0),
+            // Few, so that threads end together; several, where there are very many.
+            batch: transfer
+                .parts()
+                .checked_div(threads.saturating_mul(64))
+                .unwrap_or(0)
+                .clamp(1, 64),
+            buffers: Free::default(),
+            given_up: AtomicBool::new(false),
+        });
+        let end = GiveUp(&batches.given_up);
+        try_join_all((0..threads).map(|_| batches.read(&places))).await?;
+        drop(end);
+        // Every part has been read, and each thread's share in the places dropped.
+        places.into_vec().map_err(|_| interrupted("a chunk is still being decoded"))
+    }
+}
+
+impl Batches {
+    /// Reads on one thread at a time, turn after turn.
+    async fn read(self: &Arc<Self>, places: &OwnedGrid) -> Result<(), ArrayError> {
+        loop {
+            let (batches, places) = (Arc::clone(self), places.clone());
+            let turn = decoders::run(move || batches.turn(&places));
+            if turn.await.map_err(interrupted)?? == Left::Nothing {
+                return Ok(());
+            }
+        }
+    }
+
+    fn turn(&self, places: &OwnedGrid) -> Result<Left, ArrayError> {
+        let begun = Instant::now();
+        let transfer = Transfer::new(&self.array, &self.region, self.length)?;
+        let mut buffers = self.buffers.take();
+        let mut left = Left::Nothing;
+        while !self.given_up.load(Ordering::Relaxed) {
+            if begun.elapsed() > TURN {
+                left = Left::Perhaps;
+                break;
+            }
+            let start = self.next.fetch_add(self.batch, Ordering::Relaxed);
+            if start >= transfer.parts() {
+                break;
+            }
+            let end = start.saturating_add(self.batch).min(transfer.parts());
+            let read = transfer.for_each_part(start..end, |part| {
+                // Each part is visited once, so that its place has not been taken.
+                let Some(mut place) = places.take(&part.number) else { return Ok(()) };
+                self.array.read_part(part, &mut place.lend(), &mut buffers)
+            });
+            // The others are told at once, not when the executor comes to it.
+            read.inspect_err(|_| self.given_up.store(true, Ordering::Relaxed))?;
+        }
+        self.buffers.give(buffers);
+        Ok(left)
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Perhaps,
+}
+
+/// Keeps the threads from beginning further chunks once the read has ended, however it did.
+struct GiveUp<'a>(&'a AtomicBool);
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,200 @@
+//! What can be seen only by whoever holds the decoding threads.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use futures_util::future::join_all;
+use zarr_metadata::ArrayMetadata;
+
+use super::*;
+use crate::store::{ByteRange, Key, MemoryStore, ObjectMeta, Prefix, Store, StoreFuture};
+
+/// Answers at once, and counts how often.
+#[derive(Debug, Default)]
+struct Ready {
+    store: MemoryStore,
+    requests: AtomicUsize,
+}
+
+impl Ready {
+    fn answer(
+        &self,
+        read: impl FnOnce(&MemoryStore, &mut Vec<u8>) -> Result<Option<ObjectMeta>, StoreError>,
+    ) -> StoreFuture<Option<Object>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let mut bytes = Vec::new();
+        let found = read(&self.store, &mut bytes);
+        let found = found.map(|meta| meta.map(|meta| Object { bytes, meta }));
+        Box::pin(std::future::ready(found))
+    }
+}
+
+impl AsyncStore for Ready {
+    fn get(&self, key: &Key, _: Vec<u8>) -> StoreFuture<Option<Object>> {
+        self.answer(|store, bytes| store.get_versioned(key, bytes))
+    }
+
+    fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        _: Vec<u8>,
+    ) -> StoreFuture<Option<Object>> {
+        self.answer(|store, bytes| store.get_ranges(key, ranges, bytes))
+    }
+}
+
+/// All decoding threads, kept from decoding until this is dropped.
+struct Busy {
+    state: Arc<(Mutex<(usize, bool)>, Condvar)>,
+    tasks: Vec<Pin<Box<dyn Future<Output = std::io::Result<()>>>>>,
+    _only: MutexGuard<'static, ()>,
+}
+
+impl Busy {
+    fn new() -> Self {
+        /// Two tests that had half of the threads each would wait for each other.
+        static ONLY: Mutex<()> = Mutex::new(());
+        let only = ONLY.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
+        let mut tasks: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
+        for _ in 0..decoders::count().get() {
+            let state = Arc::clone(&state);
+            let mut task = Box::pin(decoders::run(move || {
+                let mut held = state.0.lock().unwrap();
+                held.0 += 1;
+                state.1.notify_all();
+                drop(state.1.wait_while(held, |held| !held.1).unwrap());
+            }));
+            assert!(poll(task.as_mut()).is_pending());
+            tasks.push(task);
+        }
+        let held = state.0.lock().unwrap();
+        drop(state.1.wait_while(held, |held| held.0 < tasks.len()).unwrap());
+        Self { state, tasks, _only: only }
+    }
+
+    fn release(&mut self) {
+        self.state.0.lock().unwrap().1 = true;
+        self.state.1.notify_all();
+        for task in block_on(join_all(self.tasks.drain(..))) {
+            task.unwrap();
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// On an executor that knows nothing of anything.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Ten chunks, packed; each element is one more than the one before.
+fn array() -> (Arc<Ready>, Array) {
+    let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [100],
+      "data_type": "uint8", "fill_value": 7, "codecs": [{"name": "packbits"}],
+      "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+      "chunk_key_encoding": {"name": "default"}}"#;
+    let face = Arc::new(Ready::default());
+    let metadata = ArrayMetadata::from_json(document).unwrap();
+    let array = Array::create(Arc::new(face.store.clone()), &Prefix::root(), metadata).unwrap();
+    array.write(&Region::from(0..100), &(0..100).collect::<Vec<u8>>()).unwrap();
+    (face, array)
+}
+
+#[test]
+fn the_poller_only_asks_while_others_decode() {
+    let (face, array) = array();
+    for threads in [1, 64] {
+        face.requests.store(0, Ordering::SeqCst);
+        let mut busy = Busy::new();
+        let array = array
+            .clone()
+            .with_threads(NonZeroUsize::new(threads).unwrap())
+            .with_chunks_in_flight(NonZeroUsize::new(4).unwrap());
+        let region = Region::from(0..100);
+        let mut read = pin!(array.read_from(face.clone(), &region, vec![0; 100]));
+        for _ in 0..3 {
+            // Four answers are there, and more would be: but nobody decodes, nor does this thread.
+            assert!(poll(read.as_mut()).is_pending());
+            assert_eq!(face.requests.load(Ordering::SeqCst), 4);
+        }
+        busy.release();
+        assert_eq!(block_on(read).unwrap(), (0..100).collect::<Vec<u8>>());
+        assert_eq!(face.requests.load(Ordering::SeqCst), 10);
+    }
+}
+
+#[test]
+fn a_dropped_read_leaves_nothing_behind() {
+    let (face, array) = array();
+    let mut busy = Busy::new();
+    let shared = Arc::downgrade(&array.shared);
+    let region = Region::from(0..100);
+    let mut read = Box::pin(array.read_from(face.clone(), &region, vec![0; 100]));
+    let mut other = Box::pin(array.read_async(&region));
+    assert!(poll(read.as_mut()).is_pending() && poll(other.as_mut()).is_pending());
+    let asked = face.requests.load(Ordering::SeqCst);
+    drop((read, other));
+    busy.release();
+    drop(array);
+    // What was to be decoded has gone as soon as a thread comes to it.
+    while shared.strong_count() > 0 {
+        thread::yield_now();
+    }
+    assert_eq!(face.requests.load(Ordering::SeqCst), asked);
+}
+
+#[test]
+fn a_panic_goes_on_in_whoever_waits() {
+    for round in 0..2 * decoders::count().get() {
+        let work = decoders::run(move || {
+            panic::resume_unwind(Box::new(round));
+        });
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| block_on(work)));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&round));
+    }
+    assert_eq!(block_on(decoders::run(|| 5)).unwrap(), 5);
+}
+
+#[test]
+fn a_buffer_is_used_again_if_it_is_large_enough() {
+    let (_, array) = array();
+    let region = Region::from(5..25);
+    for (length, capacity, same) in [(100, 100, true), (0, 20, true), (3, 19, false)] {
+        let mut buffer = Vec::with_capacity(capacity);
+        buffer.resize(length, 0xff);
+        let address = buffer.as_ptr();
+        let found = block_on(array.read_async_into(&region, buffer)).unwrap();
+        assert_eq!(found, (5..25).collect::<Vec<u8>>());
+        assert!(!same || (found.as_ptr(), found.capacity()) == (address, capacity));
+    }
+    let beyond = block_on(array.read_async(&Region::from(99..101))).unwrap_err();
+    assert!(matches!(beyond, ArrayError::Region(_)), "{beyond}");
+}
