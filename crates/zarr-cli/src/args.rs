@@ -115,9 +115,22 @@ pub(crate) struct Write {
     /// Which elements, as in numpy; all if left out.
     #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
     pub(crate) region: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
     /// Print what was done as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How elements are written.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Writing {
+    /// Refuse values that would not read back as they are: with bits that packbits leaves out.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Store chunks that hold the fill value only, too; they read the same if they are left out.
+    #[arg(long)]
+    pub(crate) store_empty: bool,
 }
 
 /// Create an array, where there must be nothing yet.
@@ -345,6 +358,8 @@ pub(crate) struct Append {
     /// object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
     /// Print what was done as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

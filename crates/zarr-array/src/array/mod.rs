@@ -86,6 +86,7 @@ pub struct Array {
     #[cfg(feature = "async")]
     in_flight: Option<NonZeroUsize>,
     range_cost: u64,
+    empty_chunks_stored: bool,
 }
 
 /// What all clones of an array have in common.
@@ -186,13 +187,18 @@ impl Array {
             #[cfg(feature = "async")]
             in_flight: None,
             range_cost: RANGE_COST,
+            empty_chunks_stored: false,
         })
     }
 
     /// The same array with another document, and all else as it was set.
-    pub(crate) fn rebound(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
+    pub(crate) fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
+        self.rebound(metadata, self.shared.options)
+    }
+
+    fn rebound(&self, metadata: ArrayMetadata, options: Options) -> Result<Self, ArrayError> {
         let store = Arc::clone(self.store());
-        let new = Self::with_metadata(store, self.prefix(), metadata, self.shared.options)?;
+        let new = Self::with_metadata(store, self.prefix(), metadata, options)?;
         Ok(Self { shared: new.shared, ..self.clone() })
     }
 
@@ -239,6 +245,47 @@ impl Array {
     pub fn with_range_cost(mut self, bytes: u64) -> Self {
         self.range_cost = bytes;
         self
+    }
+
+    /// Whether writes store chunks that hold the fill value only, bit by bit (SD-48), too. They read
+    /// the same if they are not there, which is how they are left if this is not set; stored, they
+    /// tell what was written from what never was.
+    ///
+    /// Of a shard that is stored, inner chunks of the fill value are left out in either case (SD-60).
+    #[must_use]
+    pub fn with_empty_chunks_stored(mut self, stored: bool) -> Self {
+        self.empty_chunks_stored = stored;
+        self
+    }
+
+    /// With other bounds on what decoding may take, or with writes that refuse values which would not
+    /// read back as they are (SD-49).
+    ///
+    /// # Errors
+    /// [`ArrayError`] if the array's chain does not fit them.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::ArrayMetadata;
+    /// use zarr_codec::Options;
+    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
+    /// #   "data_type": "uint16", "fill_value": 0,
+    /// #   "codecs": [{"name": "packbits", "configuration": {"last_bit": 9}}],
+    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+    /// #   "chunk_key_encoding": {"name": "default"}}"#;
+    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    ///
+    /// let samples: Vec<u8> = [1023_u16, 1024, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
+    /// let strict = array.with_options(Options::new().strict(true))?; // 10-bit samples
+    /// assert!(strict.write(&Region::from(0..3), &samples).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_options(self, options: Options) -> Result<Self, ArrayError> {
+        self.rebound(self.metadata().clone(), options)
     }
 
     /// Ranges of an object no further apart than so many bytes are read as one.

@@ -25,8 +25,9 @@ impl Array {
     /// append there meanwhile, or have appended since this array was opened. (One of those that
     /// cannot be decoded is encoded anew.)
     ///
-    /// A chunk that then holds the fill value only, bit by bit, is removed, since it reads the same;
-    /// inner chunks of a shard are left out likewise.
+    /// A chunk that then holds the fill value only, bit by bit, is removed, since it reads the same,
+    /// unless [all are to be stored](Array::with_empty_chunks_stored); inner chunks of a shard are
+    /// left out likewise.
     ///
     /// # Errors
     /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
@@ -84,11 +85,16 @@ impl Array {
                 (content, whole.as_slice())
             }
         };
-        match content {
+        match self.counted_as(content) {
             Encoded::Chunk => replace_vectored(&**self.store(), key, pieces)?,
             Encoded::Empty => remove(&**self.store(), key)?,
         }
         Ok(())
+    }
+
+    /// What an encoded chunk counts as: one of the fill value only as any other, where all are stored.
+    fn counted_as(&self, content: Encoded) -> Encoded {
+        if self.empty_chunks_stored { Encoded::Chunk } else { content }
     }
 
     /// Writes all of a chunk that lies within the array, and keeps what is stored past its end.
@@ -127,7 +133,7 @@ impl Array {
                 // Of a damaged chunk nothing can be kept, and all within the array is at hand.
                 Ok(None) | Err(_) => codec.encode(elements, &padded, self.fill(), encoded, scratch),
             };
-            Ok(change_to(content.map_err(failed)?, current))
+            Ok(change_to(self.counted_as(content.map_err(failed)?), current))
         })
     }
 
@@ -191,7 +197,7 @@ impl Array {
             change(view, bytes)?;
             let content =
                 codec.encode_elements(decoded, self.fill(), encoded, scratch).map_err(failed)?;
-            Ok::<_, ArrayError>(change_to(content, current))
+            Ok::<_, ArrayError>(change_to(self.counted_as(content), current))
         })
     }
 }

@@ -40,7 +40,7 @@ impl Array {
     /// ```
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
         match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
-            NodeMetadata::Array(metadata) => self.rebound(metadata),
+            NodeMetadata::Array(metadata) => self.with_document(metadata),
             NodeMetadata::Group(_) => {
                 Err(ArrayError::NotArray { path: node::display(self.prefix()) })
             }

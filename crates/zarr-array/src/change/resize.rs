@@ -138,7 +138,7 @@ pub(super) fn grown(
         .map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
     let metadata = new_metadata(document.current(), shape, &grid)
         .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
-    array.rebound(metadata)
+    array.with_document(metadata)
 }
 
 /// The document with the grid that the resize led to: an axis that keeps its declaration stays as

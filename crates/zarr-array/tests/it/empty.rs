@@ -70,3 +70,27 @@ fn sd_48_equal_means_bit_by_bit() {
     assert_eq!(stored(&store, &array), [None, Some(8), None]);
     assert_eq!(array.read(&Region::whole(&[10])).expect("reads"), elements);
 }
+
+#[test]
+fn sd_48_chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
+    for codec in [r#"{"name": "bytes"}"#, r#"{"name": "packbits"}"#, SHARD] {
+        let store = Arc::new(MemoryStore::new());
+        let array = array(&store, "uint8", "9", codec).with_empty_chunks_stored(true);
+        let all = Region::whole(&[10]);
+        // Whole chunks, a part of one that is not there, and one whose part makes it so.
+        array.write(&Region::from(0..4), &[9; 4]).expect("writes");
+        assert!(matches!(stored(&store, &array)[..], [Some(_), None, None]));
+        array.write(&Region::from(4..5), &[9]).expect("writes");
+        array.write(&Region::from(6..7), &[8]).expect("writes");
+        array.write(&Region::from(6..7), &[9]).expect("writes");
+        assert!(stored(&store, &array).iter().all(Option::is_some), "{codec}");
+        assert_eq!(array.read(&all).expect("reads"), [9; 10]);
+
+        // Without it, they go as they are written again.
+        array.clone().with_empty_chunks_stored(false).write(&all, &[9; 10]).expect("writes");
+        assert_eq!(stored(&store, &array), [None; 3]);
+        array.write(&all, &[9; 10]).expect("writes");
+        assert!(stored(&store, &array).iter().all(Option::is_some), "{codec}");
+        assert_eq!(array.read(&all).expect("reads"), [9; 10]);
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::chunk_counts;
 use super::resize::{policy, runs};
-use super::write::{Input, c_order};
+use super::write::{Input, c_order, writer};
 use crate::args::Append;
 use crate::chunks;
 use crate::error::CliError;
@@ -15,7 +15,7 @@ use crate::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?.with_update_policy(policy(args.sole_writer));
+    let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;

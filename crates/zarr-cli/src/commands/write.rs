@@ -5,13 +5,14 @@ use std::io::{self, BufReader, Cursor, Read as _};
 use std::path::Path;
 
 use serde_json::json;
+use zarr_kit::codec::Options;
 use zarr_kit::metadata::DataType;
 use zarr_kit::view::{self, CopyError, Element, View};
 use zarr_kit::{Array, Region};
 
 use super::PIECE;
 use super::read::region;
-use crate::args::Write;
+use crate::args::{Write, Writing};
 use crate::error::CliError;
 use crate::format::npy::{self, Npy};
 use crate::place::Place;
@@ -20,7 +21,7 @@ use crate::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
+    let array = writer(&place, args.writing)?;
     let region = region(&array, args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     if !args.json {
@@ -36,6 +37,13 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
         "region": axes.collect::<Vec<_>>(),
     }))?;
     out.finish()
+}
+
+/// The array at a place, to be written as asked for.
+pub(super) fn writer(place: &Place, writing: Writing) -> Result<Array, CliError> {
+    let Writing { strict, store_empty } = writing;
+    let array = place.array()?.with_empty_chunks_stored(store_empty);
+    array.with_options(Options::new().strict(strict)).map_err(|cause| place.failed(cause))
 }
 
 fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {

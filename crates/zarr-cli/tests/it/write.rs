@@ -169,3 +169,34 @@ fn what_was_written_as_json() {
         ],
     ));
 }
+
+#[test]
+fn sd_49_values_that_would_be_cut_are_refused_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let ten_bits = r#"[{"name": "packbits", "configuration": {"last_bit": 9}}]"#;
+    create(folder, "a", "4", "uint16", "4", ten_bits);
+    // 1023, 1, 1024, 2: the third has a bit more.
+    file(folder, "in.raw", [255, 3, 1, 0, 0, 4, 2, 0]);
+    let refused = run_with(folder, &["write", "a", "--from", "in.raw", "--strict"], &[]);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && message.contains("element 2"), "{message}");
+    assert!(!folder.join("a/c").exists());
+    succeed(folder, &["write", "a", "--from", "in.raw"]);
+    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), [255, 3, 1, 0, 0, 0, 2, 0]);
+}
+
+#[test]
+fn chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(folder, "a", "4", "uint8", "2", r#"[{"name": "bytes"}]"#);
+    file(folder, "in.raw", [0, 0, 0, 5]);
+    succeed(folder, &["write", "a", "--from", "in.raw"]);
+    assert!(!folder.join("a/c/0").exists() && folder.join("a/c/1").exists());
+    succeed(folder, &["write", "a", "--from", "in.raw", "--store-empty"]);
+    assert_eq!(std::fs::read(folder.join("a/c/0")).expect("stored"), [0, 0]);
+    file(folder, "more.raw", [0, 0]);
+    succeed(folder, &["append", "a", "--from", "more.raw", "--store-empty"]);
+    assert!(folder.join("a/c/2").exists());
+}
