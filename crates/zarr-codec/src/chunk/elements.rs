@@ -158,7 +158,7 @@ impl ChunkCodec {
                 buffer = encoded.map_err(|kind| chunk_error(place, kind))?;
             }
         }
-        self.encode_leaf(leaf, buffer, fill, Empty::Encode, out, pool)
+        self.encode_leaf(leaf, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
     /// Where elements may stay as they are stored: one view of a leaf that is no shard.

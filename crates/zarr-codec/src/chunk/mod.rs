@@ -3,6 +3,7 @@
 mod bytes;
 mod elements;
 mod pack;
+mod planned;
 mod rows;
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use crate::route::{Fault, Route, Slice, Source};
 use crate::scratch::{Buffer, Bytes, Pool, Scratch};
 
 pub use elements::{ChunkElements, Order};
+pub(crate) use planned::Planned;
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).
 ///
@@ -112,6 +114,11 @@ impl ChunkCodec {
     #[must_use]
     pub fn elements(&self) -> usize {
         self.elements
+    }
+
+    /// Bytes of an element in memory.
+    pub(crate) fn element_size(&self) -> usize {
+        self.bound.element.size()
     }
 
     /// How many bytes the elements have in memory.
@@ -354,7 +361,8 @@ impl ChunkCodec {
                     .route
                     .encode(data, view, moved, fill, pool)
                     .map_err(|kind| chunk_error(place, kind))?;
-                self.encode_leaf(leaf, elements, fill, empty, out, pool)
+                let fill = self.stored_fill(fill);
+                self.encode_leaf(leaf, elements, &fill, empty, out, pool)
             }
             ChunkLeaf::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch),
         }
@@ -378,8 +386,20 @@ impl ChunkCodec {
         }
     }
 
+    /// The element `fill` as the elements of a leaf are before it encodes them: canonical, and
+    /// swapped if they are.
+    pub(crate) fn stored_fill(&self, fill: &[u8]) -> Vec<u8> {
+        let element = &self.bound.element;
+        let mut fill = fill.to_vec();
+        element.canonicalise(&mut fill);
+        if let ChunkLeaf::Elements(leaf) = &self.leaf {
+            swap(&mut fill, element.moved(leaf.swaps(element)));
+        }
+        fill
+    }
+
     /// Encodes elements that are in the leaf's order and, but for what the leaf swaps, in memory's
-    /// form.
+    /// form. So is [`fill`](ChunkCodec::stored_fill).
     fn encode_leaf(
         &self,
         leaf: &ElementLeaf,
@@ -396,10 +416,7 @@ impl ChunkCodec {
         }
         element.check(&elements).map_err(failed)?;
         element.canonicalise(&mut elements);
-        let mut fill = fill.to_vec();
-        element.canonicalise(&mut fill);
-        swap(&mut fill, element.moved(leaf.swaps(element)));
-        let is_empty = fill.len() == element.size() && holds_only(&elements, &fill);
+        let is_empty = fill.len() == element.size() && holds_only(&elements, fill);
         if is_empty && empty == Empty::Leave {
             pool.give(elements);
             return Ok(Encoded::Empty);

@@ -20,6 +20,20 @@ pub(super) fn bind(
     }
 }
 
+/// Refuses bytes that are not those of so many elements.
+pub(crate) fn check(
+    encoded: &[u8],
+    elements: usize,
+    element: &ElementType,
+) -> Result<(), ChunkErrorKind> {
+    let expected = elements.saturating_mul(element.size());
+    if encoded.len() != expected {
+        let (found, expected) = (widen(encoded.len()), widen(expected));
+        return Err(ChunkErrorKind::DecodedLength { found, expected });
+    }
+    element.check(encoded)
+}
+
 pub(super) fn decode<'a>(
     big_endian: bool,
     encoded: Bytes<'a>,
@@ -27,12 +41,7 @@ pub(super) fn decode<'a>(
     element: &ElementType,
     pool: &mut Pool,
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
-    let expected = elements.saturating_mul(element.size());
-    if encoded.len() != expected {
-        let (found, expected) = (widen(encoded.len()), widen(expected));
-        return Err(ChunkErrorKind::DecodedLength { found, expected });
-    }
-    element.check(&encoded)?;
+    check(&encoded, elements, element)?;
     let bytes = if element.is_sub_byte() {
         // Upper bits are ignored and extended anew (SD-18): TensorStore leaves them as they come.
         let mut buffer = encoded.into_buffer(pool)?;

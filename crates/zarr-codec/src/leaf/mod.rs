@@ -1,6 +1,6 @@
 //! The array-to-bytes codecs: where elements lie in the encoded bytes.
 
-mod bytes;
+pub(crate) mod bytes;
 pub(crate) mod packbits;
 pub(crate) mod shard;
 

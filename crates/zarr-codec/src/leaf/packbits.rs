@@ -6,7 +6,7 @@ use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
 use super::{ElementLeaf, LeafElements};
-use crate::compressor::widen;
+use crate::compressor::{reserve, widen};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
@@ -138,6 +138,23 @@ pub(super) fn decode<'a>(
     packing.unpack(packed, &mut unpacked)?;
     encoded.give_to(pool);
     Ok(LeafElements { bytes: Bytes::Taken(unpacked), swapped: false })
+}
+
+/// As [`encode`], to `out`, which is emptied first.
+pub(crate) fn encode_to(
+    packing: &Packing,
+    padding: PaddingEncoding,
+    elements: &[u8],
+    out: &mut Vec<u8>,
+    element: &ElementType,
+) -> Result<(), ChunkErrorKind> {
+    let count = elements.len().checked_div(element.size()).unwrap_or(0);
+    let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements.len()) };
+    let len = packing.encoded_len(count, padding).ok_or_else(too_large)?;
+    out.clear();
+    reserve(out, len)?;
+    out.resize(len, 0);
+    Ok(packing.encode(elements, padding, out)?)
 }
 
 pub(super) fn encode(

@@ -46,24 +46,23 @@ impl ShardChunks {
         self.found = widen(found.len());
         let lengths = found.iter().map(|range| range.end.saturating_sub(range.start));
         self.total = lengths.fold(0, u64::saturating_add);
-        let mut joined: Vec<Range<u64>> = Vec::new();
+        self.parts.clear();
         for range in found {
-            match joined.last_mut() {
-                Some(last) if range.start <= last.end.saturating_add(range_cost) => {
+            match self.parts.last_mut() {
+                Some((last, _)) if range.start <= last.end.saturating_add(range_cost) => {
                     last.end = last.end.max(range.end);
                 }
-                _ => joined.push(range),
+                _ => self.parts.push((range, 0)),
             }
         }
-        self.parts.clear();
         self.ranges.clear();
-        let mut at = 0_usize;
-        for range in joined {
-            let len = range.end.saturating_sub(range.start);
-            self.ranges.push(ByteRange::FromStart { offset: range.start, len });
-            self.parts.push((range, at));
+        let mut next = 0_usize;
+        for (part, at) in &mut self.parts {
+            let len = part.end.saturating_sub(part.start);
+            self.ranges.push(ByteRange::FromStart { offset: part.start, len });
+            *at = next;
             // A sum past the address space is never fetched.
-            at = at.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
+            next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         }
     }
 

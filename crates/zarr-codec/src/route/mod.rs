@@ -39,6 +39,8 @@ pub struct Route {
     shapes: Vec<Vec<usize>>,
     /// The leaf in the shape of each level, where it is a single view there.
     leaf_views: Vec<Option<View>>,
+    /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.
+    order: Option<Vec<usize>>,
     /// The most bytes of a buffer for elements that a shard need not have stored (SD-35).
     limit: u64,
 }
@@ -59,7 +61,8 @@ impl Route {
             leaf_views.push(view.clone());
         }
         leaf_views.reverse();
-        Some(Self { moves, shapes, leaf_views, limit })
+        let order = permutation(&moves, shapes.first()?.len());
+        Some(Self { moves, shapes, leaf_views, order, limit })
     }
 
     /// The leaf's positions in the chunk's own shape, if one strided view holds them.
@@ -129,11 +132,14 @@ impl Route {
             let (expected, found) = (shape.len(), region.len());
             return Err(CopyError::from(ViewError::Rank { expected, found }).into());
         }
-        if let (Source::Shard(shard), Some(order)) = (&mut *source, self.permutation()) {
+        if let (Source::Shard(shard), Some(order)) = (&mut *source, &self.order) {
             check_shape(region, out)?;
+            if self.moves.is_empty() {
+                return shard.decode(region, out);
+            }
             let region: Vec<Slice> =
                 order.iter().filter_map(|axis| region.get(*axis).copied()).collect();
-            return shard.decode(&region, &mut out.permute(&order)?);
+            return shard.decode(&region, &mut out.permute(order)?);
         }
         if is_box(region) {
             return self.down_to(0, source, &mut out.pad(&self.margins(region))?, pool);
@@ -211,7 +217,7 @@ impl Route {
     /// What [`decode`](Route::decode) takes of a shard for `region` and an output of this view, in
     /// the leaf's shape. `None` if that is more than the region.
     pub(crate) fn leaf_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
-        if let Some(order) = self.permutation() {
+        if let Some(order) = &self.order {
             return order.iter().map(|axis| region.get(*axis).copied()).collect();
         }
         if !is_box(region) {
@@ -367,17 +373,6 @@ impl Route {
         }
     }
 
-    /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.
-    fn permutation(&self) -> Option<Vec<usize>> {
-        let identity: Vec<usize> = (0..self.chunk_shape().len()).collect();
-        self.moves.iter().try_fold(identity, |order, step| match step {
-            Move::Transpose { order: step } => {
-                step.iter().map(|axis| order.get(*axis).copied()).collect()
-            }
-            Move::Reshape { .. } => None,
-        })
-    }
-
     /// A view of the chunk's elements in the leaf's shape, if one view can hold it.
     pub(crate) fn leaf_view(&self, view: &View) -> Option<View> {
         let steps = self.moves.iter().zip(self.shapes.iter().skip(1));
@@ -395,6 +390,16 @@ impl Route {
         let shape = self.shapes.get(level).map_or(&[][..], Vec::as_slice);
         Ok(View::contiguous(shape).map_err(CopyError::from)?)
     }
+}
+
+/// The dimensions of a leaf as those of its chunk, where the codecs do no more than reorder them.
+fn permutation(moves: &[Move], rank: usize) -> Option<Vec<usize>> {
+    moves.iter().try_fold((0..rank).collect(), |order: Vec<usize>, step| match step {
+        Move::Transpose { order: step } => {
+            step.iter().map(|axis| order.get(*axis).copied()).collect()
+        }
+        Move::Reshape { .. } => None,
+    })
 }
 
 /// Where the caller's view and the leaf's elements become one copy.

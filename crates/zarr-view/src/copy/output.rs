@@ -5,7 +5,7 @@ use super::grid::OutputGrid;
 use super::plan::{check_destination, check_fill};
 use super::range::{gather, scatter_with};
 use super::{CopyPlan, Element};
-use crate::view::View;
+use crate::view::{View, signed};
 use crate::{CopyError, ViewError, common_shape};
 
 /// A part of a buffer that one thread may write, as a view.
@@ -248,18 +248,88 @@ impl<'a> Output<'a> {
         if !same {
             return Err(CopyError::Plan);
         }
+        // Both offsets lead to the same index; only the first valid position is sure to exist.
+        self.run_moved(plan, self.view.offset(), src, fill)
+    }
+
+    /// Runs a plan at the box that starts at index `at` and has the shape of the plan's destination,
+    /// which is such a box of this output, wherever it starts: one plan serves all boxes of a shape,
+    /// and none of them takes a view of its own.
+    ///
+    /// # Errors
+    /// [`ViewError::Range`] if the box is not within the output, [`CopyError::Plan`] if the plan was
+    /// made for another view or a mask is on either, [`CopyError::ElementSize`], and as
+    /// [`CopyPlan::run`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_view::{CopyPlan, Element, Output, View};
+    ///
+    /// let mut buffer = *b"........";
+    /// let mut whole = Output::new(&mut buffer, &View::contiguous(&[2, 4])?, 1)?;
+    /// let square = whole.view().shrink(&[0..2, 0..2])?;
+    /// let plan = CopyPlan::new(&View::contiguous(&[2, 2])?, &square, Element::new(1))?;
+    /// whole.run_at(&[0, 2], &plan, b"abcd", &[])?;
+    /// assert_eq!(&buffer, b"..ab..cd");
+    /// # Ok::<(), zarr_view::CopyError>(())
+    /// ```
+    pub fn run_at(
+        &mut self,
+        at: &[usize],
+        plan: &CopyPlan,
+        src: &[u8],
+        fill: &[u8],
+    ) -> Result<(), CopyError> {
+        self.check_element(plan.element())?;
+        let planned = plan.dst();
+        let rank = self.view.rank();
+        if self.view.mask().is_some() || planned.mask().is_some() || planned.rank() != rank {
+            return Err(CopyError::Plan);
+        }
+        if at.len() != rank {
+            return Err(ViewError::Rank { expected: rank, found: at.len() }.into());
+        }
+        let mut first = self.view.offset();
+        let boxes = at.iter().zip(planned.shape()).zip(self.view.shape());
+        let strides = planned.strides().iter().zip(self.view.strides());
+        for (axis, (((&start, &count), &size), (planned_stride, stride))) in
+            boxes.zip(strides).enumerate()
+        {
+            if start > size || count > size - start {
+                let end = start.saturating_add(count);
+                return Err(ViewError::Range { axis, start, end, size }.into());
+            }
+            // The stride of a single index leads nowhere, and is 0 in the plan.
+            if count > 1 && planned_stride != stride && !planned.is_empty() {
+                return Err(CopyError::Plan);
+            }
+            // Partial sums may wrap; the whole is the position of an element, unless there is none.
+            first = first.wrapping_add(signed(start).wrapping_mul(*stride));
+        }
+        self.run_moved(plan, first, src, fill)
+    }
+
+    /// Runs a plan whose destination is this output's view or a box of it, moved: where the plan's
+    /// view has its offset, it has `first`.
+    fn run_moved(
+        &mut self,
+        plan: &CopyPlan,
+        first: isize,
+        src: &[u8],
+        fill: &[u8],
+    ) -> Result<(), CopyError> {
         plan.check(src, fill)?;
+        let planned = plan.dst();
         if planned.is_masked_out() {
             return Ok(());
         }
-        // Both offsets lead to the same index; only the first valid position is sure to exist.
-        let moved = self.view.offset().wrapping_sub(planned.offset());
+        let moved = first.wrapping_sub(planned.offset());
         let moved = moved.wrapping_mul(self.size.cast_signed());
         let start = self.start.wrapping_offset(moved);
         #[expect(unsafe_code, reason = "writes elements that this output owns")]
-        // SAFETY: the plan writes at its own view's positions from `start`, which are this
-        // output's positions from `self.start`. They lie within the buffer and belong to this
-        // output alone, which is borrowed exclusively. `check` has passed.
+        // SAFETY: the plan writes at its own view's positions from `start`, which are those of this
+        // output, or of a box of it, from `self.start`. They lie within the buffer and belong to
+        // this output alone, which is borrowed exclusively. `check` has passed.
         unsafe {
             plan.run_unchecked(src, start, fill);
         }

@@ -1,6 +1,8 @@
 use std::thread;
 
-use zarr_view::{CopyError, CopyPlan, Element, Output, View, copy, copy_in_order, zeroed};
+use zarr_view::{
+    CopyError, CopyPlan, Element, Output, View, ViewError, copy, copy_in_order, zeroed,
+};
 
 use crate::oracle;
 use crate::rng::Rng;
@@ -91,6 +93,73 @@ fn a_plan_runs_on_every_output_of_its_strides() {
     let mut small = [0; 6];
     let mut output = Output::new(&mut small, &View::contiguous(&[2, 3]).unwrap(), 1).unwrap();
     assert_eq!(output.run(&plan.unwrap(), &[0; 6], &[]), Err(CopyError::Plan));
+}
+
+#[test]
+fn a_plan_runs_at_every_box_of_its_shape() {
+    // Outputs of several strides, single indices and turned axes among them.
+    let views = [
+        View::contiguous(&[4, 5]).unwrap(),
+        View::contiguous(&[5, 4]).unwrap().permute(&[1, 0]).unwrap(),
+        View::contiguous(&[4, 5]).unwrap().flip(0).unwrap(),
+        View::contiguous(&[8, 10]).unwrap().slice(0, 1, 2, 4).unwrap().slice(1, 2, 1, 5).unwrap(),
+        View::contiguous(&[1, 5]).unwrap(),
+        View::contiguous(&[4, 1]).unwrap(),
+    ];
+    for view in &views {
+        let &[rows, columns] = view.shape() else { panic!() };
+        for (height, width) in (0..=rows).flat_map(|h| (0..=columns).map(move |w| (h, w))) {
+            let chunk = View::contiguous(&[height, width]).unwrap();
+            let source: Vec<u8> = (1..=20).collect();
+            let made = view.shrink(&[rows - height..rows, 0..width]).unwrap();
+            let plan = CopyPlan::new(&chunk, &made, Element::new(1)).unwrap();
+            for (row, column) in
+                (0..=rows - height).flat_map(|r| (0..=columns - width).map(move |c| (r, c)))
+            {
+                let (mut found, mut wanted) = (vec![0; 80], vec![0; 80]);
+                let mut output = Output::new(&mut found, view, 1).unwrap();
+                output.run_at(&[row, column], &plan, &source, &[]).unwrap();
+                let place = view.shrink(&[row..row + height, column..column + width]).unwrap();
+                copy(&chunk, &source, &place, &mut wanted, Element::new(1), &[]).unwrap();
+                assert_eq!(found, wanted, "{view:?} {height} {width} {row} {column}");
+            }
+            let mut buffer = vec![0; 80];
+            let mut output = Output::new(&mut buffer, view, 1).unwrap();
+            let refused = output.run_at(&[rows - height + 1, 0], &plan, &source, &[]);
+            let (start, end) = (rows - height + 1, rows + 1);
+            let range = ViewError::Range { axis: 0, start, end, size: rows };
+            assert_eq!(refused, Err(range.into()));
+            let refused = output.run_at(&[0, usize::MAX], &plan, &source, &[]);
+            assert!(matches!(refused, Err(CopyError::View(ViewError::Range { axis: 1, .. }))));
+            assert_eq!(buffer, [0; 80]);
+        }
+    }
+}
+
+#[test]
+fn a_plan_runs_at_no_box_of_other_strides() {
+    let square = View::contiguous(&[2, 2]).unwrap();
+    let plan = |place: &View| CopyPlan::new(&square, place, Element::new(1)).unwrap();
+    let mut buffer = [0; 24];
+    let wide = View::contiguous(&[4, 6]).unwrap();
+    let mut output = Output::new(&mut buffer, &wide, 1).unwrap();
+    let inside = wide.shrink(&[0..2, 0..2]).unwrap();
+    let ok = plan(&inside);
+    let at = [1, 1];
+    let mut refused = |plan: &CopyPlan, at: &[usize]| output.run_at(at, plan, b"abcd", &[]);
+    assert_eq!(refused(&plan(&square), &at), Err(CopyError::Plan));
+    let turned = inside.permute(&[1, 0]).unwrap();
+    assert_eq!(refused(&plan(&turned), &at), Err(CopyError::Plan));
+    let masked = inside.with_mask(&[(0, 1), (0, 2)]).unwrap();
+    assert_eq!(refused(&plan(&masked), &at), Err(CopyError::Plan));
+    let rank = ViewError::Rank { expected: 2, found: 1 };
+    assert_eq!(refused(&ok, &[1]), Err(rank.into()));
+    let wider = CopyPlan::new(&square, &inside, Element::new(2)).unwrap();
+    assert!(matches!(refused(&wider, &at), Err(CopyError::ElementSize { .. })));
+    let mut padded = output.pad(&[(0, 1), (0, 0)]).unwrap();
+    assert_eq!(padded.run_at(&at, &ok, b"abcd", &[]), Err(CopyError::Plan));
+    assert!(matches!(output.run_at(&at, &ok, b"abc", &[]), Err(CopyError::Source { .. })));
+    assert_eq!(buffer, [0; 24]);
 }
 
 #[test]

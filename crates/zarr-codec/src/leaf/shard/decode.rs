@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use zarr_metadata::IndexLocation;
-use zarr_view::{CopyError, Output, ViewError};
+use zarr_view::{CopyError, CopyPlan, Element, Output, View, ViewError};
 
-use super::{ShardCodec, ShardIndex, unravel};
+use super::{ShardCodec, ShardIndex, advance, unravel};
+use crate::chunk::Planned;
 use crate::compressor::widen;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::range::ByteRange;
@@ -77,6 +78,13 @@ struct Piece {
     target: Range<usize>,
 }
 
+impl Piece {
+    /// Whether it is the whole dimension, of `size` indices, of its inner chunk.
+    fn is_whole(&self, size: usize) -> bool {
+        self.indices == Slice::from(0..size)
+    }
+}
+
 impl<'s> ShardDecoder<'s> {
     /// Parses the index of `encoded`, a whole shard.
     pub(crate) fn new(
@@ -133,49 +141,110 @@ impl<'s> ShardDecoder<'s> {
         let codec = self.codec;
         let mut axes = Vec::with_capacity(region.len());
         for ((slice, inner), count) in region.iter().zip(codec.inner.shape()).zip(&codec.grid) {
-            let pieces = pieces(slice, *inner, *count)?;
+            let pieces: Vec<Piece> = pieces(slice, *inner, *count)?.collect();
             if pieces.is_empty() {
                 return Ok(());
             }
             axes.push(pieces);
         }
+        let mut places = None;
         let mut at = vec![0_usize; axes.len()];
         loop {
-            let chosen: Vec<&Piece> =
-                at.iter().zip(&axes).filter_map(|(at, pieces)| pieces.get(*at)).collect();
-            self.decode_chunk(&chosen, out)?;
-            // The next cell, the last dimension fastest.
-            let turned = at.iter_mut().zip(&axes).rev().find_map(|(at, pieces)| {
-                *at = at.saturating_add(1);
-                if *at < pieces.len() {
-                    return Some(());
-                }
-                *at = 0;
-                None
+            let pieces = || at.iter().zip(&axes).filter_map(|(at, pieces)| pieces.get(*at));
+            let number = pieces().zip(&codec.grid).fold(0_usize, |number, (piece, count)| {
+                number.saturating_mul(*count).saturating_add(piece.chunk)
             });
-            if turned.is_none() {
+            if pieces().zip(codec.inner.shape()).all(|(piece, size)| piece.is_whole(*size)) {
+                let places = match &mut places {
+                    Some(places) => places,
+                    none => none.insert(Places::new(codec, self.fill, &targets(pieces()), out)?),
+                };
+                self.decode_whole(number, pieces(), places, out)?;
+            } else {
+                self.decode_part(number, pieces(), out)?;
+            }
+            if !advance(&mut at, axes.iter().map(Vec::len)) {
                 return Ok(());
             }
         }
     }
 
+    /// Writes all of one inner chunk.
+    fn decode_whole<'p>(
+        &mut self,
+        number: usize,
+        pieces: impl Iterator<Item = &'p Piece> + Clone,
+        places: &mut Places<'s>,
+        out: &mut Output<'_>,
+    ) -> Result<(), Fault> {
+        let Places { chunks, fill, at } = places;
+        at.clear();
+        at.extend(pieces.clone().map(|piece| piece.target.start));
+        match (self.index.range(number), chunks, fill) {
+            (None, _, Some(fill)) => Ok(out.run_at(at, fill, self.fill, &[])?),
+            (Some(range), Some(chunks), _) => {
+                let encoded = self.encoded(&range);
+                let decoded = chunks.decode(encoded, at, out, &mut self.scratch.inner);
+                Ok(decoded.map_err(|error| self.codec.within(error, number))?)
+            }
+            _ => self.decode_part(number, pieces, out),
+        }
+    }
+
     /// Writes the part that a region takes of one inner chunk.
-    fn decode_chunk(&mut self, pieces: &[&Piece], out: &mut Output<'_>) -> Result<(), Fault> {
-        let codec = self.codec;
-        let number = pieces.iter().zip(&codec.grid).fold(0_usize, |number, (piece, count)| {
-            number.saturating_mul(*count).saturating_add(piece.chunk)
-        });
-        let target: Vec<Range<usize>> = pieces.iter().map(|piece| piece.target.clone()).collect();
-        let mut out = out.shrink(&target)?;
+    fn decode_part<'p>(
+        &mut self,
+        number: usize,
+        pieces: impl Iterator<Item = &'p Piece> + Clone,
+        out: &mut Output<'_>,
+    ) -> Result<(), Fault> {
+        let mut out = out.shrink(&targets(pieces.clone()))?;
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
         };
-        // Within the shard, as parsing the index has checked, and fetched if only parts were.
-        let encoded = self.available.get(&range).unwrap_or_default();
-        let indices: Vec<Slice> = pieces.iter().map(|piece| piece.indices).collect();
-        let decoded =
-            codec.inner.decode(encoded, &indices, &mut out, self.fill, &mut self.scratch.inner);
-        decoded.map_err(|error| error.in_inner_chunk(&unravel(number, &codec.grid)).into())
+        let encoded = self.encoded(&range);
+        let indices: Vec<Slice> = pieces.map(|piece| piece.indices).collect();
+        let (inner, scratch) = (&self.codec.inner, &mut self.scratch.inner);
+        let decoded = inner.decode(encoded, &indices, &mut out, self.fill, scratch);
+        Ok(decoded.map_err(|error| self.codec.within(error, number))?)
+    }
+
+    /// The bytes of an inner chunk: within the shard, as parsing the index has checked, and fetched
+    /// if only parts were.
+    fn encoded(&self, range: &Range<u64>) -> &'s [u8] {
+        self.available.get(range).unwrap_or_default()
+    }
+}
+
+/// Where the pieces of a region's dimensions go in it.
+fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Range<usize>> {
+    pieces.map(|piece| piece.target.clone()).collect()
+}
+
+/// How the whole inner chunks of a region go to their places, worked out for the first of them.
+struct Places<'s> {
+    /// Those that are there, if they are small.
+    chunks: Option<Planned<'s>>,
+    /// Those that are not, if the fill value is an element.
+    fill: Option<CopyPlan>,
+    /// The first index of the place of the one at hand.
+    at: Vec<usize>,
+}
+
+impl<'s> Places<'s> {
+    /// `first` is the place in `out` of one of them.
+    fn new(
+        codec: &'s ShardCodec,
+        fill: &[u8],
+        first: &[Range<usize>],
+        out: &Output<'_>,
+    ) -> Result<Self, CopyError> {
+        let place = out.view().shrink(first)?;
+        let element = Element::new(out.element_size());
+        let one = View::new(place.shape(), &vec![0; place.rank()], 0)?;
+        let fill = Some(CopyPlan::new(&one, &place, element)?)
+            .filter(|_| place.mask().is_none() && fill.len() == element.size());
+        Ok(Self { chunks: Planned::decoder(&codec.inner, &place), fill, at: Vec::new() })
     }
 }
 
@@ -188,6 +257,11 @@ impl Drop for ShardDecoder<'_> {
 }
 
 impl ShardCodec {
+    /// An error of one of the inner chunks.
+    fn within(&self, error: ChunkError, number: usize) -> ChunkError {
+        error.in_inner_chunk(&unravel(number, &self.grid))
+    }
+
     /// The numbers of the inner chunks that a region meets, ascending. `None` if it does not fit.
     pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<usize>> {
         if region.len() != self.grid.len() {
@@ -199,7 +273,7 @@ impl ShardCodec {
             let before = std::mem::take(&mut numbers);
             for number in before {
                 let row = number.checked_mul(*count)?;
-                numbers.extend(pieces.iter().map(|piece| row.saturating_add(piece.chunk)));
+                numbers.extend(pieces.clone().map(|piece| row.saturating_add(piece.chunk)));
             }
         }
         Some(numbers)
@@ -222,7 +296,11 @@ impl ShardCodec {
 }
 
 /// What a slice of one dimension takes of each of `count` inner chunks of `inner` indices.
-fn pieces(slice: &Slice, inner: usize, count: usize) -> Result<Vec<Piece>, Fault> {
+fn pieces(
+    slice: &Slice,
+    inner: usize,
+    count: usize,
+) -> Result<impl Iterator<Item = Piece> + Clone, Fault> {
     let Slice { start, count: wanted, step } = *slice;
     let size = inner.saturating_mul(count);
     let step = step.max(1);
@@ -232,21 +310,21 @@ fn pieces(slice: &Slice, inner: usize, count: usize) -> Result<Vec<Piece>, Fault
         let error = ViewError::Slice { axis: 0, start, step, count: wanted, size };
         return Err(CopyError::from(error).into());
     }
-    let mut pieces = Vec::new();
     let mut done = 0_usize;
-    while done < wanted {
+    Ok(std::iter::from_fn(move || {
+        if done >= wanted {
+            return None;
+        }
         // Below `size`, as the last index is.
         let first = start.saturating_add(done.saturating_mul(step));
         let chunk = first.checked_div(inner).unwrap_or(0);
         let within = first.checked_rem(inner).unwrap_or(0);
         let left = inner.saturating_sub(within).div_ceil(step);
         let taken = left.min(wanted.saturating_sub(done)).max(1);
-        let end = done.saturating_add(taken);
-        let indices = Slice { start: within, count: taken, step };
-        pieces.push(Piece { chunk, indices, target: done..end });
-        done = end;
-    }
-    Ok(pieces)
+        let target = done..done.saturating_add(taken);
+        done = target.end;
+        Some(Piece { chunk, indices: Slice { start: within, count: taken, step }, target })
+    }))
 }
 
 /// A range of the format within bytes in memory.

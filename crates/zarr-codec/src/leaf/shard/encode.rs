@@ -7,11 +7,11 @@ use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, View};
 
 use super::index::ABSENT;
-use super::{ShardCodec, unravel};
-use crate::chunk::{Empty, Encoded, Input};
+use super::{ShardCodec, advance};
+use crate::chunk::{Empty, Encoded, Input, Planned};
 use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::scratch::ShardScratch;
+use crate::scratch::{Scratch, ShardScratch};
 
 impl ShardCodec {
     /// Encodes a shard into `out`, which is emptied first.
@@ -36,28 +36,27 @@ impl ShardCodec {
         let chunks = self.grid.iter().fold(1_usize, |n, count| n.saturating_mul(*count));
         reserve(index, chunks.saturating_mul(16)).map_err(failed)?;
         let mut result = Encoded::Empty;
-        for number in 0..chunks {
-            let at = unravel(number, &self.grid);
-            let part = self.part(input.view, &at).map_err(|error| failed(error.into()))?;
-            let content = self
-                .inner
-                .encode_unless_empty(Input { view: &part, ..input }, Empty::Leave, encoded, inner)
-                .map_err(|error| error.in_inner_chunk(&at))?;
+        let mut source = InnerChunks::new(self, input);
+        let mut at = vec![0; self.grid.len()];
+        for _ in 0..chunks {
+            let content =
+                source.encode(&at, encoded, inner).map_err(|error| error.in_inner_chunk(&at))?;
             let (offset, length) = match content {
-                Encoded::Empty => (ABSENT, ABSENT),
-                Encoded::Chunk => {
+                None => (ABSENT, ABSENT),
+                Some(bytes) => {
                     result = Encoded::Chunk;
                     let offset = widen(out.len());
                     // Doubling, since nobody knows what the inner chunks come to.
-                    out.try_reserve(encoded.len()).map_err(|_| {
-                        failed(ChunkErrorKind::OutOfMemory { bytes: widen(encoded.len()) })
+                    out.try_reserve(bytes.len()).map_err(|_| {
+                        failed(ChunkErrorKind::OutOfMemory { bytes: widen(bytes.len()) })
                     })?;
-                    out.extend_from_slice(encoded);
-                    (offset, widen(encoded.len()))
+                    out.extend_from_slice(bytes);
+                    (offset, widen(bytes.len()))
                 }
             };
             index.extend_from_slice(&offset.to_le_bytes());
             index.extend_from_slice(&length.to_le_bytes());
+            advance(&mut at, self.grid.iter().copied());
         }
         if result == Encoded::Empty && empty == Empty::Leave {
             return Ok(result);
@@ -78,12 +77,57 @@ impl ShardCodec {
         }
         Ok(result)
     }
+}
 
+/// The elements of a shard, to be encoded an inner chunk at a time.
+struct InnerChunks<'a> {
+    codec: &'a ShardCodec,
+    input: Input<'a>,
+    /// How each inner chunk is encoded, and what it is compared with, if they are small.
+    planned: Option<(Planned<'a>, Vec<u8>)>,
+}
+
+impl<'a> InnerChunks<'a> {
+    fn new(codec: &'a ShardCodec, input: Input<'a>) -> Self {
+        let unmasked = Some(input.view).filter(|view| view.mask().is_none());
+        let planned = unmasked.and_then(|view| Planned::encoder(&codec.inner, view.strides()));
+        let planned = planned.map(|planned| (planned, codec.inner.stored_fill(input.fill)));
+        Self { codec, input, planned }
+    }
+
+    /// Encodes the inner chunk at `at`: its bytes, in `out` or elsewhere, or nothing if it need not
+    /// be stored.
+    fn encode<'b>(
+        &'b mut self,
+        at: &[usize],
+        out: &'b mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<&'b [u8]>, ChunkError> {
+        let Self { codec, input, .. } = *self;
+        let inner = &codec.inner;
+        let Some((planned, fill)) = &mut self.planned else {
+            let part = codec.part(input.view, at).map_err(|error| {
+                ChunkError::new(&codec.place.path, &codec.place.name, error.into())
+            })?;
+            let input = Input { view: &part, ..input };
+            let content = inner.encode_unless_empty(input, Empty::Leave, out, scratch)?;
+            return Ok((content == Encoded::Chunk).then_some(out));
+        };
+        // Within the view, as the grid's cells make up its shape, so that nothing overflows.
+        let steps = at.iter().zip(inner.shape()).zip(input.view.strides());
+        let first = steps.fold(input.view.offset(), |first, ((at, size), stride)| {
+            first.wrapping_add(at.wrapping_mul(*size).cast_signed().wrapping_mul(*stride))
+        });
+        let first = first.cast_unsigned().saturating_mul(inner.element_size());
+        planned.encode(input.data.get(first..).unwrap_or_default(), fill, out, scratch)
+    }
+}
+
+impl ShardCodec {
     /// The elements of the inner chunk at `at`.
     fn part(&self, view: &View, at: &[usize]) -> Result<View, CopyError> {
-        let ranges: Vec<Range<usize>> = at
-            .iter()
-            .zip(self.inner.shape())
+        let sizes = at.iter().zip(self.inner.shape());
+        let ranges: Vec<Range<usize>> = sizes
             .map(|(at, size)| {
                 let start = at.saturating_mul(*size);
                 start..start.saturating_add(*size)

@@ -213,6 +213,18 @@ impl ShardCodec {
     }
 }
 
+/// Goes on to the next cell of a grid in C order; `false` past the last one.
+fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bool {
+    for (at, count) in at.iter_mut().rev().zip(grid.rev()) {
+        *at = at.saturating_add(1);
+        if *at < count {
+            return true;
+        }
+        *at = 0;
+    }
+    false
+}
+
 /// The indices of cell `number`, in C order, of a grid.
 fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
     let mut index = vec![0; grid.len()];

@@ -4,6 +4,7 @@
 ///
 /// # Safety
 /// They are valid for reads and writes from `start`; `unit` divides `bytes`.
+#[inline]
 pub(super) unsafe fn in_place(start: *mut u8, bytes: usize, unit: usize) {
     if unit > 1 {
         // SAFETY: the caller's; the bytes were written before.

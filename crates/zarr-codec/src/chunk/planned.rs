@@ -1,0 +1,157 @@
+//! Many small chunks of one shape, as shards have them: what they share is worked out once.
+//!
+//! The inner chunks of a shard lie in the caller's memory at the same strides, so that one plan
+//! copies the elements of each of them. Views and a plan of its own would take a chunk of 16 x 16
+//! longer than all else.
+//!
+//! Where no bytes-to-bytes codec is in between, elements go straight from the encoded bytes, or by
+//! way of one buffer if they are packed. Even to pass a pool's buffers on costs: what was just
+//! written to a structure and is read in another width waits until all stores before it are done,
+//! the rows of the last chunk among them, which are far apart and not in the cache.
+
+use zarr_view::{CopyPlan, Output, View};
+
+use super::{ChunkCodec, ChunkLeaf, Empty, Encoded, chunk_error, holds_only};
+use crate::chain::Bound;
+use crate::compressor::reserve;
+use crate::error::{ChunkError, ChunkErrorKind};
+use crate::leaf::{ElementLeaf, LeafElements, bytes, packbits};
+use crate::scratch::{Bytes, Scratch};
+
+/// Bytes of elements from which on a chunk has a view and a plan of its own: it can then be
+/// decompressed or unpacked where it goes, which saves more than they cost.
+const SMALL: usize = 64 << 10;
+
+/// How small chunks get from the caller's memory, or to it.
+pub(crate) struct Planned<'c> {
+    codec: &'c ChunkCodec,
+    leaf: &'c ElementLeaf,
+    copy: CopyPlan,
+    /// The elements of a chunk in the leaf's order, where they are made of its bytes or these of
+    /// them; empty until then.
+    elements: Vec<u8>,
+}
+
+impl<'c> Planned<'c> {
+    /// How chunks are decoded to boxes of an output whose view, cut to one of them, is `place`.
+    /// `None` where each is better decoded by itself.
+    pub(crate) fn decoder(codec: &'c ChunkCodec, place: &View) -> Option<Self> {
+        let (leaf, view) = codec.small_leaf()?;
+        if place.mask().is_some() {
+            return None;
+        }
+        let element = &codec.bound.element;
+        let copy = CopyPlan::new(view, place, element.moved(leaf.swaps(element))).ok()?;
+        Some(Self { codec, leaf, copy, elements: Vec::new() })
+    }
+
+    /// How chunks are encoded from boxes of a view, without a mask, of these strides. `None` where
+    /// each is better encoded by itself.
+    pub(crate) fn encoder(codec: &'c ChunkCodec, strides: &[isize]) -> Option<Self> {
+        let (leaf, view) = codec.small_leaf()?;
+        // From the first element on, which no other may come before.
+        let source = View::new(codec.shape(), strides, 0).ok()?;
+        let element = &codec.bound.element;
+        let copy = CopyPlan::new(&source, view, element.moved(leaf.swaps(element))).ok()?;
+        Some(Self { codec, leaf, copy, elements: Vec::new() })
+    }
+
+    /// Decodes a chunk to the box of `out` that starts at index `at`.
+    pub(crate) fn decode(
+        &mut self,
+        encoded: &[u8],
+        at: &[usize],
+        out: &mut Output<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let Bound { element, leaf_place: place, bytes: byte_codecs, .. } = &*self.codec.bound;
+        let failed = |kind| chunk_error(place, kind);
+        let mut run = |copy: &CopyPlan, elements: &[u8]| {
+            out.run_at(at, copy, elements, &[]).map_err(|error| failed(error.into()))
+        };
+        match self.leaf {
+            ElementLeaf::Bytes { .. } if byte_codecs.is_empty() && !element.is_sub_byte() => {
+                bytes::check(encoded, self.codec.elements, element).map_err(failed)?;
+                return run(&self.copy, encoded);
+            }
+            ElementLeaf::Packbits { packing, padding } if byte_codecs.is_empty() => {
+                // The length is checked before memory in proportion to the elements is asked for.
+                let elements = self.codec.elements;
+                let packed = packing.packed_bits(encoded, elements, *padding);
+                let packed = packed.map_err(|error| failed(error.into()))?;
+                self.make_room().map_err(failed)?;
+                packing.unpack(packed, &mut self.elements).map_err(|error| failed(error.into()))?;
+                return run(&self.copy, &self.elements);
+            }
+            _ => {}
+        }
+        let pool = &mut scratch.pool;
+        let bytes = self.codec.decode_bytes(Bytes::Lent(encoded), pool)?;
+        let decoded = self.leaf.decode(bytes, self.codec.elements, element, pool);
+        let LeafElements { bytes, .. } = decoded.map_err(failed)?;
+        run(&self.copy, &bytes)?;
+        bytes.give_to(pool);
+        Ok(())
+    }
+
+    /// Encodes the chunk whose first element is the first of `data`: its bytes, here or in `out`, or
+    /// nothing if all its elements are `fill`, which is as
+    /// [`stored_fill`](ChunkCodec::stored_fill) says.
+    pub(crate) fn encode<'b>(
+        &'b mut self,
+        data: &[u8],
+        fill: &[u8],
+        out: &'b mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<&'b [u8]>, ChunkError> {
+        let Bound { element, leaf_place: place, bytes: byte_codecs, options, .. } =
+            &*self.codec.bound;
+        let failed = |kind| chunk_error(place, kind);
+        self.codec.check_writable()?;
+        if byte_codecs.is_empty() {
+            self.make_room().map_err(failed)?;
+            let copied = self.copy.run(data, &mut self.elements, &[]);
+            copied.map_err(|error| failed(error.into()))?;
+            if options.strict {
+                self.leaf.check_survival(&self.elements, element).map_err(failed)?;
+            }
+            element.check(&self.elements).map_err(failed)?;
+            element.canonicalise(&mut self.elements);
+            if fill.len() == element.size() && holds_only(&self.elements, fill) {
+                return Ok(None);
+            }
+            let ElementLeaf::Packbits { packing, padding } = self.leaf else {
+                return Ok(Some(&self.elements));
+            };
+            let packed = packbits::encode_to(packing, *padding, &self.elements, out, element);
+            return packed.map(|()| Some(&**out)).map_err(failed);
+        }
+        let pool = &mut scratch.pool;
+        self.codec.share_memory(self.leaf, out, pool);
+        let taken = pool.take(self.codec.elements.saturating_mul(element.size()));
+        let mut elements = taken.map_err(failed)?;
+        let copied = self.copy.run(data, &mut elements, &[]);
+        copied.map_err(|error| failed(error.into()))?;
+        let content = self.codec.encode_leaf(self.leaf, elements, fill, Empty::Leave, out, pool)?;
+        Ok((content == Encoded::Chunk).then_some(out))
+    }
+
+    /// Has room for the elements of a chunk.
+    fn make_room(&mut self) -> Result<(), ChunkErrorKind> {
+        let len = self.codec.elements.saturating_mul(self.codec.element_size());
+        if self.elements.len() != len {
+            reserve(&mut self.elements, len)?;
+            self.elements.resize(len, 0);
+        }
+        Ok(())
+    }
+}
+
+impl ChunkCodec {
+    /// The leaf, and its positions in the chunk's shape, if one plan can serve all chunks.
+    fn small_leaf(&self) -> Option<(&ElementLeaf, &View)> {
+        let ChunkLeaf::Elements(leaf) = &self.leaf else { return None };
+        let bytes = self.elements.saturating_mul(self.bound.element.size());
+        Some((leaf, self.route.view().filter(|_| bytes <= SMALL)?))
+    }
+}
