@@ -31,3 +31,5 @@ mod seattle;
 mod store;
 #[cfg(test)]
 mod workload;
+#[cfg(test)]
+mod wrapper;

@@ -1,16 +1,15 @@
 //! Regions of chunks that need not be read whole: what they read, and that it is right.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use zarr_array::store::{
-    ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
-};
+use zarr_array::store::{ByteRange, Key, MemoryStore, ObjectMeta, Prefix, Store, StoreError};
 use zarr_array::{Array, AxisRegion, PlannedChunk, Region};
 use zarr_metadata::ArrayMetadata;
+
+use crate::wrapper::hand_on;
 
 /// A store that counts the bytes it gives.
 #[derive(Debug, Default)]
@@ -86,37 +85,7 @@ impl Store for Counting {
         Ok(found)
     }
 
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.head(key)
-    }
-
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        self.inner.put(key, bytes)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key)
-    }
-
-    fn list(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list(prefix, visit)
-    }
-
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list_dir(prefix, visit)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.inner.lock(key)
-    }
+    hand_on!(inner: head put delete list list_dir lock);
 }
 
 fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Counting>, Array) {

@@ -2,15 +2,14 @@
 //! between, and hold the same bytes as by way of one.
 
 use std::io::IoSlice;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{
-    ByteRange, DirEntry, Key, LockGuard, MemoryStore, ObjectMeta, Prefix, Store, StoreError,
-};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreError};
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
+
+use crate::wrapper::hand_on;
 
 /// Counts the objects that come in several pieces, and takes none so where it is told not to.
 #[derive(Debug)]
@@ -32,54 +31,7 @@ impl Store for Pieces {
         self.inner.put_vectored(key, pieces)
     }
 
-    fn get_versioned(
-        &self,
-        key: &Key,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.get_versioned(key, out)
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.get_ranges(key, ranges, out)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.head(key)
-    }
-
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        self.inner.put(key, bytes)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key)
-    }
-
-    fn list(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list(prefix, visit)
-    }
-
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list_dir(prefix, visit)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.inner.lock(key)
-    }
+    hand_on!(inner: get_versioned get_ranges head put delete list list_dir lock);
 }
 
 /// The same array in a store that takes pieces and in one that does not.

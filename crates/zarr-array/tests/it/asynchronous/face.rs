@@ -1,14 +1,14 @@
 //! A store with an asynchronous face whose answers come when and in the order that a test wants.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 use zarr_array::store::{
-    AsyncStore, ByteRange, DirEntry, Key, LockGuard, Object, ObjectMeta, Prefix, Store, StoreError,
-    StoreFuture,
+    AsyncStore, ByteRange, Key, Object, ObjectMeta, Store, StoreError, StoreFuture,
 };
+
+use crate::wrapper::hand_on;
 
 type Answer = Result<Option<Object>, StoreError>;
 type Waiting = (oneshot::Sender<Answer>, Answer);
@@ -98,52 +98,5 @@ impl Store for Faced {
         NonZeroUsize::MIN.saturating_add(999)
     }
 
-    fn get_versioned(
-        &self,
-        key: &Key,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.get_versioned(key, out)
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.get_ranges(key, ranges, out)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.head(key)
-    }
-
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        self.inner.put(key, bytes)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key)
-    }
-
-    fn list(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list(prefix, visit)
-    }
-
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.list_dir(prefix, visit)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.inner.lock(key)
-    }
+    hand_on!(inner: get_versioned get_ranges head put delete list list_dir lock);
 }

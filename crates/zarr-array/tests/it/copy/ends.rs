@@ -1,18 +1,15 @@
 //! Copies whose source is their target, lies in it, or is none to be copied.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_array::copy::{CopyOptions, MARKER, Side, TransferError, copy_array, copy_tree};
-use zarr_array::store::{
-    ByteRange, DirEntry, Key, LocalStore, LockGuard, MemoryStore, ObjectMeta, Prefix, Store,
-    StoreError, StoreOptions, open_url,
-};
+use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreOptions, open_url};
 use zarr_array::{Array, Group, Region};
 use zarr_metadata::GroupMetadata;
 
 use super::{LITTLE, SHAPE, elements, metadata, regular};
 use crate::workload::objects;
+use crate::wrapper::hand_on;
 
 type Shared = Arc<dyn Store>;
 
@@ -205,54 +202,7 @@ fn buckets_are_told_by_name_and_endpoint() {
 struct Nameless(MemoryStore);
 
 impl Store for Nameless {
-    fn get_versioned(
-        &self,
-        key: &Key,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.0.get_versioned(key, out)
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.0.get_ranges(key, ranges, out)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.0.head(key)
-    }
-
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        self.0.put(key, bytes)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.0.delete(key)
-    }
-
-    fn list(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.0.list(prefix, visit)
-    }
-
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.0.list_dir(prefix, visit)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.0.lock(key)
-    }
+    hand_on!(0: get_versioned get_ranges head put delete list list_dir lock);
 }
 
 #[test]
