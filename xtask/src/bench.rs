@@ -176,6 +176,8 @@ fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     run.peer("array-bench", "array-bench", &[&["whole", folder][..], &few].concat())?;
     run.peer("array-bench", "array-bench", &["regions", folder])?;
     run.peer("array-bench", "array-bench", &["shards", folder])?;
+    run.peer("array-bench", "array-bench", &["chunks"])?;
+    run.peer("array-bench", "array-bench", &["tiny", folder])?;
     run.python("array_bench.py", &[&["whole", folder][..], &alone].concat())?;
     run.python("array_bench.py", &[&["whole", folder][..], &few].concat())?;
     run.python("array_bench.py", &["regions", folder])

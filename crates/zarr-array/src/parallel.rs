@@ -20,8 +20,9 @@ pub(crate) fn for_each<S, E: Send>(
     if threads <= 1 {
         return if items == 0 { Ok(()) } else { work(&mut state(), 0..items) };
     }
-    // Few items a range, so that threads end together; several, where there are very many.
-    let batch = (items / threads / 64).clamp(1, 64);
+    // Few items a range, so that threads end together; several, where there are very many: what
+    // threads write beside each other is then mostly apart.
+    let batch = (items / threads / 64).clamp(1, 1024);
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let first_error = Mutex::new(None);

@@ -76,11 +76,11 @@ pub(crate) struct Part<'a> {
     /// Its shape as it is stored.
     pub(crate) chunk_shape: &'a [u64],
     /// The part's indices within the chunk.
-    pub(crate) in_chunk: Vec<Slice>,
+    pub(crate) in_chunk: &'a [Slice],
     /// The part's place in the caller's elements, a box.
-    pub(crate) in_region: Vec<Range<usize>>,
+    pub(crate) in_region: &'a [Range<usize>],
     /// Number of the part on each axis, of those that the region has.
-    pub(crate) number: Vec<usize>,
+    pub(crate) number: &'a [usize],
     /// Whether the part is all of the chunk that lies within the array.
     pub(crate) is_whole: bool,
 }
@@ -90,11 +90,10 @@ impl<'a> Part<'a> {
     pub(crate) fn of_chunk(
         chunk: &'a [u64],
         chunk_shape: &'a [u64],
-        in_chunk: Vec<Slice>,
+        in_chunk: &'a [Slice],
         is_whole: bool,
     ) -> Self {
-        let (in_region, number) = (Vec::new(), Vec::new());
-        Self { chunk, chunk_shape, in_chunk, in_region, number, is_whole }
+        Self { chunk, chunk_shape, in_chunk, in_region: &[], number: &[], is_whole }
     }
 
     /// Whether the part is all of the chunk as it is stored: nothing of it lies past the array's
@@ -103,22 +102,31 @@ impl<'a> Part<'a> {
         let mut axes = self.in_chunk.iter().zip(self.chunk_shape);
         self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
     }
+}
 
-    fn new(part: SelectionPart<'a>, number: Vec<usize>) -> Self {
-        let is_whole = part.is_whole();
-        let SelectionPart { chunk, chunk_shape, axes, .. } = part;
-        let mut in_chunk = Vec::with_capacity(axes.len());
-        let mut in_region = Vec::with_capacity(axes.len());
-        for axis in axes {
+/// The elements of parts, in memory that is used again from part to part.
+#[derive(Default)]
+struct Places {
+    in_chunk: Vec<Slice>,
+    in_region: Vec<Range<usize>>,
+}
+
+impl Places {
+    fn part<'a>(&'a mut self, part: &SelectionPart<'a>, number: &'a [usize]) -> Part<'a> {
+        self.in_chunk.clear();
+        self.in_region.clear();
+        for axis in part.axes {
             // A region selects with steps only. All numbers are within the caller's buffer or the
             // chunk, whose codec checks that the address space holds it.
             if let AxisPart::Step { in_chunk: start, step, in_selection, len } = *axis {
                 let (count, first) = (narrow(len), narrow(in_selection));
-                in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
-                in_region.push(first..first.saturating_add(count));
+                self.in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
+                self.in_region.push(first..first.saturating_add(count));
             }
         }
-        Self { chunk, chunk_shape, in_chunk, in_region, number, is_whole }
+        let Self { in_chunk, in_region } = self;
+        let SelectionPart { chunk, chunk_shape, .. } = *part;
+        Part { chunk, chunk_shape, in_chunk, in_region, number, is_whole: part.is_whole() }
     }
 }
 
@@ -198,10 +206,9 @@ impl<'a> Transfer<'a> {
         let counts = self.cuts.iter().map(|cuts| cuts.len().saturating_add(1));
         let mut number = number(range.start, counts);
         let mut parts = self.selection.parts().range(range);
+        let mut places = Places::default();
         while let Some(part) = parts.next_part() {
-            let part = Part::new(part, number);
-            visit(&part)?;
-            number = part.number;
+            visit(&places.part(&part, &number))?;
             for (at, cuts) in number.iter_mut().zip(&self.cuts).rev() {
                 *at = if *at < cuts.len() { at.saturating_add(1) } else { 0 };
                 if *at > 0 {

@@ -239,7 +239,8 @@ impl Job {
         // Each part is visited once, so that its place has not been taken.
         let Some(place) = read.places.take(&part.number) else { return Ok(None) };
         let codec = read.array.chunk_codec(&part.chunk_shape)?;
-        let fetch = Fetch::new(read.array, &part.part(), codec, place.view())?;
+        let key = read.array.chunk_key(&part.chunk)?;
+        let fetch = Fetch::new(read.array, &part.part(), key, codec, place.view());
         Ok(Some(Self { array: read.array.clone(), part, fetch, place }))
     }
 
@@ -278,8 +279,8 @@ impl Owned {
             owned = Some(Self {
                 chunk: part.chunk.to_vec(),
                 chunk_shape: part.chunk_shape.to_vec(),
-                in_chunk: part.in_chunk.clone(),
-                number: part.number.clone(),
+                in_chunk: part.in_chunk.to_vec(),
+                number: part.number.to_vec(),
                 is_whole: part.is_whole,
             });
             Ok(())
@@ -288,7 +289,7 @@ impl Owned {
     }
 
     fn part(&self) -> Part<'_> {
-        Part::of_chunk(&self.chunk, &self.chunk_shape, self.in_chunk.clone(), self.is_whole)
+        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
     }
 }
 

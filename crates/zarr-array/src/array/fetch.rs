@@ -27,8 +27,6 @@ const RANGED_ATTEMPTS: u32 = 4;
 pub(super) struct Fetch<C> {
     pub(super) key: Key,
     codec: C,
-    /// How the caller's elements lie.
-    view: View,
     reader: ChunkReader<C>,
     version: Option<Option<Version>>,
     attempts: u32,
@@ -36,24 +34,18 @@ pub(super) struct Fetch<C> {
 }
 
 impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
-    /// Begins to read `part` of `array` into elements of this `view`.
-    pub(super) fn new(
-        array: &Array,
-        part: &Part<'_>,
-        codec: C,
-        view: &View,
-    ) -> Result<Self, ArrayError> {
-        let key = array.chunk_key(part.chunk)?;
+    /// Begins to read `part` of the chunk of `array` with this `key` into elements of this `view`.
+    pub(super) fn new(array: &Array, part: &Part<'_>, key: Key, codec: C, view: &View) -> Self {
         let mut reader = new_reader(array, part, codec.clone(), view, 0);
         let mut version = None;
         if !part.is_whole
+            && codec.shard().is_some()
             && let Some(kept) = array.shared.indices.get(part.chunk)
         {
             reader.use_index(kept.index);
             version = Some(kept.version);
         }
-        let view = view.clone();
-        Ok(Self { key, codec, view, reader, version, attempts: 0, done: false })
+        Self { key, codec, reader, version, attempts: 0, done: false }
     }
 
     /// What is needed next of the chunk's object.
@@ -75,21 +67,21 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         match found {
             // By an index that is no longer the shard's, ranges may lead anywhere.
             Err(StoreError::Range { .. }) if self.version.is_some() => {
-                return self.restart(array, part);
+                return self.restart(array, part, out.view());
             }
-            Err(StoreError::Unsteady { .. }) => return self.restart(array, part),
+            Err(StoreError::Unsteady { .. }) => return self.restart(array, part, out.view()),
             _ => {}
         }
         let Some(found) = found? else {
-            array.shared.indices.remove(part.chunk);
+            self.forget_index(array, part);
             if self.version.is_some() {
-                return self.restart(array, part);
+                return self.restart(array, part, out.view());
             }
             self.done = true;
             return Ok(out.fill(array.fill())?);
         };
         if self.version.get_or_insert_with(|| found.version.clone()) != &found.version {
-            return self.restart(array, part);
+            return self.restart(array, part, out.view());
         }
         self.reader
             .supply(bytes, Some(found.size), out, array.fill(), scratch)
@@ -102,16 +94,23 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         Ok(())
     }
 
-    fn restart(&mut self, array: &Array, part: &Part<'_>) -> Result<(), ArrayError> {
-        array.shared.indices.remove(part.chunk);
+    /// Begins anew, for elements of this `view`.
+    fn restart(&mut self, array: &Array, part: &Part<'_>, view: &View) -> Result<(), ArrayError> {
+        self.forget_index(array, part);
         self.attempts = self.attempts.saturating_add(1);
         if self.attempts >= MAX_ATTEMPTS {
             let key = self.key.to_string();
             return Err(ArrayError::Changing { key, attempts: MAX_ATTEMPTS });
         }
-        self.reader = new_reader(array, part, self.codec.clone(), &self.view, self.attempts);
+        self.reader = new_reader(array, part, self.codec.clone(), view, self.attempts);
         self.version = None;
         Ok(())
+    }
+
+    fn forget_index(&self, array: &Array, part: &Part<'_>) {
+        if self.codec.shard().is_some() {
+            array.shared.indices.remove(part.chunk);
+        }
     }
 }
 
@@ -123,8 +122,8 @@ fn new_reader<C: Deref<Target = ChunkCodec>>(
     attempts: u32,
 ) -> ChunkReader<C> {
     if part.is_whole || attempts >= RANGED_ATTEMPTS {
-        ChunkReader::whole(codec, &part.in_chunk)
+        ChunkReader::whole(codec, part.in_chunk)
     } else {
-        ChunkReader::new(codec, &part.in_chunk, view, array.range_cost)
+        ChunkReader::new(codec, part.in_chunk, view, array.range_cost)
     }
 }

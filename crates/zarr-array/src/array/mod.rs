@@ -12,6 +12,7 @@ mod orthogonal;
 mod read;
 mod stored;
 mod typed;
+mod worker;
 mod write;
 mod written;
 
@@ -36,7 +37,7 @@ pub use typed::Element;
 pub use written::Written;
 
 /// Bytes of a local file that are read in the time that one more range takes.
-const RANGE_COST: u64 = 8 << 10;
+const RANGE_COST: u64 = 3 << 10;
 
 /// Bytes of chunks that more threads than cores may hold while they wait for a store.
 const WAITING_MEMORY: u64 = 256 << 20;
@@ -239,7 +240,7 @@ impl Array {
     }
 
     /// With how many bytes could be read in the time that asking for one more range takes, in place
-    /// of 8 KiB, which suits local files. Ranges no further apart are read as one; with 0, nothing
+    /// of 3 KiB, which suits local files. Ranges no further apart are read as one; with 0, nothing
     /// is read that is not needed.
     #[must_use]
     pub fn with_range_cost(mut self, bytes: u64) -> Self {
@@ -376,7 +377,11 @@ impl Array {
     /// # Errors
     /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
     pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
-        self.shared.prefix.key(&self.shared.metadata.chunk_key_encoding().encode(chunk))
+        // A separator and a few digits for each axis.
+        let length = chunk.len().saturating_mul(6).saturating_add(1);
+        self.shared.prefix.key_of(length, |text| {
+            self.shared.metadata.chunk_key_encoding().encode_into(chunk, text);
+        })
     }
 
     /// The codec of chunks of one shape, compiled when it is first asked for.

@@ -5,7 +5,7 @@ use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
 use zarr_view::{CopyError, Element, Output, View};
 
 use super::Array;
-use super::read::Buffers;
+use super::worker::Worker;
 use super::written::Log;
 use crate::error::ArrayError;
 use crate::index_moves::{IndexMoves, Pair};
@@ -85,13 +85,13 @@ impl Array {
         parallel::for_each(
             total,
             self.threads_for(elements.len()),
-            Default::default,
-            |buffers, range| {
+            || Worker::new(self),
+            |worker, range| {
                 let mut done = log.start(range.start);
                 let mut parts = plan.selection.parts().range(range);
                 while let Some(part) = parts.next_part() {
-                    let key = self.chunk_key(part.chunk)?;
-                    let codec = self.chunk_codec(part.chunk_shape)?;
+                    let Worker { keys, codecs, buffers } = &mut *worker;
+                    let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
                     let pairs: Vec<Vec<Pair>> = part
                         .axes
                         .iter()
@@ -99,7 +99,7 @@ impl Array {
                         .collect();
                     let moves = IndexMoves::new(&pairs, &plan.shape, codec.shape(), size);
                     // In C order, which is what the moves are made for.
-                    self.change_chunk(&key, &codec, Order::C, buffers, |_, decoded| {
+                    self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
                         moves.run(elements, decoded);
                         Ok(())
                     })?;
@@ -131,20 +131,20 @@ impl Array {
         let view = View::contiguous(&plan.shape).map_err(CopyError::from)?;
         let cuts: Vec<&[usize]> = plan.axes.iter().map(|axis| &*axis.cuts).collect();
         let places = Output::new(out, &view, size)?.grid(&cuts)?;
-        let state = <(Buffers, Vec<u8>, Vec<u8>)>::default;
+        let state = || (Worker::new(self), Vec::new(), Vec::new());
         parallel::for_each(plan.selection.len(), threads, state, |state, range| {
             let mut parts = plan.selection.parts().range(range.clone());
             for linear in range {
                 let Some(part) = parts.next_part() else { break };
                 let Some(mut place) = places.take(&plan.number(linear)) else { continue };
-                let (buffers, around, gathered) = &mut *state;
+                let (worker, around, gathered) = &mut *state;
                 let whole = part.is_whole();
                 let slices: Vec<Slice> = part.axes.iter().map(slice_around).collect();
                 let shape: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
                 let SelectionPart { chunk, chunk_shape, .. } = part;
-                let boxed = Part::of_chunk(chunk, chunk_shape, slices, whole);
-                let Some(picks) = picks(&part, &boxed.in_chunk) else {
-                    self.read_part(&boxed, &mut place, buffers)?;
+                let boxed = Part::of_chunk(chunk, chunk_shape, &slices, whole);
+                let Some(picks) = picks(&part, boxed.in_chunk) else {
+                    self.read_part(&boxed, &mut place, worker)?;
                     continue;
                 };
                 let bytes = |shape: &[usize]| bytes_of(shape, size);
@@ -154,7 +154,7 @@ impl Array {
                 };
                 let around = room(around, around_len)?;
                 let view = View::contiguous(&shape).map_err(CopyError::from)?;
-                self.read_part(&boxed, &mut Output::new(around, &view, size)?, buffers)?;
+                self.read_part(&boxed, &mut Output::new(around, &view, size)?, worker)?;
                 let gathered = room(gathered, length)?;
                 IndexMoves::new(&picks, &shape, &counts, size).run(around, gathered);
                 let view = View::contiguous(&counts).map_err(CopyError::from)?;

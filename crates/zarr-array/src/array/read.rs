@@ -2,11 +2,12 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_codec::{Need, Scratch};
+use zarr_codec::Need;
 use zarr_view::Output;
 
 use super::Array;
 use super::fetch::Fetch;
+use super::worker::{Buffers, Worker};
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
@@ -49,13 +50,18 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let transfer = Transfer::new(self, region, out.len())?;
         let places = transfer.cut(out, self.element_size())?;
-        parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
-            transfer.for_each_part(range, |part| {
-                // Each part is visited once, so that its place has not been taken.
-                let Some(mut place) = places.take(&part.number) else { return Ok(()) };
-                self.read_part(part, &mut place, buffers)
-            })
-        })
+        parallel::for_each(
+            transfer.parts(),
+            threads,
+            || Worker::new(self),
+            |worker, range| {
+                transfer.for_each_part(range, |part| {
+                    // Each part is visited once, so that its place has not been taken.
+                    let Some(mut place) = places.take(part.number) else { return Ok(()) };
+                    self.read_part(part, &mut place, worker)
+                })
+            },
+        )
     }
 
     /// Reads a part of a chunk into its place.
@@ -63,25 +69,19 @@ impl Array {
         &self,
         part: &Part<'_>,
         out: &mut Output<'_>,
-        buffers: &mut Buffers,
+        worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
-        let Buffers { encoded, scratch } = buffers;
-        let codec = self.chunk_codec(part.chunk_shape)?;
-        let mut fetch = Fetch::new(self, part, &*codec, out.view())?;
+        let Worker { keys, codecs, buffers: Buffers { encoded, scratch } } = worker;
+        let key = keys.of(part.chunk)?;
+        let mut fetch =
+            Fetch::new(self, part, key.clone(), codecs.of(part.chunk_shape)?, out.view());
         loop {
             let found = match fetch.need() {
                 Need::Nothing => return Ok(()),
-                Need::All => self.store().get_versioned(&fetch.key, encoded),
-                Need::Ranges(ranges) => self.store().get_ranges(&fetch.key, ranges, encoded),
+                Need::All => self.store().get_versioned(key, encoded),
+                Need::Ranges(ranges) => self.store().get_ranges(key, ranges, encoded),
             };
             fetch.supply(self, part, found, encoded, out, scratch)?;
         }
     }
-}
-
-/// Memory that is used again from chunk to chunk.
-#[derive(Default)]
-pub(super) struct Buffers {
-    pub(super) encoded: Vec<u8>,
-    pub(super) scratch: Scratch,
 }

@@ -1,14 +1,12 @@
 //! Writing regions.
 
 use std::io::IoSlice;
-use std::sync::Arc;
 
-use zarr_codec::{
-    ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, Scratch, margins, sliced,
-};
+use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
+use super::worker::{Buffers, Worker};
 use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
@@ -40,23 +38,28 @@ impl Array {
         let transfer = Transfer::new(self, region, elements.len())?;
         let threads = self.threads_for(elements.len());
         let log = Log::default();
-        parallel::for_each(transfer.parts(), threads, Buffers::default, |buffers, range| {
-            let mut done = log.start(range.start);
-            transfer.for_each_part(range, |part| {
-                let key = self.chunk_key(part.chunk)?;
-                let codec = self.chunk_codec(part.chunk_shape)?;
-                let view = transfer.view().shrink(&part.in_region).map_err(CopyError::from)?;
-                if part.fills_chunk() {
-                    self.write_whole(&key, &codec, elements, &view, buffers)?;
-                } else if part.is_whole {
-                    self.write_to_end(&key, &codec, part, elements, &view, buffers)?;
-                } else {
-                    self.write_part(&key, &codec, part, elements, &view, buffers)?;
-                }
-                done.one_more();
-                Ok(())
-            })
-        })
+        parallel::for_each(
+            transfer.parts(),
+            threads,
+            || Worker::new(self),
+            |worker, range| {
+                let mut done = log.start(range.start);
+                transfer.for_each_part(range, |part| {
+                    let Worker { keys, codecs, buffers } = &mut *worker;
+                    let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+                    let view = transfer.view().shrink(part.in_region).map_err(CopyError::from)?;
+                    if part.fills_chunk() {
+                        self.write_whole(key, codec, elements, &view, buffers)?;
+                    } else if part.is_whole {
+                        self.write_to_end(key, codec, part, elements, &view, buffers)?;
+                    } else {
+                        self.write_part(key, codec, part, elements, &view, buffers)?;
+                    }
+                    done.one_more();
+                    Ok(())
+                })
+            },
+        )
         .map_err(|cause| log.incomplete(chunks_of(self, region), transfer.parts(), cause))
     }
 
@@ -108,7 +111,7 @@ impl Array {
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         let failed = |cause| chunk_error(key, cause);
-        let padded = view.pad(&margins(&part.in_chunk, codec.shape())).map_err(CopyError::from)?;
+        let padded = view.pad(&margins(part.in_chunk, codec.shape())).map_err(CopyError::from)?;
         let Buffers { encoded, scratch } = buffers;
         // Where nothing keeps other processes out, no append is safe either: what is there now is
         // kept all the same.
@@ -123,7 +126,7 @@ impl Array {
             let content = match decoded {
                 Ok(Some(mut decoded)) => {
                     let (whole, bytes) = decoded.parts_mut();
-                    let target = sliced(whole, &part.in_chunk)?;
+                    let target = sliced(whole, part.in_chunk)?;
                     copy(view, elements, &target, bytes, Element::new(self.element_size()), &[])?;
                     codec.encode_elements(decoded, self.fill(), encoded, scratch)
                 }
@@ -141,14 +144,14 @@ impl Array {
     fn write_part(
         &self,
         key: &Key,
-        codec: &Arc<ChunkCodec>,
+        codec: &ChunkCodec,
         part: &Part<'_>,
         elements: &[u8],
         view: &View,
         buffers: &mut Buffers,
     ) -> Result<(), ArrayError> {
         self.change_chunk(key, codec, Order::Stored, buffers, |whole, decoded| {
-            let target = sliced(whole, &part.in_chunk)?;
+            let target = sliced(whole, part.in_chunk)?;
             copy(view, elements, &target, decoded, Element::new(self.element_size()), &[])
         })
     }
@@ -222,13 +225,6 @@ fn chunks_of(array: &Array, region: &Region) -> Vec<Vec<u64>> {
         parts.into_iter().flatten().map(|part| part.chunk).collect()
     })
     .collect()
-}
-
-/// Memory that is used again from chunk to chunk.
-#[derive(Default)]
-pub(super) struct Buffers {
-    encoded: Vec<u8>,
-    scratch: Scratch,
 }
 
 fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {

@@ -25,7 +25,7 @@ pub const MAX_KEY_LEN: usize = 1024;
 /// # Spec
 /// Zarr v3 core, "Abstract store interface".
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(Arc<str>);
+pub struct Key(Arc<String>);
 
 impl Key {
     /// Checks `text` and makes it a key.
@@ -35,7 +35,21 @@ impl Key {
     pub fn new(text: impl AsRef<str>) -> Result<Self, KeyError> {
         let text = text.as_ref();
         check(text)?;
-        Ok(Self(Arc::from(text)))
+        Ok(Self(Arc::new(text.to_owned())))
+    }
+
+    /// This key with another end: what follows its first `kept` bytes is written anew, in the same
+    /// memory unless a clone has a part in it.
+    pub(crate) fn with_end(
+        mut self,
+        kept: usize,
+        write: impl FnOnce(&mut String),
+    ) -> Result<Self, KeyError> {
+        let text = Arc::make_mut(&mut self.0);
+        text.truncate(kept);
+        write(text);
+        check(text)?;
+        Ok(self)
     }
 
     /// The whole key.
@@ -53,13 +67,14 @@ impl Key {
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+        self.0.rsplit_once('/').map_or(self.as_str(), |(_, name)| name)
     }
 
     /// All segments but the last.
     #[must_use]
     pub fn parent(&self) -> Prefix {
-        self.0.rsplit_once('/').map_or_else(Prefix::root, |(parent, _)| Prefix(Arc::from(parent)))
+        let parent = self.0.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+        Prefix(Arc::new(parent.unwrap_or_default()))
     }
 }
 
@@ -85,13 +100,13 @@ impl fmt::Debug for Key {
 ///
 /// The same rules as for a [`Key`] apply, and the root is the empty text. There is no final `/`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Prefix(Arc<str>);
+pub struct Prefix(Arc<String>);
 
 impl Prefix {
     /// The root of the store: every key lies below it.
     #[must_use]
     pub fn root() -> Self {
-        Self(Arc::from(""))
+        Self(Arc::default())
     }
 
     /// Checks `text` and makes it a prefix; the empty text is the root.
@@ -129,14 +144,28 @@ impl Prefix {
     /// [`KeyError`] if the two together are no key.
     pub fn key(&self, relative: &str) -> Result<Key, KeyError> {
         check(relative)?;
-        if self.is_root() {
-            return Key::new(relative);
-        }
-        let mut text = String::with_capacity(self.0.len() + 1 + relative.len());
+        self.key_of(relative.len(), |text| text.push_str(relative))
+    }
+
+    /// The key below this prefix that `write` appends, of about `length` bytes.
+    pub(crate) fn key_of(
+        &self,
+        length: usize,
+        write: impl FnOnce(&mut String),
+    ) -> Result<Key, KeyError> {
+        let mut text = String::with_capacity(self.key_start() + length);
         text.push_str(&self.0);
-        text.push('/');
-        text.push_str(relative);
-        Key::new(text)
+        if !self.is_root() {
+            text.push('/');
+        }
+        write(&mut text);
+        check(&text)?;
+        Ok(Key(Arc::new(text)))
+    }
+
+    /// How many bytes of the keys below this prefix are the prefix and what divides it from the rest.
+    pub(crate) fn key_start(&self) -> usize {
+        if self.is_root() { 0 } else { self.0.len() + 1 }
     }
 
     /// The prefix `relative` below this one.
@@ -192,26 +221,24 @@ impl fmt::Debug for Prefix {
     }
 }
 
+// By bytes, since it is done for the key of every chunk: none of the rules is about others than ASCII.
 fn check(text: &str) -> Result<(), KeyError> {
     // An over-long key is shown in part: the message stays readable and small.
     if text.len() > MAX_KEY_LEN {
         let shown: String = text.chars().take(40).collect();
         return Err(KeyError::TooLong { start: shown, len: text.len() });
     }
-    if let Some(at) = text.find(['\0', '\\']) {
+    if let Some(at) = text.bytes().position(|byte| matches!(byte, 0 | b'\\')) {
         return Err(KeyError::Character { key: text.to_owned(), byte: at });
     }
-    for segment in text.split('/') {
-        match segment {
-            "" => return Err(KeyError::EmptySegment { key: text.to_owned() }),
-            "." | ".." => {
-                return Err(KeyError::DotSegment {
-                    key: text.to_owned(),
-                    segment: segment.to_owned(),
-                });
-            }
-            _ => {}
-        }
+    for segment in text.as_bytes().split(|byte| *byte == b'/') {
+        let dots = match segment {
+            b"" => return Err(KeyError::EmptySegment { key: text.to_owned() }),
+            b"." => ".",
+            b".." => "..",
+            _ => continue,
+        };
+        return Err(KeyError::DotSegment { key: text.to_owned(), segment: dots.to_owned() });
     }
     Ok(())
 }

@@ -18,8 +18,15 @@ pub(super) struct LockTable<T> {
 
 #[derive(Debug)]
 struct Stripe<T> {
-    held: Mutex<HashSet<T>>,
+    names: Mutex<Names<T>>,
     freed: Condvar,
+}
+
+#[derive(Debug)]
+struct Names<T> {
+    held: HashSet<T>,
+    /// How many threads wait for one of them.
+    waiting: usize,
 }
 
 /// Holds one name until dropped.
@@ -32,7 +39,10 @@ pub(super) struct Held<T: Eq + Hash> {
 impl<T: Clone + Eq + Hash> LockTable<T> {
     pub(super) fn new() -> Self {
         let stripes = (0..STRIPES)
-            .map(|_| Stripe { held: Mutex::new(HashSet::new()), freed: Condvar::new() })
+            .map(|_| Stripe {
+                names: Mutex::new(Names { held: HashSet::new(), waiting: 0 }),
+                freed: Condvar::new(),
+            })
             .collect();
         Self { stripes, hasher: RandomState::new() }
     }
@@ -41,12 +51,14 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
     pub(super) fn lock(self: &Arc<Self>, name: T) -> Held<T> {
         let stripe = self.stripe(&name);
         // Nothing panics while a stripe is locked, so that poison carries no information.
-        let mut held = stripe.held.lock().unwrap_or_else(PoisonError::into_inner);
-        while held.contains(&name) {
-            held = stripe.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
+        let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
+        while names.held.contains(&name) {
+            names.waiting += 1;
+            names = stripe.freed.wait(names).unwrap_or_else(PoisonError::into_inner);
+            names.waiting -= 1;
         }
-        held.insert(name.clone());
-        drop(held);
+        names.held.insert(name.clone());
+        drop(names);
         Held { table: Arc::clone(self), name }
     }
 }
@@ -62,8 +74,12 @@ impl<T: Eq + Hash> LockTable<T> {
 impl<T: Eq + Hash> Drop for Held<T> {
     fn drop(&mut self) {
         let stripe = self.table.stripe(&self.name);
-        stripe.held.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
-        // Waiters of other names in this stripe wake too, look, and wait on.
-        stripe.freed.notify_all();
+        let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.held.remove(&self.name);
+        // Telling nobody is a system call too.
+        if names.waiting > 0 {
+            // Waiters of other names in this stripe wake too, look, and wait on.
+            stripe.freed.notify_all();
+        }
     }
 }

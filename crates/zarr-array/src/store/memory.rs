@@ -12,9 +12,14 @@ use super::{
     ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome,
     Store, StoreError, Version, reserve,
 };
+use crate::hash::fnv1a;
 
 /// Keys that a listing copies at a time, so that no lock is held while a visitor runs.
 const LIST_BATCH: usize = 1024;
+
+/// The objects are divided by a hash of their keys, so that threads that use different ones seldom
+/// meet at a lock.
+const STRIPES: usize = 64;
 
 /// A store in the memory of this process, for tests and for arrays that need not last.
 ///
@@ -33,7 +38,7 @@ const LIST_BATCH: usize = 1024;
 /// ```
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
-    objects: Arc<RwLock<Objects>>,
+    stripes: Arc<[RwLock<Objects>; STRIPES]>,
     locks: Arc<LockTable<Key>>,
     /// As no other store in memory has, of whatever process.
     number: u64,
@@ -43,7 +48,7 @@ pub struct MemoryStore {
 struct Objects {
     /// `str` order of the keys, so that what lies below a prefix is one range.
     by_key: BTreeMap<String, Object>,
-    /// Counts writes: no two states of any object have the same number.
+    /// Counts writes: no two states of any of these objects have the same number.
     writes: u64,
 }
 
@@ -73,20 +78,61 @@ impl MemoryStore {
     #[must_use]
     pub fn new() -> Self {
         let number = RandomState::new().hash_one("memory");
-        Self { objects: Arc::default(), locks: Arc::new(LockTable::new()), number }
+        let stripes = Arc::new(std::array::from_fn(|_| RwLock::default()));
+        Self { stripes, locks: Arc::new(LockTable::new()), number }
     }
 
-    // No user code runs while the map is locked, so that poison carries no information.
-    fn read(&self) -> RwLockReadGuard<'_, Objects> {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner)
+    #[expect(clippy::indexing_slicing, reason = "the index is a remainder of the length")]
+    fn stripe(&self, key: &Key) -> &RwLock<Objects> {
+        &self.stripes[(fnv1a(key.as_str().as_bytes()) % STRIPES as u64) as usize]
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Objects> {
-        self.objects.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self, key: &Key) -> RwLockWriteGuard<'_, Objects> {
+        self.stripe(key).write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn object(&self, key: &Key) -> Option<Object> {
-        self.read().by_key.get(key.as_str()).cloned()
+        read(self.stripe(key)).by_key.get(key.as_str()).cloned()
+    }
+
+    /// The first key from `after` on, in the order of all keys.
+    fn first_from(&self, after: &Bound<String>) -> Option<String> {
+        let first = |stripe: &RwLock<Objects>| {
+            let from = (after.as_ref().map(String::as_str), Bound::Unbounded);
+            Some(read(stripe).by_key.range::<str, _>(from).next()?.0.clone())
+        };
+        self.stripes.iter().filter_map(first).min()
+    }
+}
+
+// No user code runs while a map is locked, so that poison carries no information.
+fn read(stripe: &RwLock<Objects>) -> RwLockReadGuard<'_, Objects> {
+    stripe.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Visits the keys of a stripe that begin with `start`.
+fn list(
+    stripe: &RwLock<Objects>,
+    start: &str,
+    visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, StoreError> {
+    let mut after = Bound::Included(start.to_owned());
+    loop {
+        let batch: Vec<String> = read(stripe)
+            .by_key
+            .range((after, Bound::Unbounded))
+            .map(|(key, _)| key)
+            .take_while(|key| key.starts_with(start))
+            .take(LIST_BATCH)
+            .cloned()
+            .collect();
+        let Some(last) = batch.last().cloned() else { return Ok(ControlFlow::Continue(())) };
+        for key in &batch {
+            if visit(Key::new(key)?).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        after = Bound::Excluded(last);
     }
 }
 
@@ -143,13 +189,13 @@ impl Store for MemoryStore {
     fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
         // Copied before the map is locked: readers wait for a pointer, not for the copy.
         let bytes = Arc::new(bytes.to_vec());
-        self.write().insert(key, bytes);
+        self.write(key).insert(key, bytes);
         Ok(())
     }
 
     fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
         let bytes = Arc::new(assemble(key, pieces)?);
-        self.write().insert(key, bytes);
+        self.write(key).insert(key, bytes);
         Ok(())
     }
 
@@ -169,7 +215,7 @@ impl Store for MemoryStore {
         expected: Option<&Version>,
     ) -> Result<PutOutcome, StoreError> {
         let bytes = Arc::new(bytes.to_vec());
-        let mut objects = self.write();
+        let mut objects = self.write(key);
         let current = objects.by_key.get(key.as_str()).and_then(|object| object.meta().version);
         if current.as_ref() != expected {
             return Ok(PutOutcome::Changed);
@@ -179,7 +225,7 @@ impl Store for MemoryStore {
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.write().by_key.remove(key.as_str());
+        self.write(key).by_key.remove(key.as_str());
         Ok(())
     }
 
@@ -189,25 +235,12 @@ impl Store for MemoryStore {
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let start = start_of(prefix);
-        let mut after = Bound::Included(start.clone());
-        loop {
-            let batch: Vec<String> = self
-                .read()
-                .by_key
-                .range((after, Bound::Unbounded))
-                .map(|(key, _)| key)
-                .take_while(|key| key.starts_with(&start))
-                .take(LIST_BATCH)
-                .cloned()
-                .collect();
-            let Some(last) = batch.last().cloned() else { return Ok(()) };
-            for key in &batch {
-                if visit(Key::new(key)?).is_break() {
-                    return Ok(());
-                }
+        for stripe in self.stripes.iter() {
+            if list(stripe, &start, visit)?.is_break() {
+                break;
             }
-            after = Bound::Excluded(last);
         }
+        Ok(())
     }
 
     fn list_dir(
@@ -218,22 +251,17 @@ impl Store for MemoryStore {
         let start = start_of(prefix);
         let mut after = Bound::Included(start.clone());
         loop {
-            let objects = self.read();
-            let next = objects.by_key.range((after, Bound::Unbounded)).next();
-            let Some((rest, key)) =
-                next.and_then(|(key, _)| Some((key.strip_prefix(&start)?, key.clone())))
-            else {
-                return Ok(());
-            };
+            let Some(key) = self.first_from(&after) else { return Ok(()) };
+            let Some(rest) = key.strip_prefix(&start) else { return Ok(()) };
             let child = rest.split_once('/').map(|(child, _)| child.to_owned());
-            drop(objects);
             let entry = if let Some(child) = child {
                 // '0' is the character after '/': the search goes on past all of the child's keys.
                 after = Bound::Included(format!("{start}{child}0"));
                 DirEntry::Prefix(prefix.join(&child)?)
             } else {
-                after = Bound::Excluded(key.clone());
-                DirEntry::Object(Key::new(key)?)
+                let object = DirEntry::Object(Key::new(&key)?);
+                after = Bound::Excluded(key);
+                object
             };
             if visit(entry).is_break() {
                 return Ok(());

@@ -75,6 +75,11 @@ impl<'a> OutputGrid<'a> {
     /// The indices of the whole output that a part covers; none if there is no such part.
     #[must_use]
     pub fn ranges(&self, part: &[usize]) -> Option<Vec<Range<usize>>> {
+        self.bounds(part).map(Dims::into_vec)
+    }
+
+    /// As [`ranges`](OutputGrid::ranges), in no memory of their own.
+    fn bounds(&self, part: &[usize]) -> Option<Dims<Range<usize>>> {
         if part.len() != self.shape.len() {
             return None;
         }
@@ -85,7 +90,7 @@ impl<'a> OutputGrid<'a> {
     /// Takes a part. None if there is no such part, or it has been taken.
     #[must_use]
     pub fn take(&self, part: &[usize]) -> Option<Output<'a>> {
-        let ranges = self.ranges(part)?;
+        let ranges = self.bounds(part)?;
         let view = self.whole.view().shrink(&ranges).ok()?;
         let number = part.iter().zip(&self.shape).fold(0, |number, (&i, &size)| number * size + i);
         let bit = 1 << (number % 8);

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "count")]
 mod count;
+mod disjoint;
 mod dispatch;
 mod element;
 mod grid;

@@ -1,12 +1,17 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::grid::OutputGrid;
 use super::plan::{check_destination, check_fill};
 use super::range::{gather, scatter_with};
 use super::{CopyPlan, Element};
-use crate::view::{View, signed};
+use crate::view::{Dims, View, signed};
 use crate::{CopyError, ViewError, common_shape};
+
+/// So many elements are filled before a plan to fill them is made.
+const FEW: usize = 4096;
 
 /// A part of a buffer that one thread may write, as a view.
 ///
@@ -368,9 +373,65 @@ impl<'a> Output<'a> {
         if value.len() != self.size {
             return Err(CopyError::Fill { expected: self.size, found: value.len() });
         }
-        let none = alloc::vec![0; self.view.rank()];
+        if self.view.mask().is_none() && self.view.len() <= FEW {
+            let done = match *value {
+                [a] => self.fill_few([a]),
+                [a, b] => self.fill_few([a, b]),
+                [a, b, c, d] => self.fill_few([a, b, c, d]),
+                [a, b, c, d, e, f, g, h] => self.fill_few([a, b, c, d, e, f, g, h]),
+                _ => false,
+            };
+            if done {
+                return Ok(());
+            }
+        }
+        let none: Dims<isize> = SmallVec::from_elem(0, self.view.rank());
         let src_view = View::new(self.view.shape(), &none, 0)?;
         self.copy_from(&src_view, value, Element::new(self.size), &[])
+    }
+
+    /// Writes one value to every element of a view without mask, row by row: sooner done, where they
+    /// are few, than a plan is made. Says that it is done.
+    fn fill_few<const N: usize>(&mut self, value: [u8; N]) -> bool {
+        let (shape, strides) = (self.view.shape(), self.view.strides());
+        let (&row, outer) = shape.split_last().unwrap_or((&1, &[]));
+        let step = strides.last().copied().unwrap_or_default();
+        if self.view.is_empty() {
+            return true;
+        }
+        #[cfg(feature = "count")]
+        super::count::add(self.view.len() * N);
+        let mut index: Dims<usize> = SmallVec::from_elem(0, outer.len());
+        let mut position = self.view.offset();
+        loop {
+            #[expect(unsafe_code, reason = "writes elements that this output owns")]
+            // SAFETY: `position` is that of an index of the view whose last entry is 0, and the rest of
+            // its row follows in steps of `step`. Each position is an element of `N` bytes within the
+            // buffer, since the caller gives `N` as the size, and belongs to this output alone, which is
+            // borrowed exclusively. An array of bytes may lie anywhere.
+            unsafe {
+                let start = self.start.cast::<[u8; N]>().offset(position);
+                if step == 1 {
+                    core::slice::from_raw_parts_mut(start, row).fill(value);
+                } else {
+                    for i in 0..row {
+                        start.offset(i.cast_signed() * step).write(value);
+                    }
+                }
+            }
+            let mut axis = outer.len();
+            loop {
+                let Some(above) = axis.checked_sub(1) else { return true };
+                axis = above;
+                index[axis] += 1;
+                position += strides[axis];
+                if index[axis] < outer[axis] {
+                    break;
+                }
+                position -= outer[axis].cast_signed() * strides[axis];
+                index[axis] = 0;
+            }
+        }
     }
 
     /// This output seen through another view, whose positions are among its own, for as long as it
@@ -415,40 +476,5 @@ impl<'a> Output<'a> {
         } else {
             Err(CopyError::ElementSize { expected: self.size, found: element.size() })
         }
-    }
-}
-
-impl View {
-    /// One axis cut to a range within its size.
-    pub(super) fn cut(&self, axis: usize, range: Range<usize>) -> Result<Self, ViewError> {
-        let ranges: crate::view::Dims<Range<usize>> = self
-            .shape()
-            .iter()
-            .enumerate()
-            .map(|(other, &size)| if other == axis { range.clone() } else { 0..size })
-            .collect();
-        self.shrink(&ranges)
-    }
-
-    /// Refuses a view unless each stride exceeds the reach of the smaller ones.
-    fn check_injective(&self) -> Result<(), CopyError> {
-        if self.is_masked_out() {
-            return Ok(());
-        }
-        let mut steps: crate::view::Dims<(usize, usize)> = (0..self.rank())
-            .map(|axis| (self.strides()[axis].unsigned_abs(), self.valid(axis)))
-            .map(|(stride, (lo, hi))| (stride, hi - lo))
-            .filter(|&(_, extent)| extent > 1)
-            .collect();
-        steps.sort_unstable();
-        // The reach stays below the span of the view.
-        let mut reach = 0;
-        for (stride, extent) in steps {
-            if stride <= reach {
-                return Err(CopyError::Overlap { stride, span: reach + 1 });
-            }
-            reach += stride * (extent - 1);
-        }
-        Ok(())
     }
 }

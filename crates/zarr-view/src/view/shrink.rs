@@ -31,18 +31,32 @@ impl View {
         if self.is_masked_out() {
             return Ok(Self::masked_out(shape));
         }
-        let mask = self.mask.as_ref().map(|mask| -> Dims<(usize, usize)> {
+        let Some(mask) = &self.mask else { return Ok(self.full_box(shape, ranges)) };
+        let mask: Dims<(usize, usize)> = {
             let cut = |(range, &(lo, hi)): (&Range<usize>, &(usize, usize))| {
                 let lo = lo.clamp(range.start, range.end);
                 (lo - range.start, hi.clamp(lo, range.end) - range.start)
             };
             ranges.iter().zip(mask).map(cut).collect()
-        });
+        };
         let mut offset = self.offset;
         for (range, &stride) in ranges.iter().zip(&self.strides) {
             let moved = signed(range.start).checked_mul(stride);
             offset = moved.and_then(|moved| offset.checked_add(moved)).ok_or(ViewError::Offset)?;
         }
-        Self::build(shape, self.strides.clone(), offset, mask)
+        Self::build(shape, self.strides.clone(), offset, Some(mask))
+    }
+
+    /// A box of a view without mask, not empty: what `build` would make of it, with nothing to prove,
+    /// since its positions are among the view's.
+    fn full_box(&self, shape: Dims<usize>, ranges: &[Range<usize>]) -> Self {
+        let axes = ranges.iter().zip(&self.strides);
+        // Partial sums may wrap, the position of the first index does not (invariant 2).
+        let offset = axes.fold(self.offset, |offset, (range, &stride)| {
+            offset.wrapping_add(signed(range.start).wrapping_mul(stride))
+        });
+        let axes = shape.iter().zip(&self.strides);
+        let strides = axes.map(|(&size, &stride)| if size == 1 { 0 } else { stride }).collect();
+        Self { shape, strides, offset, mask: None }
     }
 }

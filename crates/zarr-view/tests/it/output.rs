@@ -340,3 +340,34 @@ fn written_bytes_are_counted_once() {
     });
     assert!(exact);
 }
+
+#[test]
+fn filling_writes_every_element_and_no_other() {
+    let mut rng = Rng(0x5eed);
+    for round in 0..300 {
+        let elements = 1 + rng.below(60);
+        let view = crate::generators::strided(&mut rng, elements);
+        for size in [1, 2, 3, 4, 8, 16] {
+            let value: Vec<u8> = (1..=size as u8).collect();
+            let span = view.span().end + 2;
+            let mut buffer = vec![0xff; span * size];
+            let Ok(mut output) = Output::new(&mut buffer, &view, size) else { continue };
+            output.fill(&value).unwrap();
+            let mut wanted = vec![0xff; span * size];
+            for index in oracle::indices(view.shape()) {
+                let Some(at) = view.position(&index) else { continue };
+                wanted[at * size..(at + 1) * size].copy_from_slice(&value);
+            }
+            assert_eq!(buffer, wanted, "round {round}, {view:?} of {size} bytes");
+        }
+    }
+}
+
+#[test]
+fn filling_many_elements_is_filling_few() {
+    let view = View::contiguous(&[90, 100]).unwrap();
+    let mut buffer = vec![0; 9000 * 2];
+    let mut output = Output::new(&mut buffer, &view, 2).unwrap();
+    output.fill(&[1, 2]).unwrap();
+    assert!(buffer.chunks(2).all(|element| element == [1, 2]));
+}

@@ -11,7 +11,7 @@ use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Region};
 use zarrs::array::{ArrayBytes, ArraySubset};
 use zarrs::storage::store::MemoryStore as TheirMemory;
 
-use crate::{Result, median, theirs};
+use crate::{Result, median, record, theirs};
 
 const CHUNKS: usize = 1000;
 const REPETITIONS: usize = 7;
@@ -90,7 +90,7 @@ fn measure(name: &str, edges: Vec<u64>, grid: &str) -> Result<()> {
     ];
     print_row("key and place, ns a chunk", walk.map(|time| time.map(|time| time / million * 1e9)));
 
-    for threads in [1, 2] {
+    for threads in [1, 2, 4] {
         let ours = open_ours(&arrays)?;
         let ours = ours.with_threads(NonZeroUsize::new(threads).ok_or("no threads")?);
         let read = [
@@ -104,6 +104,10 @@ fn measure(name: &str, edges: Vec<u64>, grid: &str) -> Result<()> {
             })?),
         ];
         let label = format!("read, none stored, {threads} threads, ns");
+        for (who, time) in ["zarr-kit", "zarrs"].into_iter().zip(read.iter().skip(1)) {
+            let row = format!("{name}, none stored, read, {threads} threads");
+            record("tiny chunks", &row, who, time.unwrap_or_default() / million);
+        }
         print_row(&label, read.map(|time| time.map(|time| time / million * 1e9)));
     }
     Ok(())

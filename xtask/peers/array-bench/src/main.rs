@@ -5,6 +5,7 @@
 //! - `regions FOLDER [COUNT]`: small regions of sharded and of uncompressed arrays, 2,000 of them
 //! - `shards FOLDER [NAME]`: shards of tiny inner chunks, written and read by all, or by one of them
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
+//! - `tiny FOLDER`: tiny chunks that are stored, in memory and in files
 //! - `memory FOLDER [CASE...]`: the peak of memory beside what is promised, each in a new process
 //!
 //! Prints medians, with their ratio to the floor. FOLDER should be in memory or warm.
@@ -17,6 +18,7 @@ mod ours;
 mod regions;
 mod shards;
 mod theirs;
+mod tiny;
 mod whole;
 
 use std::error::Error;
@@ -33,10 +35,11 @@ fn main() -> ExitCode {
         ["regions", folder, rest @ ..] => regions::run(Path::new(folder), rest),
         ["shards", folder, rest @ ..] => shards::run(Path::new(folder), rest),
         ["chunks"] => chunks::run(),
+        ["tiny", folder] => tiny::run(Path::new(folder)),
         ["memory", folder, rest @ ..] => memory::run(Path::new(folder), rest),
         ["memory-of", folder, rest @ ..] => memory::child(Path::new(folder), rest),
         _ => Err(
-            "usage: array-bench whole|regions|shards|chunks|memory [FOLDER] [OPTION...] [CASE...]"
+            "usage: array-bench whole|regions|shards|chunks|tiny|memory [FOLDER] [OPTION...] [CASE...]"
                 .into(),
         ),
     };

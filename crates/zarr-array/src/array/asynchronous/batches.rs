@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 use zarr_view::OwnedGrid;
 
 use super::{Free, interrupted};
-use crate::array::read::Buffers;
+use crate::array::worker::{Buffers, Worker};
 use crate::array::{Array, decoders};
 use crate::error::ArrayError;
 use crate::region::Region;
@@ -81,7 +81,7 @@ impl Batches {
     fn turn(&self, places: &OwnedGrid) -> Result<Left, ArrayError> {
         let begun = Instant::now();
         let transfer = Transfer::new(&self.array, &self.region, self.length)?;
-        let mut buffers = self.buffers.take();
+        let mut worker = Worker::with_buffers(&self.array, self.buffers.take());
         let mut left = Left::Nothing;
         while !self.given_up.load(Ordering::Relaxed) {
             if begun.elapsed() > TURN {
@@ -95,13 +95,13 @@ impl Batches {
             let end = start.saturating_add(self.batch).min(transfer.parts());
             let read = transfer.for_each_part(start..end, |part| {
                 // Each part is visited once, so that its place has not been taken.
-                let Some(mut place) = places.take(&part.number) else { return Ok(()) };
-                self.array.read_part(part, &mut place.lend(), &mut buffers)
+                let Some(mut place) = places.take(part.number) else { return Ok(()) };
+                self.array.read_part(part, &mut place.lend(), &mut worker)
             });
             // The others are told at once, not when the executor comes to it.
             read.inspect_err(|_| self.given_up.store(true, Ordering::Relaxed))?;
         }
-        self.buffers.give(buffers);
+        self.buffers.give(worker.buffers);
         Ok(left)
     }
 }

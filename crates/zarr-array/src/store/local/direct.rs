@@ -11,12 +11,17 @@ use std::path::Path;
 
 /// Opens a file for reading; `None` if there is a link on the way, or the system cannot tell.
 pub(super) fn open(path: &Path) -> Option<io::Result<File>> {
-    system::open(path, false)
+    system::open(path, system::READ)
 }
 
 /// As [`open`], for its metadata alone, which takes no permission to read.
 pub(super) fn look(path: &Path) -> Option<io::Result<File>> {
-    system::open(path, true)
+    system::open(path, system::LOOK)
+}
+
+/// As [`look`], for a folder. While there is none, or another kind of file, that is an error.
+pub(super) fn folder(path: &Path) -> Option<io::Result<File>> {
+    system::open(path, system::FOLDER)
 }
 
 #[cfg(target_os = "linux")]
@@ -25,10 +30,13 @@ mod system {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     use rustix::io::Errno;
 
-    pub(super) fn open(path: &Path, metadata_only: bool) -> Option<io::Result<File>> {
-        // Of a pipe or a terminal that has an object's name, nothing but its kind is asked: opening
-        // it must not wait.
-        let how = if metadata_only { OFlags::PATH } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+    // Of a pipe or a terminal that has an object's name, nothing but its kind is asked: opening it
+    // must not wait.
+    pub(super) const READ: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+    pub(super) const LOOK: OFlags = OFlags::PATH;
+    pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+
+    pub(super) fn open(path: &Path, how: OFlags) -> Option<io::Result<File>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | how;
         match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
             Ok(file) => Some(Ok(File::from(file))),
@@ -44,7 +52,11 @@ mod system {
 mod system {
     use super::{File, Path, io};
 
-    pub(super) fn open(_: &Path, _: bool) -> Option<io::Result<File>> {
+    pub(super) const READ: () = ();
+    pub(super) const LOOK: () = ();
+    pub(super) const FOLDER: () = ();
+
+    pub(super) fn open(_: &Path, (): ()) -> Option<io::Result<File>> {
         None
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::{LocalStore, names, write};
+use super::{LocalStore, direct, names, write};
 use crate::store::lock_table::LockTable;
 use crate::store::{Key, LockGuard, LockScope, Operation, StoreError};
 
@@ -21,18 +21,7 @@ const ATTEMPTS: u32 = 10_000;
 /// First among the threads of this process, then among processes: so that at most one thread of
 /// each process waits in the system, and threads are told apart even where file locks are not.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
-    let object = store.path_of(Operation::Lock, key)?;
-    let fail = |error| StoreError::io(Operation::Lock, key, error);
-    let folder = object.parent().unwrap_or(&store.root);
-    // The lock belongs to the file, by whatever links it is reached.
-    let folder = match fs::canonicalize(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            write::make_folder(store, folder).map_err(fail)?;
-            fs::canonicalize(folder)
-        }
-        result => result,
-    }
-    .map_err(fail)?;
+    let folder = folder_of(store, key)?;
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
     match lock_file(store, key, &path) {
@@ -45,6 +34,25 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
             Ok(LockGuard::new(LockScope::Process, held))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The folder of an object, made if missing, by a path without links: the lock belongs to the file, by
+/// whatever links it is reached.
+fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
+    let path = store.unchecked_path(key.as_str())?;
+    let folder = path.parent().unwrap_or(&store.root);
+    if let Some(Ok(_)) = direct::folder(folder) {
+        return Ok(folder.to_owned());
+    }
+    let fail = |error| StoreError::io(Operation::Lock, key, error);
+    store.check_links(Operation::Lock, key.as_str(), folder)?;
+    match fs::canonicalize(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            write::make_folder(store, folder).map_err(fail)?;
+            fs::canonicalize(folder).map_err(fail)
+        }
+        result => result.map_err(fail),
     }
 }
 
@@ -77,31 +85,37 @@ fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> Result<File, StoreEr
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
-    refuse_links(&mut options);
+    let refused = refuse_links(&mut options);
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let link = || io::Error::other("there is a symbolic link in the place of its lock file");
     // Where opening follows links: whoever packed the store may have put one here, which would make
     // a file elsewhere.
-    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        return Err(io::Error::other("there is a symbolic link in the place of its lock file"));
+    if !refused && is_link() {
+        return Err(link());
     }
     match options.clone().write(true).create(true).truncate(false).open(path) {
         // Left by another user's process, perhaps: to lock a file, reading it is enough.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             options.open(path).map_err(|_| error)
         }
+        Err(_) if refused && is_link() => Err(link()),
         result => result,
     }
 }
 
-/// A link put there after the look is an error too, and a pipe is not waited for.
+/// Makes a link an error, and a pipe not waited for. Says whether the system can do so.
 #[cfg(target_os = "linux")]
-fn refuse_links(options: &mut OpenOptions) {
+fn refuse_links(options: &mut OpenOptions) -> bool {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    true
 }
 
 #[cfg(not(target_os = "linux"))]
-fn refuse_links(_: &mut OpenOptions) {}
+fn refuse_links(_: &mut OpenOptions) -> bool {
+    false
+}
 
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {

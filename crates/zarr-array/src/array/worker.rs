@@ -1,0 +1,171 @@
+//! What a thread keeps from chunk to chunk, so that a chunk costs it no memory of its own and no lock
+//! that others wait for.
+
+use std::sync::Arc;
+
+use zarr_codec::{ChunkCodec, Scratch};
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::store::{Key, KeyError};
+use crate::transfer::narrow;
+
+/// How many codecs a thread has at hand, where chunks have several shapes.
+const CODECS: usize = 1 << u8::BITS;
+
+/// A thread at work on the chunks of an array.
+pub(super) struct Worker<'a> {
+    pub(super) keys: Keys<'a>,
+    pub(super) codecs: Codecs<'a>,
+    pub(super) buffers: Buffers,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(array: &'a Array) -> Self {
+        Self::with_buffers(array, Buffers::default())
+    }
+
+    /// One that goes on with the memory of another.
+    pub(super) fn with_buffers(array: &'a Array, buffers: Buffers) -> Self {
+        let keys = Keys { array, key: None };
+        let codecs = Codecs { array, kept: Vec::new() };
+        Self { keys, codecs, buffers }
+    }
+}
+
+/// Memory that is used again from chunk to chunk.
+#[derive(Default)]
+pub(super) struct Buffers {
+    pub(super) encoded: Vec<u8>,
+    pub(super) scratch: Scratch,
+}
+
+/// The keys of chunks, one at a time, each in the memory of the one before.
+pub(super) struct Keys<'a> {
+    array: &'a Array,
+    key: Option<Key>,
+}
+
+impl Keys<'_> {
+    /// As [`Array::chunk_key`].
+    pub(super) fn of(&mut self, chunk: &[u64]) -> Result<&Key, KeyError> {
+        let (prefix, encoding) = (self.array.prefix(), self.array.metadata().chunk_key_encoding());
+        let key = match self.key.take() {
+            Some(key) => key.with_end(prefix.key_start(), |text| {
+                encoding.encode_into(chunk, text);
+            }),
+            None => self.array.chunk_key(chunk),
+        };
+        Ok(self.key.insert(key?))
+    }
+}
+
+/// The codecs that a thread has used, by the shapes of their chunks.
+pub(super) struct Codecs<'a> {
+    array: &'a Array,
+    /// The last one; from the second shape on, the last one for each hash of a shape.
+    kept: Vec<Option<Arc<ChunkCodec>>>,
+}
+
+impl Codecs<'_> {
+    /// As [`Array::chunk_codec`].
+    #[expect(clippy::indexing_slicing, reason = "the place is within the length")]
+    pub(super) fn of(&mut self, chunk_shape: &[u64]) -> Result<&ChunkCodec, ArrayError> {
+        if self.kept.is_empty() {
+            self.kept.push(None);
+        }
+        let mut place = place(chunk_shape, self.kept.len());
+        let codec = match self.kept[place].take() {
+            Some(codec) if is_of(&codec, chunk_shape) => codec,
+            other => {
+                if other.is_some() {
+                    self.kept.resize(CODECS, None);
+                    place = self::place(chunk_shape, CODECS);
+                }
+                self.array.chunk_codec(chunk_shape)?
+            }
+        };
+        Ok(self.kept[place].insert(codec))
+    }
+}
+
+/// Where among so many the codec of a shape is kept.
+fn place(chunk_shape: &[u64], places: usize) -> usize {
+    // The golden ratio in 64 bits spreads numbers that are close together over the highest bits.
+    let spread = |hash: u64, edge: &u64| (hash ^ edge).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let [highest, ..] = chunk_shape.iter().fold(0, spread).to_be_bytes();
+    usize::from(highest).checked_rem(places).unwrap_or(0)
+}
+
+fn is_of(codec: &ChunkCodec, chunk_shape: &[u64]) -> bool {
+    codec.shape().iter().copied().eq(chunk_shape.iter().map(|edge| narrow(*edge)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{MAX_KEY_LEN, MemoryStore, Prefix};
+    use zarr_codec::Options;
+    use zarr_metadata::ArrayMetadata;
+
+    fn array(encoding: &str, prefix: &str) -> Array {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [500, 500],
+            "data_type": "uint8", "fill_value": 0, "codecs": [{{"name": "bytes"}}],
+            "chunk_grid": {{"name": "rectilinear",
+              "configuration": {{"kind": "inline", "chunk_shapes": [[1, 499], 3]}}}},
+            "chunk_key_encoding": {encoding}}}"#
+        );
+        let metadata = ArrayMetadata::from_json(document.as_bytes()).unwrap();
+        let (store, prefix) = (Arc::new(MemoryStore::new()), Prefix::new(prefix).unwrap());
+        Array::with_metadata(store, &prefix, metadata, Options::new()).unwrap()
+    }
+
+    #[test]
+    fn keys_in_one_buffer_are_those_of_the_array() {
+        for name in ["default", "v2"] {
+            for separator in ["/", "."] {
+                let encoding = format!(
+                    r#"{{"name": "{name}", "configuration": {{"separator": "{separator}"}}}}"#
+                );
+                for prefix in ["", "a", "group/array"] {
+                    let array = array(&encoding, prefix);
+                    let mut keys = Worker::new(&array).keys;
+                    let mut kept = Vec::new();
+                    for chunk in [[0, 0], [1, 99], [12, 100], [u64::MAX, 1], [9, 10], [0, 0]] {
+                        let key = keys.of(&chunk).unwrap().clone();
+                        assert_eq!(key, array.chunk_key(&chunk).unwrap());
+                        let relative = array.metadata().chunk_key_encoding().encode(&chunk);
+                        assert_eq!(key, array.prefix().key(&relative).unwrap());
+                        kept.push((chunk, key));
+                    }
+                    // What somebody keeps stays as it was.
+                    for (chunk, key) in kept {
+                        assert_eq!(key, array.chunk_key(&chunk).unwrap());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_go_on_after_one_that_is_too_long() {
+        let array = array(r#"{"name": "default"}"#, &"p".repeat(MAX_KEY_LEN - 10));
+        let mut keys = Worker::new(&array).keys;
+        for chunk in [[0, 0], [1 << 40, 1 << 40], [7, 8]] {
+            assert_eq!(keys.of(&chunk).cloned(), array.chunk_key(&chunk));
+        }
+        assert!(keys.of(&[1 << 40, 0]).is_err());
+    }
+
+    #[test]
+    fn each_shape_has_its_own_codec() {
+        let array = array(r#"{"name": "default"}"#, "");
+        let mut codecs = Worker::new(&array).codecs;
+        // More shapes than places, twice.
+        for edges in (1..400_u64).chain(1..400) {
+            let codec = codecs.of(&[edges, 400 - edges]).unwrap();
+            assert_eq!(codec.shape(), [narrow(edges), narrow(400 - edges)]);
+        }
+    }
+}
