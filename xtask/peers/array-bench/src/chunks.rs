@@ -90,6 +90,14 @@ fn measure(name: &str, edges: Vec<u64>, grid: &str) -> Result<()> {
     ];
     print_row("key and place, ns a chunk", walk.map(|time| time.map(|time| time / million * 1e9)));
 
+    let plan = timed(|| Ok(check(plan_ours(&array)?)?))?;
+    // The others have no plan: what one would be made of.
+    let row = format!("{name}, plan of all");
+    for (who, time) in [("floor", walk[0]), ("zarr-kit", Some(plan)), ("zarrs", walk[2])] {
+        record("tiny chunks", &row, who, time.unwrap_or_default() / million);
+    }
+    print_row("plan of all, ns a chunk", [None, Some(plan / million * 1e9), None]);
+
     for threads in [1, 2, 4] {
         let ours = open_ours(&arrays)?;
         let ours = ours.with_threads(NonZeroUsize::new(threads).ok_or("no threads")?);
@@ -172,6 +180,18 @@ fn walk_ours(array: &Array) -> Result<Sums> {
         let key = array.chunk_key(part.chunk)?;
         black_box(part.in_region);
         sums = (sums.0 + part.shape.iter().product::<u64>(), sums.1 + key.as_str().len());
+    }
+    Ok(sums)
+}
+
+/// As for workers that are sent shares of a plan, a thousand chunks at a time.
+fn plan_ours(array: &Array) -> Result<Sums> {
+    let mut sums = (0, 0);
+    let plan = array.plan(&Region::whole(array.shape()))?;
+    for start in (0..plan.len()).step_by(CHUNKS) {
+        for chunk in plan.chunks(start..plan.len().min(start + CHUNKS as u64))? {
+            sums = (sums.0 + chunk.needed_bytes, sums.1 + chunk.key.len());
+        }
     }
     Ok(sums)
 }
