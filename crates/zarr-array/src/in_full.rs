@@ -2,6 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter;
+
+/// Levels below the first that are looked at: an error may be its own source.
+const MOST_LEVELS: usize = 64;
 
 /// An error and whatever is below it, joined by `": "`.
 ///
@@ -12,23 +16,33 @@ pub(crate) struct InFull<'a>(pub(crate) &'a (dyn Error + 'static));
 impl fmt::Display for InFull<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = one_line(self.0);
-        let mut below = self.0.source();
-        while let Some(error) = below {
+        let below = iter::successors(self.0.source(), |&error| error.source());
+        for error in below.take(MOST_LEVELS) {
             let said = one_line(error);
-            if !text.contains(&said) {
+            if !says(&text, &said) {
                 text.push_str(": ");
                 text.push_str(&said);
             }
-            below = error.source();
         }
         f.write_str(&text)
     }
 }
 
+/// Whether a text shows what a level below it says: as a part of its own, and not in the middle of a
+/// name or an address.
+fn says(text: &str, below: &str) -> bool {
+    let bounds = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '-' | '_');
+    text.match_indices(below).any(|(at, _)| {
+        let (before, rest) = text.split_at(at);
+        let after = rest.get(below.len()..).unwrap_or_default();
+        before.chars().next_back().is_none_or(bounds) && after.chars().next().is_none_or(bounds)
+    })
+}
+
 /// Servers answer in several lines, which libraries repeat.
 fn one_line(error: &dyn Error) -> String {
     let text = error.to_string();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = text.split(char::is_control).map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }
 
@@ -71,7 +85,33 @@ mod tests {
             said(&["connect: refused", "refused", "errno 111"]),
             "connect: refused: errno 111"
         );
+        assert_eq!(
+            said(&["GET http://host/timeout/0 failed", "timeout"]),
+            "GET http://host/timeout/0 failed: timeout"
+        );
+        assert_eq!(said(&["a (timeout)", "timeout"]), "a (timeout)");
+        assert_eq!(said(&["a\rb\u{1b}[1m", "c"]), "a b [1m: c");
         assert_eq!(said(&["<Error>\r\n  <Code>\n\n", "Busy"]), "<Error> <Code>: Busy");
+    }
+
+    #[test]
+    fn an_error_that_is_its_own_source_ends() {
+        #[derive(Debug)]
+        struct Endless;
+
+        impl fmt::Display for Endless {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("endless")
+            }
+        }
+
+        impl Error for Endless {
+            fn source(&self) -> Option<&(dyn Error + 'static)> {
+                Some(self)
+            }
+        }
+
+        assert_eq!(InFull(&Endless).to_string(), "endless");
     }
 
     #[test]

@@ -460,7 +460,8 @@ pub enum ChunkErrorKind {
         /// The sum of the lengths of the inner chunks.
         total: u64,
         /// What the sum may be: the bytes of the shard, and what each inner chunk may take anew,
-        /// twice its elements in memory and 64 bytes.
+        /// twice its elements in memory and 64 bytes; for an inner shard, what its own inner chunks
+        /// come to in that way, and its index.
         most: u64,
         /// The bytes of the shard; where its length is not known, those up to the end of the last
         /// inner chunk, or those that were fetched.

@@ -209,7 +209,7 @@ impl<'a> Read<'a> {
         let scratch = Arc::clone(&self.scratch);
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();
-        let decoded = decoders::run(move || {
+        let decoded = decoders::DECODERS.run(move || {
             // For as long as it decodes, so that there are as many as threads that do.
             let mut kept = scratch.take();
             let encoded = job.supply(answer, &mut kept)?;

@@ -1,5 +1,6 @@
-//! The threads on which asynchronous reads decode.
+//! The threads that work for asynchronous reads.
 
+use std::cell::Cell;
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic;
@@ -9,16 +10,31 @@ use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// One pool for the process, however many reads there are: a thread for each core, started as they
-/// are needed, ended after some seconds without work, and served in the order of asking. Of a
-/// runtime it is the threads for blocking work alone; nothing drives it, and nothing shuts it down.
-static THREADS: LazyLock<Result<Runtime, (io::ErrorKind, String)>> = LazyLock::new(|| {
+/// Threads for the process, however many reads there are: one for each core, started as they are
+/// needed, ended after some seconds without work, and served in the order of asking. Of a runtime it
+/// is the threads for blocking work alone; nothing drives it, and nothing shuts it down.
+pub(super) struct Pool(LazyLock<Result<Runtime, (io::ErrorKind, String)>>);
+
+/// Those that decode what has come.
+pub(super) static DECODERS: Pool = Pool(LazyLock::new(|| start("zarr-decode")));
+
+/// Those that ask quick stores and decode. Apart from the others, so that a store which turns out not
+/// to answer keeps none from decoding what other stores have given.
+pub(super) static READERS: Pool = Pool(LazyLock::new(|| start("zarr-read")));
+
+thread_local! {
+    /// Whether this is a thread of a pool.
+    static IN_POOL: Cell<bool> = const { Cell::new(false) };
+}
+
+fn start(name: &str) -> Result<Runtime, (io::ErrorKind, String)> {
     Builder::new_current_thread()
         .max_blocking_threads(count().get())
-        .thread_name("zarr-decode")
+        .thread_name(name)
+        .on_thread_start(|| IN_POOL.set(true))
         .build()
         .map_err(|error| (error.kind(), error.to_string()))
-});
+}
 
 /// How many there are at most.
 pub(super) fn count() -> NonZeroUsize {
@@ -27,18 +43,27 @@ pub(super) fn count() -> NonZeroUsize {
     *COUNT
 }
 
-/// Does `work` on one of them. Given up when dropped, unless it has begun; a panic in it goes on in
-/// whoever awaits it.
-pub(super) async fn run<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<T> {
-    let threads =
-        THREADS.as_ref().map_err(|(kind, message)| io::Error::new(*kind, message.as_str()))?;
-    let mut task = Task(threads.spawn_blocking(work));
-    (&mut task.0).await.map_err(|error| match error.try_into_panic() {
-        Ok(panic) => panic::resume_unwind(panic),
-        Err(error) => error.into(),
-    })
+impl Pool {
+    /// Does `work` on one of the threads. Given up when dropped, unless it has begun; a panic in it
+    /// goes on in whoever awaits it.
+    ///
+    /// A store may itself wait for a read of another array, on a thread of a pool that may have no
+    /// other: there it is done at once.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        if IN_POOL.get() {
+            return Ok(work());
+        }
+        let threads =
+            self.0.as_ref().map_err(|(kind, message)| io::Error::new(*kind, message.as_str()))?;
+        let mut task = Task(threads.spawn_blocking(work));
+        (&mut task.0).await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => panic::resume_unwind(panic),
+            Err(error) => error.into(),
+        })
+    }
 }
 
 struct Task<T>(JoinHandle<T>);

@@ -191,6 +191,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// without a thread each.
     ///
     /// `None` unless a store says otherwise: it is then read on threads where blocking is allowed.
+    /// Those belong to no runtime of the caller's: a store that works by one keeps its handle.
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         None
     }

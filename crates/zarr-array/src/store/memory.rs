@@ -97,11 +97,17 @@ impl MemoryStore {
 
     /// The first key from `after` on, in the order of all keys.
     fn first_from(&self, after: &Bound<String>) -> Option<String> {
-        let first = |stripe: &RwLock<Objects>| {
+        let mut least: Option<String> = None;
+        for stripe in self.stripes.iter() {
             let from = (after.as_ref().map(String::as_str), Bound::Unbounded);
-            Some(read(stripe).by_key.range::<str, _>(from).next()?.0.clone())
-        };
-        self.stripes.iter().filter_map(first).min()
+            match read(stripe).by_key.range::<str, _>(from).next() {
+                Some((key, _)) if least.as_ref().is_none_or(|least| key < least) => {
+                    least = Some(key.clone());
+                }
+                _ => {}
+            }
+        }
+        least
     }
 }
 

@@ -4,7 +4,7 @@ use zarr_codec::{ByteRange, ChunkCodec, Encoded, Need, Scratch, Slice};
 use zarr_view::{Output, View};
 
 use crate::naive::crc32c;
-use crate::support::{codec, decode, decode_whole, encode};
+use crate::support::{codec, decode, decode_whole, encode, everything};
 
 fn chain(location: &str, index_codecs: &str) -> String {
     format!(
@@ -179,6 +179,42 @@ fn sd_59_equal_inner_chunks_may_be_stored_once() {
         let index = entries(&vec![(0, inner.len() as u64); 100]);
         let decoded = decode_whole(&shard, &[inner, index].concat(), &[9]).expect("decodes");
         assert_eq!(decoded, element.repeat(100), "{codecs}");
+    }
+}
+
+#[test]
+fn sd_59_equal_inner_shards_may_be_stored_once() {
+    // Of an inner shard the index is twice as long as the elements.
+    let nested = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [4096],
+        "codecs": [{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [8],
+          "codecs": [{{"name": "bytes"}}], "index_codecs": {LITTLE}}}}}],
+        "index_codecs": {LITTLE}}}}}]"#
+    );
+    let shard = codec(&nested, "uint8", &[409_600]);
+    let elements: Vec<u8> = (0..4096_u32).map(|n| (n % 200) as u8 + 10).collect();
+    let (_, inner) =
+        encode(shard.shard().expect("a shard").inner(), &elements, &[9]).expect("encodes");
+    assert_eq!(inner.len(), 4096 + 512 * 16);
+    let index = entries(&vec![(0, inner.len() as u64); 100]);
+    let decoded = decode_whole(&shard, &[inner, index].concat(), &[9]).expect("decodes");
+    assert_eq!(decoded, elements.repeat(100));
+}
+
+#[test]
+fn a_masked_output_takes_what_is_not_masked() {
+    let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
+    let elements = [1, 2, 9, 9, 5, 6];
+    let (_, bytes) = encode(&shard, &elements, &[9]).expect("encodes");
+    for (before, after) in [(0, 1), (1, 0), (0, 3), (3, 0), (1, 2), (2, 2)] {
+        let inside = 6 - before - after;
+        let mut found = vec![0xcd; inside];
+        let view = View::contiguous(&[inside]).expect("small");
+        let mut out = Output::new(&mut found, &view, 1).expect("fits");
+        let mut padded = out.pad(&[(before, after)]).expect("pads");
+        let everything = everything(&shard);
+        shard.decode(&bytes, &everything, &mut padded, &[9], &mut Scratch::new()).expect("decodes");
+        assert_eq!(found, elements[before..6 - after], "{before} {after}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reading from a store that answers as fast as a thread can ask: asked and decoded in one go.
 
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
@@ -16,7 +17,9 @@ use crate::transfer::Transfer;
 
 /// How long a thread goes on with one read before others have their turn: long beside what handing
 /// it over takes, even where the executor is busy.
-const TURN: Duration = Duration::from_millis(20);
+///
+/// None at all in tests of the crate, where every chunk takes a turn of its own.
+const TURN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(20) };
 
 /// A read under way, as the threads see it.
 struct Batches {
@@ -27,6 +30,8 @@ struct Batches {
     next: AtomicU64,
     /// How many are begun at once.
     batch: u64,
+    /// What turns took and had no time for.
+    left_over: Mutex<Vec<Range<u64>>>,
     buffers: Free<Buffers>,
     given_up: AtomicBool,
 }
@@ -55,6 +60,7 @@ impl Array {
                 .checked_div(threads.saturating_mul(64))
                 .unwrap_or(0)
                 .clamp(1, 64),
+            left_over: Mutex::default(),
             buffers: Free::default(),
             given_up: AtomicBool::new(false),
         });
@@ -71,7 +77,7 @@ impl Batches {
     async fn read(self: &Arc<Self>, places: &OwnedGrid) -> Result<(), ArrayError> {
         loop {
             let (batches, places) = (Arc::clone(self), places.clone());
-            let turn = decoders::run(move || batches.turn(&places));
+            let turn = decoders::READERS.run(move || batches.turn(&places));
             if turn.await.map_err(interrupted)?? == Left::Nothing {
                 return Ok(());
             }
@@ -79,30 +85,52 @@ impl Batches {
     }
 
     fn turn(&self, places: &OwnedGrid) -> Result<Left, ArrayError> {
-        let begun = Instant::now();
         let transfer = Transfer::new(&self.array, &self.region, self.length)?;
         let mut worker = Worker::with_buffers(&self.array, self.buffers.take());
+        // What it took to begin is no part of the turn, or there might be no time left.
+        let begun = Instant::now();
         let mut left = Left::Nothing;
-        while !self.given_up.load(Ordering::Relaxed) {
-            if begun.elapsed() > TURN {
-                left = Left::Perhaps;
-                break;
-            }
-            let start = self.next.fetch_add(self.batch, Ordering::Relaxed);
-            if start >= transfer.parts() {
-                break;
-            }
-            let end = start.saturating_add(self.batch).min(transfer.parts());
-            let read = transfer.for_each_part(start..end, |part| {
+        while let Some(parts) = self.take(transfer.parts()) {
+            let (mut done, mut is_over) = (parts.start, false);
+            let read = transfer.for_each_part(parts.clone(), |part| {
+                // Never before the first, so that each turn reads something.
+                is_over |= done > parts.start && begun.elapsed() > TURN;
+                if is_over || self.given_up.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                done = done.saturating_add(1);
                 // Each part is visited once, so that its place has not been taken.
                 let Some(mut place) = places.take(part.number) else { return Ok(()) };
                 self.array.read_part(part, &mut place.lend(), &mut worker)
             });
             // The others are told at once, not when the executor comes to it.
             read.inspect_err(|_| self.given_up.store(true, Ordering::Relaxed))?;
+            if is_over {
+                self.left_over().push(done..parts.end);
+            }
+            if is_over || begun.elapsed() > TURN {
+                left = Left::Perhaps;
+                break;
+            }
         }
         self.buffers.give(worker.buffers);
         Ok(left)
+    }
+
+    /// Parts that nobody has begun, first those that a turn had no time for.
+    fn take(&self, parts: u64) -> Option<Range<u64>> {
+        if self.given_up.load(Ordering::Relaxed) {
+            return None;
+        }
+        if let Some(left_over) = self.left_over().pop() {
+            return Some(left_over);
+        }
+        let start = self.next.fetch_add(self.batch, Ordering::Relaxed);
+        (start < parts).then(|| start..start.saturating_add(self.batch).min(parts))
+    }
+
+    fn left_over(&self) -> MutexGuard<'_, Vec<Range<u64>>> {
+        self.left_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -64,7 +64,7 @@ impl Busy {
         let mut tasks: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
         for _ in 0..decoders::count().get() {
             let state = Arc::clone(&state);
-            let mut task = Box::pin(decoders::run(move || {
+            let mut task = Box::pin(decoders::DECODERS.run(move || {
                 let mut held = state.0.lock().unwrap();
                 held.0 += 1;
                 state.1.notify_all();
@@ -174,13 +174,26 @@ fn a_dropped_read_leaves_nothing_behind() {
 #[test]
 fn a_panic_goes_on_in_whoever_waits() {
     for round in 0..2 * decoders::count().get() {
-        let work = decoders::run(move || {
+        let work = decoders::DECODERS.run(move || {
             panic::resume_unwind(Box::new(round));
         });
         let caught = panic::catch_unwind(AssertUnwindSafe(|| block_on(work)));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&round));
     }
-    assert_eq!(block_on(decoders::run(|| 5)).unwrap(), 5);
+    assert_eq!(block_on(decoders::DECODERS.run(|| 5)).unwrap(), 5);
+}
+
+#[test]
+fn what_waits_on_a_thread_of_the_pool_for_another_is_done_there() {
+    // As many as there are threads, each of which waits for one more.
+    let work = (0..2 * decoders::count().get()).map(|number| {
+        decoders::READERS.run(move || {
+            let more = decoders::READERS.run(move || number);
+            block_on(more).unwrap()
+        })
+    });
+    let done: Vec<usize> = block_on(join_all(work)).into_iter().map(Result::unwrap).collect();
+    assert_eq!(done, (0..done.len()).collect::<Vec<_>>());
 }
 
 #[test]

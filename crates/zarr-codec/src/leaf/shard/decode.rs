@@ -240,10 +240,14 @@ impl<'s> Places<'s> {
         out: &Output<'_>,
     ) -> Result<Self, CopyError> {
         let place = out.view().shrink(first)?;
+        // Of a masked output, places differ in what of them is masked.
+        if out.view().mask().is_some() {
+            return Ok(Self { chunks: None, fill: None, at: Vec::new() });
+        }
         let element = Element::new(out.element_size());
         let one = View::new(place.shape(), &vec![0; place.rank()], 0)?;
-        let fill = Some(CopyPlan::new(&one, &place, element)?)
-            .filter(|_| place.mask().is_none() && fill.len() == element.size());
+        let fill =
+            Some(CopyPlan::new(&one, &place, element)?).filter(|_| fill.len() == element.size());
         Ok(Self { chunks: Planned::decoder(&codec.inner, &place), fill, at: Vec::new() })
     }
 }

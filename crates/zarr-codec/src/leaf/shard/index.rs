@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{ShardCodec, unravel};
+use crate::chunk::ChunkCodec;
 use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
@@ -69,7 +70,8 @@ impl ShardCodec {
     /// they come to together is limited, so that no shard takes more time than its length and its
     /// elements account for, however often its index names the same bytes. It is at most the length
     /// of the shard, and for each inner chunk that is there twice its elements in memory and 64
-    /// bytes: more than any codec makes of them. Inner chunks that share nothing always pass.
+    /// bytes: more than any codec makes of them. (Of an inner shard, its index, and the same for each
+    /// inner chunk of its own.) Inner chunks that share nothing always pass.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are no such index, if an entry is not possible (half a sentinel,
@@ -132,16 +134,32 @@ impl ShardCodec {
         chunks: u64,
         stored: u64,
     ) -> Result<(), ChunkError> {
-        let anew = self.inner.bytes().saturating_mul(2).saturating_add(OVERHEAD);
-        let most = stored.saturating_add(chunks.saturating_mul(anew));
+        let most = stored.saturating_add(chunks.saturating_mul(self.inner.accounted_len()));
         if total <= most {
             return Ok(());
         }
         Err(self.error(ChunkErrorKind::IndexOverlap { total, most, stored }))
     }
 
+    /// The most bytes that such a shard may come to, and its compressors make of it.
+    fn accounted_len(&self) -> u64 {
+        let chunks = widen(self.index.elements() / 2);
+        let inner = chunks.saturating_mul(self.inner.accounted_len());
+        self.index_len().saturating_add(inner).saturating_add(OVERHEAD)
+    }
+
     fn error(&self, kind: ChunkErrorKind) -> ChunkError {
         ChunkError::new(&self.place.path, &self.place.name, kind)
+    }
+}
+
+impl ChunkCodec {
+    /// The most bytes that an inner chunk of this codec may come to without sharing any.
+    fn accounted_len(&self) -> u64 {
+        match self.shard() {
+            Some(shard) => shard.accounted_len(),
+            None => self.bytes().saturating_mul(2).saturating_add(OVERHEAD),
+        }
     }
 }
 
