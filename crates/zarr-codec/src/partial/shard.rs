@@ -84,7 +84,7 @@ impl ShardChunks {
     ) -> Result<(), ChunkError> {
         // Of a shard of unknown length the index may say anything, but not of what has been fetched.
         if let Some(shard) = codec.shard() {
-            shard.check_total(self.total, self.found, widen(bytes.len()))?;
+            shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
         }
         let available = Available::Parts { parts: &self.parts, bytes };
         codec.decode_available(available, index, region, out, fill, scratch)

@@ -1,6 +1,6 @@
 //! Shards: golden bytes, empty inner chunks, and what an index may and may not say.
 
-use zarr_codec::{ByteRange, ChunkCodec, Encoded, Need, Scratch, Slice};
+use zarr_codec::{ByteRange, ChunkCodec, ChunkErrorKind, Encoded, Need, Scratch, Slice};
 use zarr_view::{Output, View};
 
 use crate::naive::crc32c;
@@ -150,6 +150,18 @@ fn sd_59_overlaps_cost_no_more_than_the_shard_accounts_for() {
     let error = reader.supply(stored, None, &mut out, &[9], &mut scratch);
     insta::assert_snapshot!(error.expect_err("five hundred times the same"), @"codec sharding_indexed ($.codecs[0]): inner chunks overlap: 2511000 bytes in all, but at most 39022 can be right within 5022 bytes");
     assert_eq!(elements, [0; 1000]);
+}
+
+#[test]
+fn sd_59_lengths_that_overflow_together_are_refused() {
+    let shard = codec(&chain("end", LITTLE), "uint8", &[6]);
+    let shard = shard.shard().expect("a shard");
+    let index = entries(&[(0, 1 << 63); 3]);
+    for length in [None, Some(u64::MAX), Some((1 << 63) + 100)] {
+        let error = shard.parse_index(&index, length, &mut Scratch::new());
+        let error = error.map(drop).expect_err("three times as much as there can be");
+        assert!(matches!(error.kind(), ChunkErrorKind::IndexOverlap { .. }), "{error}");
+    }
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl ShardCodec {
 
     fn check_entries(&self, entries: &[u8], shard_len: Option<u64>) -> Result<(), ChunkError> {
         let allowed = self.chunk_range(shard_len.unwrap_or(u64::MAX));
-        let (mut chunks, mut total, mut end) = (0_u64, 0_u64, 0_u64);
+        let (mut chunks, mut total, mut end) = (0_u64, 0_u128, 0_u64);
         for (chunk, entry) in entries.as_chunks().0.iter().enumerate() {
             let (offset, length) = numbers(entry);
             if (offset, length) == (ABSENT, ABSENT) {
@@ -120,7 +120,7 @@ impl ShardCodec {
             let last = check(offset, length, &allowed)
                 .map_err(|kind| self.error(kind).in_inner_chunk(&unravel(chunk, &self.grid)))?;
             chunks = chunks.saturating_add(1);
-            total = total.saturating_add(length);
+            total = total.saturating_add(length.into());
             end = end.max(last);
         }
         self.check_total(total, chunks, shard_len.unwrap_or(end))
@@ -130,14 +130,15 @@ impl ShardCodec {
     /// bytes that hold them than copies of each other would.
     pub(crate) fn check_total(
         &self,
-        total: u64,
+        total: u128,
         chunks: u64,
         stored: u64,
     ) -> Result<(), ChunkError> {
         let most = stored.saturating_add(chunks.saturating_mul(self.inner.accounted_len()));
-        if total <= most {
+        if total <= most.into() {
             return Ok(());
         }
+        let total = u64::try_from(total).unwrap_or(u64::MAX);
         Err(self.error(ChunkErrorKind::IndexOverlap { total, most, stored }))
     }
 
