@@ -48,7 +48,7 @@ impl AsyncStore for Ready {
     }
 }
 
-/// All decoding threads, kept from decoding until this is dropped.
+/// All threads of both pools, kept from working until this is dropped.
 struct Busy {
     state: Arc<(Mutex<(usize, bool)>, Condvar)>,
     tasks: Vec<Pin<Box<dyn Future<Output = std::io::Result<()>>>>>,
@@ -62,9 +62,10 @@ impl Busy {
         let only = ONLY.lock().unwrap_or_else(PoisonError::into_inner);
         let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
         let mut tasks: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
-        for _ in 0..decoders::count().get() {
+        let pools = [&decoders::DECODERS, &decoders::READERS];
+        for pool in pools.into_iter().cycle().take(2 * decoders::count().get()) {
             let state = Arc::clone(&state);
-            let mut task = Box::pin(decoders::DECODERS.run(move || {
+            let mut task = Box::pin(pool.run(move || {
                 let mut held = state.0.lock().unwrap();
                 held.0 += 1;
                 state.1.notify_all();
