@@ -75,8 +75,14 @@ impl Place {
     }
 
     pub(crate) fn array(&self) -> Result<Array, CliError> {
+        self.array_with(Options::new())
+    }
+
+    pub(crate) fn array_with(&self, options: Options) -> Result<Array, CliError> {
         match self.node()? {
-            Node::Array(metadata) => self.bind(metadata).map_err(|cause| self.failed(cause)),
+            Node::Array(metadata) => {
+                self.bind_with(metadata, options).map_err(|cause| self.failed(cause))
+            }
             Node::Group(_) => Err(CliError::Group {
                 place: self.shown.clone(),
                 children: self.children_in_words(),
@@ -85,7 +91,11 @@ impl Place {
     }
 
     pub(crate) fn bind(&self, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
-        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, Options::new())
+        self.bind_with(metadata, Options::new())
+    }
+
+    fn bind_with(&self, metadata: ArrayMetadata, options: Options) -> Result<Array, ArrayError> {
+        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, options)
     }
 
     pub(crate) fn failed(&self, cause: ArrayError) -> CliError {

@@ -42,8 +42,8 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
 /// The array at a place, to be written as asked for.
 pub(super) fn writer(place: &Place, writing: Writing) -> Result<Array, CliError> {
     let Writing { strict, store_empty } = writing;
-    let array = place.array()?.with_empty_chunks_stored(store_empty);
-    array.with_options(Options::new().strict(strict)).map_err(|cause| place.failed(cause))
+    let array = place.array_with(Options::new().strict(strict))?;
+    Ok(array.with_empty_chunks_stored(store_empty))
 }
 
 fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {
