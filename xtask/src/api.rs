@@ -1,13 +1,14 @@
-//! `cargo xtask api [--check]`: the public items of each library crate, a line each, in `docs/api/`.
+//! `cargo xtask api [--check]`: the public items of each library crate, one per line, in
+//! `xtask/api/lists/`.
 //!
 //! A change of what users build on then shows in a diff, where it can be agreed to.
 
 use std::fs;
 use std::process::Command;
 
-use crate::run::{LIBRARIES, Outcome, output, root, step, write};
+use crate::run::{LIBRARIES, Outcome, output, root, step, target, write};
 
-const FOLDER: &str = "docs/api";
+const FOLDER: &str = "xtask/api/lists";
 
 /// Writes the lists, or with `--check` compares them with what is there.
 pub(crate) fn api(arguments: &[String]) -> Outcome {
@@ -51,9 +52,9 @@ fn describe() -> Outcome {
 
 fn list(name: &str) -> Result<String, String> {
     let manifest = "xtask/api/Cargo.toml";
-    let file = format!("target/doc/{}.json", name.replace('-', "_"));
+    let file = target().join(format!("doc/{}.json", name.replace('-', "_")));
     let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "--locked", "--manifest-path", manifest, "--", &file]);
+    command.args(["run", "--quiet", "--locked", "--manifest-path", manifest, "--"]).arg(file);
     output(&mut command)
 }
 

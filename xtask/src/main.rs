@@ -55,7 +55,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "api",
-        about: "docs/api: the public items of each library crate; --check compares",
+        about: "xtask/api/lists: the public items of each library crate; --check compares",
         run: api::api,
     },
     Command {

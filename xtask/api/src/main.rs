@@ -1,7 +1,8 @@
 //! Prints the public API that a rustdoc JSON file describes, an item a line.
 //!
-//! Called as `api FILE`. Implementations for every type and of `Send` and its like are left out:
-//! they follow from the rest.
+//! Called as `api FILE`. Left out is what follows from the rest or says nothing by itself:
+//! implementations for every type, of `Send` and its like, derived ones, and the headers of inherent
+//! implementations. That a type implements a trait by hand stays.
 
 #![forbid(unsafe_code)]
 
@@ -16,10 +17,12 @@ fn main() -> ExitCode {
     let built = public_api::Builder::from_rustdoc_json(&path)
         .omit_blanket_impls(true)
         .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
         .build();
     match built {
         Ok(api) => {
-            print!("{api}");
+            let lines = api.items().map(ToString::to_string);
+            lines.filter(|line| !is_inherent_header(line)).for_each(|line| println!("{line}"));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -27,4 +30,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether a line only opens `impl Type`, whose items have lines of their own.
+fn is_inherent_header(line: &str) -> bool {
+    (line.starts_with("impl ") || line.starts_with("impl<")) && !line.contains(" for ")
 }
