@@ -3,7 +3,8 @@
 //! A benchmark called with `BENCH_RECORDS` set prints, beside its tables, lines of
 //! `record<TAB>table<TAB>row<TAB>role<TAB>who<TAB>nanoseconds`, where the role is `ours`, `peer`,
 //! `floor` (the same work by hand) or `other` (ours in another form). They are kept in
-//! `docs/bench/DATE-CPU.tsv`; the page beside it is made of them, as are `cargo xtask plot`'s charts.
+//! `docs/bench/all.tsv`; the page beside it is made of them, as are `cargo xtask plot`'s charts. Earlier
+//! runs are in git's history.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use crate::fixtures::environment;
 use crate::plot;
-use crate::records::{FOLDER, Role, Table, parse};
+use crate::records::{FOLDER, RECORDS, Role, Table, parse};
 use crate::run::{Outcome, cargo, output, processor, read, root, write};
 
 /// Programs that take turns with each other's rivals in one process, and the functions that run them.
@@ -47,15 +48,14 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
     let mut run =
         Run { python: environment()?.to_string_lossy().into_owned(), records: Vec::new() };
     build()?;
-    let page_name = page_name()?;
     let head = machine(&run.python)?;
     for (name, suite) in SUITES {
         if arguments.is_empty() || arguments.iter().any(|chosen| chosen == name) {
             suite(&mut run)?;
             // After each, as a later one may fail.
             let records = run.records.join("\n") + "\n";
-            write(&format!("{FOLDER}/{page_name}.md"), &page(&head, &parse(&records)?))?;
-            write(&format!("{FOLDER}/{page_name}.tsv"), &records)?;
+            write(&format!("{FOLDER}/all.md"), &page(&head, &parse(&records)?))?;
+            write(RECORDS, &records)?;
         }
     }
     plot::plot(&[])
@@ -183,18 +183,6 @@ fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     run.python("array_bench.py", &["regions", folder])
 }
 
-/// `DATE-CPU`, as a file is called.
-fn page_name() -> Result<String, String> {
-    let date = output(Command::new("date").args(["-u", "+%F"]))?;
-    let (_, name) = processor();
-    let slug: String = name
-        .to_lowercase()
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
-        .collect();
-    Ok(format!("{}-{}", date.trim(), slug.trim_matches('-')))
-}
-
 /// The machine, and the version of everything that took part.
 fn machine(python: &str) -> Result<String, String> {
     let (cores, name) = processor();
@@ -216,9 +204,11 @@ fn machine(python: &str) -> Result<String, String> {
             versions.push(format!("{name} {version}"));
         }
     }
+    let date = output(Command::new("date").args(["-u", "+%F"]))?;
     let commit = output(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
     Ok(format!(
-        "**Machine**: {cores} cores of {name}. **Versions**: zarr-kit at commit `{}`, {}.",
+        "**Date**: {}. **Machine**: {cores} cores of {name}. **Versions**: zarr-kit at commit `{}`, {}.",
+        date.trim(),
         commit.trim(),
         versions.join(", ")
     ))

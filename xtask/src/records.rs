@@ -1,11 +1,12 @@
 //! The records of a run of the benchmarks: tables of rows of times.
 
-use std::fs;
-
-use crate::run::root;
+use crate::run::read;
 
 /// Where records, and the pages made of them, are kept.
 pub(crate) const FOLDER: &str = "docs/bench";
+
+/// The records of the last run.
+pub(crate) const RECORDS: &str = "docs/bench/all.tsv";
 
 /// What a time is to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,18 +100,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Table>, String> {
     Ok(tables)
 }
 
-/// The records of the last run, by the date in their name.
+/// The tables of the last run.
 pub(crate) fn last() -> Result<Vec<Table>, String> {
-    let failed = |error: std::io::Error| format!("{FOLDER}: {error}");
-    let mut newest = None;
-    for entry in fs::read_dir(root().join(FOLDER)).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|extension| extension == "tsv") {
-            newest = newest.max(Some(path));
-        }
-    }
-    let path = newest.ok_or_else(|| format!("{FOLDER} has no records: run `cargo xtask bench`"))?;
-    parse(&fs::read_to_string(path).map_err(failed)?)
+    parse(&read(RECORDS)?)
 }
 
 #[cfg(test)]
