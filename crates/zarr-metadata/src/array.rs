@@ -13,6 +13,7 @@ use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
 use crate::json::{JsonType, Raw, read_elements, same, utf8, write_string};
+use crate::limits::check_rank;
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -88,6 +89,7 @@ impl ArrayMetadata {
         let raw = document.require("shape", SHAPE)?;
         let shape =
             read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::Shape).member("shape")?;
+        check_rank(shape.len()).member("shape")?;
 
         let chunk_grid =
             chunk_grid.ok_or_else(|| MetadataError::missing("chunk_grid", "a chunk grid"))?;

@@ -191,6 +191,8 @@ impl fmt::Debug for GroupMetadata {
 #[derive(Debug, Clone)]
 pub struct ConsolidatedMetadata<'a> {
     nodes: Vec<(Cow<'a, str>, Raw<'a>)>,
+    /// The places of the nodes in the order of their paths.
+    sorted: Vec<usize>,
 }
 
 impl<'a> ConsolidatedMetadata<'a> {
@@ -204,7 +206,10 @@ impl<'a> ConsolidatedMetadata<'a> {
         members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
         let raw = members.require("metadata", "an object of documents by their path")?;
         let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
-        Ok(ConsolidatedMetadata { nodes: nodes.rest() })
+        let nodes = nodes.rest();
+        let mut sorted: Vec<usize> = (0..nodes.len()).collect();
+        sorted.sort_by_key(|at| nodes.get(*at).map(|(path, _)| path.as_ref()));
+        Ok(ConsolidatedMetadata { nodes, sorted })
     }
 
     /// The paths of the nodes, as written.
@@ -220,7 +225,10 @@ impl<'a> ConsolidatedMetadata<'a> {
     /// The document of the node at `path`, read now.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<Result<NodeMetadata>> {
-        let (path, raw) = self.nodes.iter().find(|(name, _)| name == path)?;
+        let by_path =
+            |at: &usize| self.nodes.get(*at).map_or("", |(path, _)| path.as_ref()).cmp(path);
+        let at = self.sorted.binary_search_by(by_path).ok()?;
+        let (path, raw) = self.nodes.get(*self.sorted.get(at)?)?;
         Some(read_node(path, *raw))
     }
 }

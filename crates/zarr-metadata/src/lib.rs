@@ -37,7 +37,8 @@
 //! # What hostile input can do
 //! Give an error, which names the place by a JSON path, what was found there and what is allowed.
 //! It cannot make the crate panic, nest it deeper than 128 levels, or take memory or time out of
-//! proportion to its own length.
+//! proportion to its own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`]
+//! codecs in a chain are refused, so that whoever works with them need not expect them.
 //!
 //! # In memory
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
@@ -76,6 +77,7 @@ mod finding;
 mod float;
 mod group;
 mod json;
+mod limits;
 mod node;
 mod rule;
 mod serde_impls;
@@ -95,6 +97,7 @@ pub use extension::Extension;
 pub use fill_value::FillValue;
 pub use finding::Finding;
 pub use group::{ConsolidatedMetadata, GroupMetadata};
+pub use limits::{MAX_CODECS, MAX_RANK};
 pub use node::NodeMetadata;
 pub use rule::Rule;
 

@@ -41,6 +41,10 @@ rules! {
     NotJson "not-json" "a document must be one JSON object, in UTF-8";
     TooDeep "too-deep" "a document must be nested no deeper than 128 levels, a limit of this \
         reader";
+    TooManyDimensions "too-many-dimensions" "an array must have no more than 1024 dimensions at any \
+        place of its chain, a limit of this reader";
+    TooManyCodecs "too-many-codecs" "a chain must have no more than 1024 codecs, a limit of this \
+        reader";
     DuplicateKey "duplicate-key" "an object must have each key once";
     ZarrFormat "zarr-format" "`zarr_format` must be the integer 3";
     NodeType "node-type" "`node_type` must be \"array\" or \"group\"";

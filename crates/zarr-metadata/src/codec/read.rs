@@ -10,6 +10,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{JsonType, Object, Raw, read_elements};
+use crate::limits::{check_codecs, check_rank};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -17,13 +18,15 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// Reads an array of codecs; their order is not checked.
 pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Vec<Codec>> {
     let mut index = 0_usize;
-    read_elements(raw, "an array of codecs", |raw| {
+    let codecs = read_elements(raw, "an array of codecs", |raw| {
         let codec =
             Finding::scope(findings, || format!("[{index}]"), |found| read_codec(raw, found));
         index = index.saturating_add(1);
         codec
     })
-    .breaks(Rule::ChainOrder)
+    .breaks(Rule::ChainOrder)?;
+    check_codecs(codecs.len())?;
+    Ok(codecs)
 }
 
 pub(super) fn read_codec(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Codec> {
@@ -157,6 +160,7 @@ fn read_reshape(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec> 
     })
     .breaks(Rule::ReshapeShape)
     .member("shape")?;
+    check_rank(shape.len()).member("shape")?;
     Ok(Codec::Reshape(Reshape { shape }))
 }
 
@@ -202,6 +206,7 @@ fn read_transpose(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Codec
     };
     let order =
         read_elements(raw, allowed, dimension).breaks(Rule::TransposeOrder).member("order")?;
+    check_rank(order.len()).member("order")?;
     let mut seen = vec![false; order.len()];
     for (index, &dim) in order.iter().enumerate() {
         let error = |allowed: String| {
@@ -274,6 +279,7 @@ fn read_sharding(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<
     let chunk_shape = read_elements(raw, LENGTHS, |raw| raw.at_least(1))
         .breaks(Rule::ShardingChunkShape)
         .member("chunk_shape")?;
+    check_rank(chunk_shape.len()).member("chunk_shape")?;
     let mut chain = |key: &'static str| -> Result<Vec<Codec>> {
         let raw = members.require(key, "an array of codecs")?;
         Finding::scope(

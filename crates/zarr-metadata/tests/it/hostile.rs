@@ -1,6 +1,8 @@
 //! Input that is large, deep or cut off.
 
-use zarr_metadata::{ArrayMetadata, Codec, NodeMetadata};
+use zarr_metadata::{
+    ArrayMetadata, Codec, GroupMetadata, MAX_CODECS, MAX_RANK, NodeMetadata, Rule,
+};
 
 use crate::support::{document, message};
 
@@ -101,13 +103,13 @@ fn many_members_and_elements_are_read_in_time() {
     assert_eq!(array.with_shape(&[999_999, 6]).unwrap().shape(), [999_999, 6]);
 }
 
-/// Each codec is a finding with a path as deep as the shards are: told apart, those of 100,000 codecs
+/// Each codec is a finding with a path as deep as the shards are: told apart, those of long chains
 /// would take 75 times the document's memory.
 #[test]
 fn findings_deep_inside_are_bounded() {
     let plain = r#"[{"name": "bytes"}]"#;
     let index = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
-    let mut codecs = format!("[\"bytes\", {}]", vec!["\"crc32c\""; 100_000].join(","));
+    let mut codecs = format!("[\"bytes\", {}]", vec!["\"crc32c\""; 1_000].join(","));
     for _ in 0..25 {
         let configuration =
             format!(r#"{{"chunk_shape": [1, 1], "codecs": {codecs}, "index_codecs": {index}}}"#);
@@ -125,6 +127,108 @@ fn findings_deep_inside_are_bounded() {
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
     assert_eq!(array.findings().len(), 100);
     assert!(array.findings().iter().all(|finding| finding.found() == "\"crc32c\""));
+}
+
+/// A rank or a chain just within the limit is read, and one more is refused where it is.
+#[test]
+fn ranks_and_chains_have_a_limit() {
+    let list = |entry: &str, count: usize| format!("[{}]", vec![entry; count].join(","));
+    let regular = |rank| {
+        format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {}}}}}"#, list("1", rank))
+    };
+    let before_bytes = |codec: &str| format!(r#"[{codec}, "packbits"]"#);
+    let shape = |rank: usize| {
+        vec![
+            ("shape", list("1", rank)),
+            ("chunk_grid", regular(rank)),
+            ("codecs", r#"["packbits"]"#.to_owned()),
+        ]
+    };
+    let reshape = |rank: usize| {
+        let codec =
+            format!(r#"{{"name": "reshape", "configuration": {{"shape": {}}}}}"#, list("1", rank));
+        vec![("codecs", before_bytes(&codec))]
+    };
+    let transpose = |rank: usize| {
+        let order: Vec<usize> = (0..rank).collect();
+        let codec = format!(r#"{{"name": "transpose", "configuration": {{"order": {order:?}}}}}"#);
+        // A reshape before it gives as many dimensions, unless that is refused first.
+        let before = list("1", rank.min(MAX_RANK));
+        let reshape = format!(r#"{{"name": "reshape", "configuration": {{"shape": {before}}}}}"#);
+        vec![("codecs", format!(r#"[{reshape}, {codec}, "packbits"]"#))]
+    };
+    let shard = |rank: usize| {
+        let configuration = format!(
+            r#"{{"chunk_shape": {}, "codecs": ["packbits"], "index_codecs": ["packbits"]}}"#,
+            list("1", rank)
+        );
+        let codec = format!(r#"{{"name": "sharding_indexed", "configuration": {configuration}}}"#);
+        let mut changes = shape(rank.min(MAX_RANK));
+        changes[2].1 = format!("[{codec}]");
+        changes
+    };
+    let chain = |codecs: usize| {
+        vec![("codecs", format!(r#"["packbits", {}]"#, vec![r#""crc32c""#; codecs - 1].join(",")))]
+    };
+    let index = |codecs: usize| {
+        let configuration = format!(
+            r#"{{"chunk_shape": [1, 1], "codecs": ["packbits"], "index_codecs": ["packbits", {}]}}"#,
+            vec![r#""crc32c""#; codecs - 1].join(",")
+        );
+        vec![(
+            "codecs",
+            format!(r#"[{{"name": "sharding_indexed", "configuration": {configuration}}}]"#),
+        )]
+    };
+    type Changes<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, String)>;
+    let rank = Rule::TooManyDimensions;
+    let cases: [(Changes<'_>, usize, Rule, &str); 6] = [
+        (&shape, MAX_RANK, rank, "$.shape"),
+        (&reshape, MAX_RANK, rank, "$.codecs[0].configuration.shape"),
+        (&transpose, MAX_RANK, rank, "$.codecs[1].configuration.order"),
+        (&shard, MAX_RANK, rank, "$.codecs[0].configuration.chunk_shape"),
+        (&chain, MAX_CODECS, Rule::TooManyCodecs, "$.codecs"),
+        (&index, MAX_CODECS, Rule::TooManyCodecs, "$.codecs[0].configuration.index_codecs"),
+    ];
+    for (changes, limit, rule, path) in cases {
+        let read = |count: usize| {
+            let changes = changes(count);
+            let changes: Vec<_> =
+                changes.iter().map(|(name, json)| (*name, json.as_str())).collect();
+            ArrayMetadata::from_json(document(&changes).as_bytes())
+        };
+        if let Err(error) = read(limit) {
+            panic!("{path}: {error}");
+        }
+        for count in [limit + 1, 100_000] {
+            let error = read(count).unwrap_err();
+            assert_eq!((error.path(), error.rule()), (path, Some(rule)), "{error}");
+            let reason = error.reason().to_string();
+            assert!(reason.starts_with(&format!("found {count} ")), "{reason}");
+            assert!(reason.contains("at most 1024, the limit of this reader"), "{reason}");
+        }
+    }
+}
+
+/// Looked up one by one, or gone through: 80,000 of them would take minutes if each were looked for
+/// from the first on.
+#[test]
+fn consolidated_nodes_are_looked_up_in_time() {
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    let nodes: Vec<_> = (0..80_000).rev().map(|i| format!("\"n{i}\": {group}")).collect();
+    let text = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata":
+            {{"kind": "inline", "must_understand": false, "metadata": {{{}}}}}}}"#,
+        nodes.join(",")
+    );
+    let read = GroupMetadata::from_json(text.as_bytes()).unwrap();
+    let consolidated = read.consolidated_metadata().unwrap();
+    // In the order of the text, as ever.
+    assert_eq!(consolidated.paths().next(), Some("n79999"));
+    for path in consolidated.paths() {
+        assert!(matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_)))), "{path}");
+    }
+    assert!(consolidated.node("n").is_none() && consolidated.node("n80000").is_none());
 }
 
 #[test]
