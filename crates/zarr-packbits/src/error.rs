@@ -85,22 +85,6 @@ pub enum Error {
         /// Bits of one packed element.
         bits: u32,
     },
-    /// A range of elements ends before it starts.
-    #[error("element range {start}..{end} ends before it starts")]
-    ElementRange {
-        /// First element.
-        start: usize,
-        /// One past the last element.
-        end: usize,
-    },
-    /// Tiles need room for at least one element.
-    #[error("tile of {found} bytes: at least the element size {element_size} is required")]
-    TileLength {
-        /// Bytes of a tile.
-        found: usize,
-        /// Bytes of one element in memory.
-        element_size: usize,
-    },
     /// An encoded chunk has another length than its elements and its padding byte take.
     #[error(
         "encoded chunk of {found} byte{}: {elements} element{} of {bits} bit{} with {padding} take exactly {expected}",

@@ -1,9 +1,8 @@
 //! Packing of values of any number of bits, as the Zarr v3 `packbits` codec lays them out.
 //!
 //! A [`Packing`] knows how the elements of one data type are packed; it [packs](Packing::pack) and
-//! [unpacks](Packing::unpack) whole chunks, [ranges](Packing::unpack_range) from any element on,
-//! and ranges [by tiles](Packing::unpack_tiles) where the other side is not contiguous. Buffers are
-//! always the caller's.
+//! [unpacks](Packing::unpack) whole chunks, and [ranges](Packing::unpack_range) from any element on.
+//! Buffers are always the caller's.
 //!
 //! ```
 //! use zarr_packbits::{Packing, PaddingEncoding};
@@ -59,14 +58,12 @@ mod padding;
 mod scalar;
 mod spec;
 mod survive;
-mod tiles;
 mod word;
 
 pub use dispatch::Kernel;
 pub use error::Error;
 pub use padding::PaddingEncoding;
 pub use spec::{BitOrder, PackedRange, Packing, PackingBuilder};
-pub use tiles::Tiles;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -1,6 +1,7 @@
 //! What a packing is: the numbers of the codec's configuration and of its data type, and the
 //! lengths and positions that follow from them.
 
+use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
 use crate::{Error, Kernel, field::Field};
@@ -52,11 +53,27 @@ pub enum BitOrder {
 ///
 /// # Spec
 /// zarr-extensions `codecs/packbits`, "Encoding/decoding of individual array elements".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub struct Packing {
     pub(crate) field: Field,
     pub(crate) components: u32,
     pub(crate) kernel: Kernel,
+}
+
+/// Packings are equal if they lay elements out alike. All kernels give the same bytes, so the
+/// kernel is no part of it: what is made on one machine is equal to what is made on another.
+impl PartialEq for Packing {
+    fn eq(&self, other: &Self) -> bool {
+        (self.field, self.components) == (other.field, other.components)
+    }
+}
+
+impl Eq for Packing {}
+
+impl Hash for Packing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.field, self.components).hash(state);
+    }
 }
 
 /// Collects what a [`Packing`] is made of; see [`Packing::builder`].

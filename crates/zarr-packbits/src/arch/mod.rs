@@ -7,6 +7,8 @@
 
 mod avx2;
 mod avx512;
+#[cfg(all(test, feature = "std", target_os = "linux"))]
+mod guarded;
 mod stream;
 
 use crate::field::Field;

@@ -1,8 +1,8 @@
-//! Lengths, positions, survival and tiles.
+//! Lengths, positions and survival.
 
 use zarr_packbits::{Packing, PaddingEncoding};
 
-use crate::common::{self, all_packings, random_bytes, variants};
+use crate::common::{self, all_packings, random_bytes};
 
 #[test]
 fn lengths_follow_the_document() {
@@ -78,71 +78,4 @@ fn survival_is_what_a_round_trip_keeps() {
 fn a_lost_component_names_its_element() {
     let packing = Packing::builder(6).components(2).build().unwrap();
     assert_eq!(packing.first_lost(&[0, 1, 2, 64]).unwrap(), Some(1));
-}
-
-#[test]
-fn tiles_cover_the_range_in_order() {
-    let packing = Packing::builder(12).components(2).build().unwrap();
-    for tile_bytes in [4, 7, 8, 255, 256, 257, 1000] {
-        let most = tile_bytes / 4;
-        for start in 0..70 {
-            for end in start..300 {
-                let mut next = start;
-                let mut tiles = packing.tiles(start..end, tile_bytes).unwrap();
-                let mut left = tiles.len();
-                while let Some(tile) = tiles.next() {
-                    left -= 1;
-                    assert_eq!(tiles.len(), left);
-                    assert_eq!(tile.start, next);
-                    assert!(!tile.is_empty() && tile.len() <= most);
-                    assert!(most < 64 || tile.start == start || tile.start % 64 == 0);
-                    next = tile.end;
-                }
-                assert_eq!((next, left), (end, 0));
-            }
-        }
-    }
-    let last = packing.tiles(usize::MAX - 3..usize::MAX, 1 << 12).unwrap().last().unwrap();
-    assert_eq!(last.end, usize::MAX);
-}
-
-#[test]
-fn tiles_give_what_a_whole_call_gives() {
-    for (first, last) in [(0, 9), (3, 14), (0, 15)] {
-        for packing in variants(16, first, last) {
-            let src = random_bytes(2 * 1000, 1);
-            let mut packed = vec![0; packing.packed_len(1000).unwrap()];
-            packing.pack(&src, &mut packed).unwrap();
-            for range in [0..1000, 13..977, 5..5, 999..1000] {
-                for tile in [2, 60, 128, 300, 4000] {
-                    let mut whole = vec![0; 2 * range.len()];
-                    packing.unpack_range(&packed, range.start, &mut whole).unwrap();
-                    let mut tiled = vec![0; 2 * range.len()];
-                    let mut scratch = vec![0; tile];
-                    packing
-                        .unpack_tiles(&packed, range.clone(), &mut scratch, |first, bytes| {
-                            let at = 2 * (first - range.start);
-                            tiled[at..at + bytes.len()].copy_from_slice(bytes);
-                        })
-                        .unwrap();
-                    assert_eq!(tiled, whole);
-
-                    let mut expected = random_bytes(packed.len(), 2);
-                    let mut got = expected.clone();
-                    common::pack(
-                        &packing,
-                        &src[2 * range.start..2 * range.end],
-                        &mut expected,
-                        range.start * packing.bits() as usize,
-                    );
-                    packing
-                        .pack_tiles(range.clone(), &mut scratch, &mut got, |first, bytes| {
-                            bytes.copy_from_slice(&src[2 * first..2 * first + bytes.len()]);
-                        })
-                        .unwrap();
-                    assert_eq!(got, expected);
-                }
-            }
-        }
-    }
 }

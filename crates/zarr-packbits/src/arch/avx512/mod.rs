@@ -15,7 +15,8 @@
 //! first of the two fields, and once more of the second; a bitwise select keeps of each what
 //! belongs in the byte; `vpermb` closes the gaps between lanes.
 //!
-//! Ends need no other code: masked loads and stores touch nothing outside the slices.
+//! Ends need no other code: masked loads and stores touch nothing outside the slices. Only where a
+//! vector would reach into another page do they go through a buffer; see [`near_page_end`].
 
 mod pack;
 mod unpack;
@@ -35,6 +36,19 @@ const VECTOR: usize = 64;
 /// Unpacked bytes from which on it pays to start at a line of the cache: a vector store across
 /// lines takes twice as long.
 const ALIGN_FROM: usize = 1024;
+
+/// Bytes of the smallest page.
+const PAGE: usize = 4096;
+
+/// Whether a vector that starts within the slice may reach into the page after it.
+///
+/// A masked load or store faults on no byte that its mask excludes. But where such bytes are in a
+/// page that is not there (beyond a mapped file, before a guard page, or not touched so far), the
+/// processor finds that out by microcode, in more than a hundred nanoseconds for each vector.
+#[inline]
+fn near_page_end(bytes: &[u8]) -> bool {
+    bytes.as_ptr_range().end.addr().wrapping_neg() % PAGE < VECTOR
+}
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -57,10 +71,23 @@ fn prefix(len: usize) -> u64 {
     if len >= VECTOR { u64::MAX } else { (1 << len) - 1 }
 }
 
+/// The first bytes of a slice, and zeros where it has ended.
+#[cold]
+#[inline(never)]
+fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
+    let len = bytes.len().min(N);
+    padded[..len].copy_from_slice(&bytes[..len]);
+    padded
+}
+
 /// Loads the first bytes of a slice, at most a vector; zero where the slice has ended.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_prefix(bytes: &[u8]) -> __m512i {
+    if near_page_end(bytes) {
+        return load_padded(bytes);
+    }
     // SAFETY: a masked load reads no byte whose mask bit is 0, and the mask has ones for the first
     // `bytes.len()` bytes at most, which the slice is valid for.
     unsafe { _mm512_maskz_loadu_epi8(prefix(bytes.len()), bytes.as_ptr().cast()) }
@@ -70,11 +97,33 @@ fn load_prefix(bytes: &[u8]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_prefix(bytes: &mut [u8], vector: __m512i) {
+    if near_page_end(bytes) {
+        return store_part(bytes, vector);
+    }
     // SAFETY: a masked store writes no byte whose mask bit is 0, and the mask has ones for the
     // first `bytes.len()` bytes at most, which the slice is valid for.
     unsafe {
         _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), prefix(bytes.len()), vector);
     }
+}
+
+/// As [`load_prefix`], by a copy. Out of line, so that loops keep their registers.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_padded(bytes: &[u8]) -> __m512i {
+    load(&padded(bytes))
+}
+
+/// As [`store_prefix`], by a copy. Out of line, so that loops keep their registers.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store_part(bytes: &mut [u8], vector: __m512i) {
+    let mut whole = [0; VECTOR];
+    store(&mut whole, vector);
+    let len = bytes.len().min(VECTOR);
+    bytes[..len].copy_from_slice(&whole[..len]);
 }
 
 /// Loads a vector from byte `at` on, or what is left.

@@ -33,12 +33,14 @@ fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
     let step = 8 * field.bits as usize;
     if field.bits == 1 {
         let test = Test::new(&field);
-        for (src, dst) in src.chunks(VECTOR * SIZE).zip(dst.chunks_mut(step)) {
-            let packed = test.run(bytes.load(src));
-            match dst.first_chunk_mut() {
-                Some(out) => *out = packed,
-                None => dst.copy_from_slice(&packed[..dst.len()]),
-            }
+        let src = src.chunks_exact(VECTOR * SIZE);
+        let last = src.remainder();
+        let (vectors, rest) = dst.as_chunks_mut();
+        for (src, out) in src.zip(vectors) {
+            *out = test.run(bytes.load(src));
+        }
+        if !last.is_empty() {
+            rest.copy_from_slice(&test.run(bytes.load(last))[..rest.len()]);
         }
     } else {
         let lanes = Pack::<true, false>::new(&field);

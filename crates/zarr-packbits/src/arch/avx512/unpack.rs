@@ -3,8 +3,8 @@
 use core::arch::x86_64::*;
 
 use super::{
-    ALIGN_FROM, TURN, VECTOR, load, load_at, shift_left, shift_right, splat, store, store_prefix,
-    sub,
+    ALIGN_FROM, TURN, VECTOR, load, load_at, near_page_end, padded, shift_left, shift_right, splat,
+    store, store_prefix, sub,
 };
 use crate::arch::stream;
 use crate::{BitOrder, field::Field};
@@ -135,8 +135,17 @@ fn unpack_vectors<V>(
             at += step;
         }
     }
+    // Before a page that may not be there, what is left is copied at once. It is less than two
+    // vectors, or one more turn of whole loads would have been possible.
+    let copy;
+    let mut rest = &packed[at..];
+    if near_page_end(rest) {
+        copy = padded::<{ 3 * VECTOR }>(rest);
+        rest = &copy;
+    }
+    let mut at = 0;
     for vector in last {
-        put(vector, run(load_at(packed, at)));
+        put(vector, run(load_at(rest, at)));
         at += step;
     }
 }

@@ -1,0 +1,94 @@
+//! Every kernel before pages that may not be touched: what it reads or writes past a slice is a
+//! fault, and what it does to avoid that must give the same bytes.
+
+use core::ptr;
+use std::vec;
+use std::vec::Vec;
+
+use crate::{BitOrder, Kernel, Packing};
+
+/// Bytes that are mapped before the page that is not accessible.
+const ROOM: usize = 16 << 10;
+const PAGE: usize = 4096;
+
+/// Memory whose end is a page that may be neither read nor written.
+struct Guarded(*mut u8);
+
+impl Guarded {
+    fn new() -> Self {
+        // SAFETY: a new mapping of the system's choice; the second call takes the last page of it
+        // away again.
+        unsafe {
+            let (flags, all) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, ROOM + PAGE);
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let start = libc::mmap(ptr::null_mut(), all, access, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            let guard = start.cast::<u8>().add(ROOM);
+            assert_eq!(libc::mprotect(guard.cast(), PAGE, libc::PROT_NONE), 0);
+            Self(start.cast())
+        }
+    }
+
+    /// The last `len` bytes before the guard.
+    fn last(&mut self, len: usize) -> &mut [u8] {
+        assert!(len <= ROOM);
+        // SAFETY: within the accessible pages, which were zeroed when mapped and are borrowed
+        // exclusively.
+        unsafe { core::slice::from_raw_parts_mut(self.0.add(ROOM - len), len) }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping, which nothing borrows any more.
+        unsafe { libc::munmap(self.0.cast(), ROOM + PAGE) };
+    }
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i * 151 + i / 7 * 13 + 5) as u8).collect()
+}
+
+#[test]
+fn ends_at_a_guard_page_are_exact() {
+    let (mut from, mut to) = (Guarded::new(), Guarded::new());
+    for (component_bits, last) in [1, 2, 3, 4, 5, 6, 7, 8]
+        .map(|bits| (bits, bits - 1))
+        .into_iter()
+        .chain([(16, 0), (16, 4), (16, 9), (16, 14), (32, 2), (32, 19), (32, 30)])
+        .chain([(64, 1), (64, 36), (64, 58), (64, 62), (64, 63)])
+    {
+        for (signed, order) in [
+            (false, BitOrder::LsbFirst),
+            (true, BitOrder::LsbFirst),
+            (false, BitOrder::MsbFirst),
+            (true, BitOrder::MsbFirst),
+        ] {
+            let builder = Packing::builder(component_bits).last_bit(u64::from(last));
+            let packing = builder.signed(signed).bit_order(order).build().unwrap();
+            let reference = packing.with_kernel(Kernel::Portable).unwrap();
+            // All small lengths, and some beyond which kernels align their output.
+            for n in (0..=150).chain([1024, 1031, 1100]) {
+                let start = n % 5;
+                let (packed_len, len) =
+                    (packing.packed_len(start + n).unwrap(), n * packing.element_size());
+                let (packed, elements) = (noise(packed_len), noise(len));
+                let (mut unpacked, mut repacked) = (vec![0; len], packed.clone());
+                reference.unpack_range(&packed, start, &mut unpacked).unwrap();
+                reference.pack_range(&elements, start, &mut repacked).unwrap();
+                for kernel in Kernel::available() {
+                    let packing = packing.with_kernel(kernel).unwrap();
+                    let (src, dst) = (from.last(packed_len), to.last(len));
+                    src.copy_from_slice(&packed);
+                    packing.unpack_range(src, start, dst).unwrap();
+                    assert!(*dst == *unpacked, "{packing:?} unpacks {n} from {start}");
+                    let (src, dst) = (from.last(len), to.last(packed_len));
+                    src.copy_from_slice(&elements);
+                    dst.copy_from_slice(&packed);
+                    packing.pack_range(src, start, dst).unwrap();
+                    assert!(*dst == *repacked, "{packing:?} packs {n} from {start}");
+                }
+            }
+        }
+    }
+}
