@@ -13,10 +13,9 @@ TITLES = {
     "random": "Random arrays, written by our command",
     "peers": "Random arrays, written by the peers",
 }
-HEAD = """# Back and forth with other programs
+HEAD = """# Interoperability with other programs
 
-Written by `cargo xtask interop --count {count} --seed {seed}`, which makes the same arrays again
-for the same seed. The programs are zarr-python {zarr}, TensorStore {tensorstore} and zarrs {zarrs},
+Written by `cargo xtask interop --count {count} --seed {seed}`; the same seed gives the same arrays. The programs are zarr-python {zarr}, TensorStore {tensorstore} and zarrs {zarrs},
 in the environment of `xtask/fixtures/requirements.txt`; ours is the command `zarr-kit`. Arrays are
 written and read whole, and compared to the byte. Each random array is one that its peer supports;
 the other programs try it too.
@@ -105,7 +104,7 @@ def faults(findings):
 
 
 def shown(case):
-    """What of a document matters here, on one line."""
+    """The relevant members of a document, on one line."""
     document = case.document
     grid = words.named(document["chunk_grid"]).get("configuration", {})
     parts = [document["data_type"], document["shape"],
@@ -126,9 +125,9 @@ def lacking(findings):
     for finding in findings:
         if finding.verdict == LACKS:
             groups[finding.peer][finding.reason] += 1
-    out = "\n## Not supported\n\nWhat a program does not have, with the number of arrays left out "
-    out += "for it. Rows of the plain reader that name a decision are documents of the fixtures "
-    out += "that our command rightly refuses to create.\n\n"
+    out = "\n## Not supported\n\nFeatures that a program lacks, with the number of arrays left out "
+    out += "because of each. Rows of the plain reader that name a decision are documents of the "
+    out += "fixtures that our command rightly refuses to create.\n\n"
     for peer, counts in groups.items():
         listed = ", ".join(f"{word} ({count})" for word, count in counts.most_common())
         out += f"- {peer}: {listed}\n"

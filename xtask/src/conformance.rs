@@ -26,8 +26,8 @@ pub(crate) fn conformance(arguments: &[String]) -> Outcome {
     let mut missing = Vec::new();
     let mut page = String::from(
         "# Conformance\n\n\
-         Which test shows which sentence of the specifications, and against which independent \
-         program or data. Made by `cargo xtask conformance` from the names of the tests; a row \
+         The tests of each sentence of the specifications, and the independent programs or data that \
+         they compare with. Made by `cargo xtask conformance` from the names of the tests; a row \
          without a test fails the build.\n",
     );
     requirements(&tests, &mut page, &mut missing)?;
@@ -80,7 +80,7 @@ fn requirements(tests: &Tests, page: &mut String, missing: &mut Vec<String>) -> 
 
 fn decisions(tests: &Tests, page: &mut String, missing: &mut Vec<String>) -> Outcome {
     page.push_str(
-        "\n## How their faults and gaps are read\n\nThe readings themselves are in \
+        "\n## How faults and gaps are read\n\nThe readings themselves are in \
          [decisions.md](decisions.md).\n\n| id | about | shown by |\n| --- | --- | --- |\n",
     );
     for line in read("docs/decisions.md")?.lines() {

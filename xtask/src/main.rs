@@ -1,6 +1,6 @@
 //! Repository tasks, called as `cargo xtask COMMAND`.
 //!
-//! Continuous integration calls these only, so that what it checks can be checked by hand.
+//! Continuous integration calls only these, so each of its checks can be run by hand.
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "conformance",
-        about: "docs/conformance.md: which test shows which sentence; --check compares",
+        about: "docs/conformance.md: the tests of each sentence; --check compares",
         run: conformance::conformance,
     },
     Command {
@@ -60,22 +60,22 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fixtures",
-        about: "verify: compare the test data with its manifest; regen: make it again",
+        about: "verify: compare the test data with its manifest; regen: generate it again",
         run: fixtures::fixtures,
     },
     Command {
         name: "interop",
-        about: "docs/interop.md: arrays back and forth between the command line and its peers",
+        about: "docs/interop.md: arrays exchanged between the command line and other programs",
         run: interop::interop,
     },
     Command {
         name: "bench",
-        about: "docs/bench: every benchmark beside its peers, in one run",
+        about: "docs/bench: every benchmark, with other programs in the same run",
         run: bench::bench,
     },
     Command {
         name: "plot",
-        about: "docs/pictures: the charts of the last run of the benchmarks",
+        about: "docs/pictures: charts of the last run of the benchmarks",
         run: plot::plot,
     },
     Command {
@@ -85,27 +85,27 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "exhaustive",
-        about: "the full products of bit kernels, grids and views, which `check` thins out",
+        about: "all cases of bit kernels, grids and views, of which `check` runs a sample",
         run: thorough::exhaustive,
     },
     Command {
         name: "asan",
-        about: "the tests of unsafe code under AddressSanitizer, by the nightly compiler",
+        about: "the tests of unsafe code under AddressSanitizer, with a nightly compiler",
         run: thorough::asan,
     },
     Command {
         name: "fuzz",
-        about: "every fuzz target for some minutes, by the nightly compiler",
+        about: "every fuzz target for some minutes, with a nightly compiler",
         run: fuzz::fuzz,
     },
     Command {
         name: "mutants",
-        about: "docs/mutants.md: whether the tests notice a sample of small changes of the code",
+        about: "docs/mutants.md: whether tests notice a sample of small changes of the code",
         run: mutants::mutants,
     },
     Command {
         name: "s3-test",
-        about: "zarr-array's tests against an S3-compatible server, which it builds and starts",
+        about: "zarr-array's tests against an S3-compatible server that it builds and starts",
         run: s3::s3_test,
     },
 ];

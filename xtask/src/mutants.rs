@@ -1,10 +1,10 @@
-//! `cargo xtask mutants [K/N] [--report]`: the code is changed in small ways, one at a time, and the tests of its
-//! crate have to notice; the result is `docs/mutants.md`.
+//! `cargo xtask mutants [K/N] [--report]`: changes the code in small ways, one at a time, and runs the
+//! tests of its crate, which must fail; the result is `docs/mutants.md`.
 //!
-//! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried: the same
-//! ones for everybody who has the same code. What no test can notice is listed in `xtask/mutants.txt`,
-//! each with the reason: file, change and reason, with tabs between them. `--report` tries nothing, and
-//! writes the page of the last run anew, with reasons that were found since.
+//! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried: always
+//! the same ones for the same code. `xtask/mutants.txt` lists the changes that no test can notice:
+//! file, change and reason, separated by tabs. `--report` runs no tests; it writes the page of the
+//! last run again, with the reasons added since.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -35,11 +35,12 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
     };
     let explained = explained(&read(EXPLAINED)?)?;
     let mut page = format!(
-        "# Whether tests notice a change of the code\n\n\
-         Made by `cargo xtask mutants {sample}` with {}: small changes of the code, one at a time, of \
-         which the tests of its crate have to notice each. *Tried* are those numbered {} of each {} \
-         that the tool knows. *Endless* are those that the tests noticed by not ending. What survives \
-         is listed below, with the reason why no test can notice it.\n\n\
+        "# Mutation tests\n\n\
+         Made by `cargo xtask mutants {sample}` with {}. The tool changes the code in small ways, one \
+         at a time; the tests of the crate must fail for each. *Tried* are the changes numbered {} \
+         of each {} that the tool knows. *Endless* changes made the tests run forever, which counts \
+         as noticed. The changes that survive are listed below, with the reason why no test can \
+         notice them.\n\n\
          | crate | tried | noticed | endless | do not compile | survive |\n\
          | --- | --: | --: | --: | --: | --: |\n",
         output(Command::new("cargo").args(["mutants", "--version"]))?.trim(),

@@ -1,8 +1,8 @@
-//! `cargo xtask sizes`: what each crate costs whoever takes it.
+//! `cargo xtask sizes`: what each crate costs its users.
 //!
-//! Each crate is built from nothing with its default features, as a user's debug build would. What
-//! is reported is processor time: it hardly depends on what else the machine does, and divided by
-//! the cores it is about the time one waits.
+//! Makes a clean debug build of each crate with its default features, as a user would. The reported
+//! processor time hardly depends on what else the machine does; divided by the number of cores, it
+//! is about the time the build takes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,15 +25,16 @@ pub(crate) fn sizes(arguments: &[String]) -> Outcome {
     let sizes: Vec<Size> = crates().map(Size::measure).collect::<Result<_, _>>()?;
     let mut page = String::from(
         "# Sizes\n\n\
-         What each crate costs whoever takes it, with its default features. *Others* are all crates \
-         of other authors that are built with it, those that run at build time included. *Build* is \
-         the processor time of a debug build from nothing, everything it depends on included",
+         What each crate costs its users, with default features. *Ours* counts the crates of this \
+         workspace below it; *others* counts all crates of other authors that are built with it, \
+         including those that run at build time. *Build* is the processor time of a clean debug \
+         build, dependencies included",
     );
     let (cores, name) = processor();
     let _ = writeln!(
         page,
-        "; divided by the cores it is about the time one waits. *Lines* are those of `src`, comments \
-         and inner tests included.\n\n\
+        "; divided by the number of cores, it is about the time the build takes. *Lines* counts \
+         `src`, comments and inline tests included.\n\n\
          Made by `cargo xtask sizes` with {} on {cores} cores of {name}.\n\n\
          | crate | ours | others | build, s | lines |\n| --- | --: | --: | --: | --: |",
         version()?
