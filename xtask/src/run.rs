@@ -15,6 +15,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-grid",
     "zarr-metadata",
     "zarr-codec",
+    "zarr-store",
     "zarr-array",
     "zarr-kit",
 ];

@@ -31,15 +31,12 @@ pub mod copy;
 mod error;
 mod grid;
 mod group;
-mod hash;
-mod in_full;
 mod index_moves;
 mod node;
 mod parallel;
 mod pieces;
 mod plan;
 mod region;
-pub mod store;
 mod transfer;
 
 pub use array::{Array, Element, StoredChunk, Written};
@@ -52,3 +49,4 @@ pub use plan::{Plan, PlannedChunk, PlannedIndices, PlannedReads};
 pub use region::{AxisRegion, Region, RegionError};
 /// What to select along one axis; see [`Array::read_orthogonal`].
 pub use zarr_grid::Select;
+pub use zarr_store as store;

@@ -1,8 +1,7 @@
 //! What can go wrong with a copy.
 
 use crate::error::ArrayError;
-use crate::in_full::InFull;
-use crate::store::{KeyError, StoreError};
+use crate::store::{FullMessage, KeyError, StoreError};
 
 /// Why a copy was refused, or did not end.
 ///
@@ -29,7 +28,7 @@ pub enum TransferError {
         path: String,
     },
     /// What the caller says of an array whose metadata was to change.
-    #[error("{path}: {}", InFull(cause.as_ref()))]
+    #[error("{path}: {}", FullMessage(cause.as_ref()))]
     Change {
         /// The array's path.
         path: String,

@@ -1,10 +1,12 @@
 //! The object that tells an unfinished copy.
 
 use std::fmt::Write;
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
 
 use super::error::{TransferError, source};
 use super::side::Side;
-use crate::hash::fnv1a;
 use crate::store::Key;
 
 /// The object beside a target's `zarr.json` while a copy to it is not finished.
@@ -120,9 +122,12 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// The hash of all parts and where they end.
+/// The hash of all parts and where they end: FNV-1a, the same in every process and version.
 fn hash_of(parts: &[&[u8]]) -> u64 {
-    let length = |part: &[u8]| u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes();
-    let lengths: Vec<[u8; 8]> = parts.iter().map(|part| length(part)).collect();
-    fnv1a(parts.iter().zip(&lengths).flat_map(|(part, length)| part.iter().chain(length)))
+    let mut hasher = FnvHasher::default();
+    for part in parts {
+        hasher.write(part);
+        hasher.write(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+    }
+    hasher.finish()
 }

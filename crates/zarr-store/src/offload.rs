@@ -7,14 +7,15 @@ use super::{
     AsyncStore, ByteRange, Key, Object, ObjectMeta, Operation, Store, StoreError, StoreFuture,
 };
 
-/// A blocking store with an asynchronous face: it is read on threads of this crate's own.
+/// An asynchronous face for a store that blocks: it is read on threads of this crate.
 #[derive(Debug, Clone)]
-pub(crate) struct Offload {
+pub struct Offload {
     store: Arc<dyn Store>,
 }
 
 impl Offload {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    /// The asynchronous face of `store`.
+    pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
 

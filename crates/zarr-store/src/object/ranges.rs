@@ -7,7 +7,7 @@ use futures_util::stream::FuturesUnordered;
 use object_store::{Error, GetOptions, GetRange};
 
 use super::client::{Client, describe, present, receive};
-use crate::store::{ByteRange, Key, ObjectMeta, Operation, StoreError, reserve};
+use crate::{ByteRange, Key, ObjectMeta, Operation, StoreError, reserve};
 
 /// Bytes between two ranges that are fetched along rather than by a request of their own: at
 /// 20 ms a request and 50 MB/s a connection, they cost less than a tenth of it.

@@ -45,7 +45,7 @@ pub enum Fault {
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Store};
+/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, Store};
 ///
 /// let inner = MemoryStore::new();
 /// let store = FaultStore::new(inner.clone()).at(1, Fault::DieBefore);
@@ -55,7 +55,7 @@ pub enum Fault {
 /// assert!(store.get(&a).is_err());
 /// assert_eq!(inner.get(&a)?.as_deref(), Some(&b"1"[..]));
 /// assert_eq!(inner.get(&b)?, None);
-/// # Ok::<(), zarr_array::store::StoreError>(())
+/// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 #[derive(Debug)]
 pub struct FaultStore<S> {

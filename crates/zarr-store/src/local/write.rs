@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::list::{self, Found};
 use super::path::is_absent;
 use super::{Durability, LocalStore, names};
-use crate::store::{Key, Operation, Prefix, StoreError};
+use crate::{Key, Operation, Prefix, StoreError};
 
 /// How often a write starts anew because its folder or its temporary file vanished under it.
 const ATTEMPTS: usize = 64;

@@ -7,8 +7,8 @@ use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
 
 use super::client::{Client, remote};
-use crate::store::runtime::Task;
-use crate::store::{DirEntry, Key, Operation, Prefix, StoreError};
+use crate::runtime::Task;
+use crate::{DirEntry, Key, Operation, Prefix, StoreError};
 
 /// Keys that are handed over at a time: as many as S3 sends in a page.
 const BATCH: usize = 1000;

@@ -9,7 +9,7 @@ use std::fmt;
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::Location;
+/// use zarr_store::Location;
 ///
 /// let group = Location::new("bucket weather", ["daily"]);
 /// assert!(group.overlaps(&Location::new("bucket weather", ["daily", "temp_max"])));
@@ -43,7 +43,7 @@ impl Location {
     }
 
     /// Bytes that no other place has.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.space.as_bytes().to_vec();
         for segment in &self.segments {
             // In no segment of a key, nor of a path.

@@ -35,7 +35,7 @@ use super::{
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{Key, LocalStore, Store};
+/// use zarr_store::{Key, LocalStore, Store};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = LocalStore::create(folder.path().join("data.zarr"))?;

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::ObjectStore;
 use super::client::remote;
-use crate::store::{Operation, StoreError, StoreOptions};
+use crate::{Operation, StoreError, StoreOptions};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown(text), reason };
@@ -42,7 +42,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore
 }
 
 fn no_client(url: &Url) -> String {
-    let built = crate::store::open::schemes();
+    let built = crate::open::schemes();
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 

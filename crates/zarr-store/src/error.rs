@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{ByteRange, KeyError};
-use crate::in_full::InFull;
+use crate::full_message::FullMessage;
 
 /// What a store was asked to do when it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ pub enum StoreError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The operating system failed the operation: full disk, no permission, and the like.
-    #[error("cannot {operation} {key:?}: {}", InFull(cause))]
+    #[error("cannot {operation} {key:?}: {}", FullMessage(cause))]
     Io {
         /// What was asked for.
         operation: Operation,
@@ -63,7 +63,7 @@ pub enum StoreError {
         cause: io::Error,
     },
     /// A remote store failed the operation, after its retries.
-    #[error("cannot {operation} {key:?}: {}", InFull(cause.as_ref()))]
+    #[error("cannot {operation} {key:?}: {}", FullMessage(cause.as_ref()))]
     Remote {
         /// What was asked for.
         operation: Operation,

@@ -12,7 +12,7 @@ use object_store::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::store::{Key, ObjectMeta, Operation, Prefix, PutOutcome, StoreError, Version, reserve};
+use crate::{Key, ObjectMeta, Operation, Prefix, PutOutcome, StoreError, Version, reserve};
 
 /// What all clones of a store share.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use super::{Durability, LocalStore, MemoryStore, Store, StoreError};
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::StoreOptions;
+/// use zarr_store::StoreOptions;
 ///
 /// let anonymous = StoreOptions::new()
 ///     .setting("skip_signature", "true")
@@ -144,12 +144,12 @@ impl fmt::Debug for StoreOptions {
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{open_url, Key, StoreOptions};
+/// use zarr_store::{open_url, Key, StoreOptions};
 ///
 /// let store = open_url("memory:", &StoreOptions::new())?;
 /// store.put(&Key::new("zarr.json")?, b"{}")?;
 /// assert!(open_url("gopher://host/data.zarr", &StoreOptions::new()).is_err());
-/// # Ok::<(), zarr_array::store::StoreError>(())
+/// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown(url), reason };
@@ -171,7 +171,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 /// # Examples
 /// ```
 /// use std::path::Path;
-/// use zarr_array::store::local_path;
+/// use zarr_store::local_path;
 ///
 /// assert_eq!(local_path("data.zarr").as_deref(), Some(Path::new("data.zarr")));
 /// assert_eq!(local_path("file:///my%20data").as_deref(), Some(Path::new("/my data")));

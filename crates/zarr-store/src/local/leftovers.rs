@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::list::{Found, walk};
 use super::{LocalStore, names};
-use crate::store::{Prefix, StoreError};
+use crate::{Prefix, StoreError};
 
 /// A file in a local store that is no object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,6 @@ pub struct Leftover {
 
 /// What a file that is no object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum LeftoverKind {
     /// A write that was never finished. Harmless; may be removed unless in use.
     Temporary,

@@ -14,12 +14,12 @@ pub const MAX_KEY_LEN: usize = 1024;
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{Key, Prefix};
+/// use zarr_store::{Key, Prefix};
 ///
 /// let array = Prefix::new("group/array")?;
 /// assert_eq!(array.key("zarr.json")?.as_str(), "group/array/zarr.json");
 /// assert!(Key::new("group/../secret").is_err());
-/// # Ok::<(), zarr_array::store::KeyError>(())
+/// # Ok::<(), zarr_store::KeyError>(())
 /// ```
 ///
 /// # Spec
@@ -40,7 +40,7 @@ impl Key {
 
     /// This key with another end: what follows its first `kept` bytes is written anew, in the same
     /// memory unless a clone has a part in it.
-    pub(crate) fn with_end(
+    pub fn with_end(
         mut self,
         kept: usize,
         write: impl FnOnce(&mut String),
@@ -61,9 +61,9 @@ impl Key {
     /// The last segment.
     ///
     /// ```
-    /// # use zarr_array::store::Key;
+    /// # use zarr_store::Key;
     /// assert_eq!(Key::new("a/c/0")?.name(), "0");
-    /// # Ok::<(), zarr_array::store::KeyError>(())
+    /// # Ok::<(), zarr_store::KeyError>(())
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -134,7 +134,7 @@ impl Prefix {
     }
 
     /// Its segments, from the root on; none for the root itself.
-    pub(crate) fn segments(&self) -> impl Iterator<Item = &str> {
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|segment| !segment.is_empty())
     }
 
@@ -148,11 +148,7 @@ impl Prefix {
     }
 
     /// The key below this prefix that `write` appends, of about `length` bytes.
-    pub(crate) fn key_of(
-        &self,
-        length: usize,
-        write: impl FnOnce(&mut String),
-    ) -> Result<Key, KeyError> {
+    pub fn key_of(&self, length: usize, write: impl FnOnce(&mut String)) -> Result<Key, KeyError> {
         let mut text = String::with_capacity(self.key_start() + length);
         text.push_str(&self.0);
         if !self.is_root() {
@@ -164,7 +160,7 @@ impl Prefix {
     }
 
     /// How many bytes of the keys below this prefix are the prefix and what divides it from the rest.
-    pub(crate) fn key_start(&self) -> usize {
+    pub fn key_start(&self) -> usize {
         if self.is_root() { 0 } else { self.0.len() + 1 }
     }
 
@@ -188,11 +184,11 @@ impl Prefix {
     /// What is left of `key` below this prefix, `None` if it lies elsewhere.
     ///
     /// ```
-    /// # use zarr_array::store::{Key, Prefix};
+    /// # use zarr_store::{Key, Prefix};
     /// let array = Prefix::new("a")?;
     /// assert_eq!(array.strip(&Key::new("a/c/0")?), Some("c/0"));
     /// assert_eq!(array.strip(&Key::new("ab/c/0")?), None);
-    /// # Ok::<(), zarr_array::store::KeyError>(())
+    /// # Ok::<(), zarr_store::KeyError>(())
     /// ```
     #[must_use]
     pub fn strip<'a>(&self, key: &'a Key) -> Option<&'a str> {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{LocalStore, names};
-use crate::store::{Key, Location, Operation, Prefix, StoreError};
+use crate::{Key, Location, Operation, Prefix, StoreError};
 
 impl LocalStore {
     /// The path of an object's file, all of whose folders lie below the root: for what does not

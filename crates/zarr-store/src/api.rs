@@ -169,7 +169,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// # Locks within locks
     /// Whoever holds the lock of an array's document (`zarr.json`) may take those of its chunks, one
-    /// at a time: [`append`](crate::Array::append) and [`resize`](crate::Array::resize) do. No other
+    /// at a time, as appending to an array does. No other
     /// lock may be taken by whoever holds one, nor the same one twice, or two could wait for each
     /// other for ever. A store must therefore not make the lock of a document and that of a chunk
     /// one lock; two chunks may share theirs.
@@ -307,7 +307,6 @@ pub enum PutOutcome {
 
 /// One entry directly below a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum DirEntry {
     /// An object.
     Object(Key),

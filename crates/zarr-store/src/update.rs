@@ -62,7 +62,7 @@ pub struct Current {
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{update, Change, Key, MemoryStore, Store, StoreError, UpdatePolicy};
+/// use zarr_store::{update, Change, Key, MemoryStore, Store, StoreError, UpdatePolicy};
 ///
 /// let store = MemoryStore::new();
 /// let key = Key::new("counter")?;

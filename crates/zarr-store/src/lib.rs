@@ -1,25 +1,34 @@
-//! Where the bytes of arrays are kept.
+//! Stores of Zarr objects: files, memory and object storage, without lost updates.
 //!
-//! [`Store`] is what an array needs of its storage: objects by key, read whole or in ranges,
-//! written whole, removed and listed. [`LocalStore`] keeps them in files, [`MemoryStore`] in
-//! memory, and `ObjectStore`, with the feature `object_store`, in S3 and its like. [`open_url`]
-//! finds the right one. [`FaultStore`] goes wrong on purpose, for tests.
+//! A [`Store`] holds objects by key: read whole or in ranges, written whole, removed and listed.
+//! [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `ObjectStore`, with the feature
+//! `object_store`, in S3 and its like. [`open_url`] finds the right one for a path or URL.
+//! `FaultStore`, with the feature `test-util`, fails on purpose.
 //!
-//! # Two faces
+//! # Blocking and asynchronous
 //! [`Store`] blocks. [`AsyncStore`] has its reads once more, without blocking the thread: object
-//! storage has such a face of its own ([`Store::asynchronous`]). With the feature `async`, arrays in
-//! any store are read asynchronously: those that only block, on threads of this crate's own.
+//! storage has its own ([`Store::asynchronous`]), and with the feature `async` any other store is
+//! read on threads of this crate.
 //!
 //! # Changing shared objects
 //! Part of a chunk is written by reading, changing and writing the whole. [`update`] does that
 //! without losing what others write meanwhile, by the best mechanism that the store has.
+//!
+//! # Non-goals
+//! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
 mod async_api;
 mod buffer;
 mod error;
+#[cfg(feature = "test-util")]
 mod fault;
 mod forward;
+mod full_message;
+mod hash;
 mod key;
 mod local;
 mod location;
@@ -37,7 +46,9 @@ mod update;
 pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::error::{Operation, StoreError};
+#[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
+pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
@@ -45,7 +56,7 @@ pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use self::object::ObjectStore;
 #[cfg(feature = "async")]
-pub(crate) use self::offload::Offload;
+pub use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 

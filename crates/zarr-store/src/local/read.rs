@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, direct};
-use crate::store::{ByteRange, Key, ObjectMeta, Operation, StoreError, Version, reserve};
+use crate::{ByteRange, Key, ObjectMeta, Operation, StoreError, Version, reserve};
 
 pub(super) fn whole(
     store: &LocalStore,

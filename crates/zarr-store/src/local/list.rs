@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, names};
-use crate::store::{DirEntry, Key, Operation, Prefix, StoreError};
+use crate::{DirEntry, Key, Operation, Prefix, StoreError};
 
 /// What a walk meets.
 pub(super) enum Found {

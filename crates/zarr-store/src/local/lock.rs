@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use super::{LocalStore, direct, names, write};
-use crate::store::lock_table::LockTable;
-use crate::store::{Key, LockGuard, LockScope, Operation, StoreError};
+use crate::lock_table::LockTable;
+use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
 /// The paths of the lock files that this process holds or waits for.
 ///

@@ -11,9 +11,9 @@ const MOST_LEVELS: usize = 64;
 ///
 /// Some libraries show an error's source in its text, some return it, some do both: what the text
 /// shows already is not said again.
-pub(crate) struct InFull<'a>(pub(crate) &'a (dyn Error + 'static));
+pub struct FullMessage<'a>(pub &'a (dyn Error + 'static));
 
-impl fmt::Display for InFull<'_> {
+impl fmt::Display for FullMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = one_line(self.0);
         let below = iter::successors(self.0.source(), |&error| error.source());
@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn said(texts: &[&'static str]) -> String {
-        InFull(&levels(texts)).to_string()
+        FullMessage(&levels(texts)).to_string()
     }
 
     #[test]
@@ -111,12 +111,12 @@ mod tests {
             }
         }
 
-        assert_eq!(InFull(&Endless).to_string(), "endless");
+        assert_eq!(FullMessage(&Endless).to_string(), "endless");
     }
 
     #[test]
     fn an_io_error_says_what_it_was_made_of() {
         let error = io::Error::other(levels(&["handshake", "expired"]));
-        assert_eq!(InFull(&error).to_string(), "handshake: expired");
+        assert_eq!(FullMessage(&error).to_string(), "handshake: expired");
     }
 }

@@ -28,13 +28,13 @@ const STRIPES: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use zarr_array::store::{Key, MemoryStore, Store};
+/// use zarr_store::{Key, MemoryStore, Store};
 ///
 /// let store = MemoryStore::new();
 /// let key = Key::new("c/0")?;
 /// store.put(&key, b"chunk")?;
 /// assert_eq!(store.get(&key)?.as_deref(), Some(&b"chunk"[..]));
-/// # Ok::<(), zarr_array::store::StoreError>(())
+/// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
