@@ -1,4 +1,4 @@
-use crate::Kernel;
+use crate::InstructionSet;
 
 /// Why a view could not be made or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -181,11 +181,11 @@ pub enum CopyError {
     /// A plan was run on an output whose view it was not made for.
     #[error("the plan was made for a destination of another shape, strides or mask")]
     Plan,
-    /// A kernel needs instructions that this processor does not have.
-    #[error("kernel {kernel:?} is not available on this processor")]
-    Kernel {
-        /// The kernel asked for.
-        kernel: Kernel,
+    /// Instructions that this processor does not have.
+    #[error("instruction set {set:?} is not available on this processor")]
+    InstructionSet {
+        /// The instruction set asked for.
+        set: InstructionSet,
     },
     /// A box or a reshape is wrong.
     #[error(transparent)]

@@ -24,7 +24,7 @@
 //! # Features
 //!
 //! * `std` (default): [`zeroed`] asks the operating system for huge pages, and the processor is
-//!   asked for its vector instructions ([`Kernel`]).
+//!   asked for its vector instructions ([`InstructionSet`]).
 //! * `count`: counts the bytes that copies write, for tests that show each is written once.
 //!
 //! # Non-goals
@@ -46,8 +46,8 @@ mod walk;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, Kernel, Output, OutputGrid, OwnedGrid, OwnedOutput, copy, copy_in_order,
-    gather, scatter, zeroed,
+    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput, copy,
+    copy_in_order, gather, scatter, zeroed,
 };
 pub use error::{CopyError, ViewError};
 pub use stack::ViewStack;

@@ -3,9 +3,9 @@
 #[cfg(feature = "count")]
 mod count;
 mod disjoint;
-mod dispatch;
 mod element;
 mod grid;
+mod instructions;
 mod kernel;
 mod memory;
 mod nest;
@@ -16,9 +16,9 @@ mod range;
 
 #[cfg(feature = "count")]
 pub use count::bytes_written;
-pub use dispatch::Kernel;
 pub use element::Element;
 pub use grid::OutputGrid;
+pub use instructions::InstructionSet;
 pub use memory::zeroed;
 pub use output::Output;
 pub use owned::{OwnedGrid, OwnedOutput};

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::{Element, Kernel, kernel};
+use super::Element;
+use super::instructions::Detected;
+use super::kernel::Kernel;
 use crate::view::{Dims, signed};
 
 /// One loop: how often, and how far each step goes on both sides, in bytes.
@@ -20,36 +22,42 @@ pub(super) struct Nest {
     dst: isize,
     /// Outermost first; the last ones belong to the kernel.
     loops: Dims<Loop>,
-    kernel: kernel::Routine,
+    kernel: Kernel,
 }
 
 impl Nest {
     /// Orders and merges the loops over `sizes`, none of them 0, from the first element and the
     /// strides of each side, in elements, and picks a kernel.
+    ///
+    /// What the loops reach on each side must fit an `isize` in bytes.
     pub(super) fn new(
         sizes: &[usize],
         src: (usize, &[isize]),
         dst: (usize, &[isize]),
         element: Element,
     ) -> Self {
-        // Products are exact for every view that fits a buffer, and run on no other.
+        // Exact for strides and for what they reach. The start may be past what fits: an output
+        // moves its pointer back by as much.
         let bytes = |elements: isize| elements.wrapping_mul(signed(element.size()));
-        let mut nest =
-            Walk { src: bytes(signed(src.0)), dst: bytes(signed(dst.0)), loops: SmallVec::new() };
+        let mut nest = Builder {
+            src: bytes(signed(src.0)),
+            dst: bytes(signed(dst.0)),
+            loops: SmallVec::new(),
+        };
         for ((&count, &src), &dst) in sizes.iter().zip(src.1).zip(dst.1) {
             if count > 1 {
                 nest.add(Loop { count, src: bytes(src), dst: bytes(dst) });
             }
         }
         nest.merge();
-        let Walk { src, dst, mut loops } = nest;
-        let kernel = kernel::Routine::choose(&mut loops, element, Kernel::best());
+        let Builder { src, dst, mut loops } = nest;
+        let kernel = Kernel::choose(&mut loops, element, Detected::best());
         Self { src, dst, loops, kernel }
     }
 
     /// The same on other instructions.
-    pub(super) const fn set_kernel(&mut self, kernel: Kernel) {
-        self.kernel.set(kernel);
+    pub(super) const fn set_instructions(&mut self, instructions: Detected) {
+        self.kernel.set(instructions);
     }
 
     /// Runs the loops on a source and a destination.
@@ -72,13 +80,13 @@ impl Nest {
 }
 
 /// Loops in the making.
-struct Walk {
+struct Builder {
     src: isize,
     dst: isize,
     loops: Dims<Loop>,
 }
 
-impl Walk {
+impl Builder {
     /// Adds a loop that walks the destination upwards, in the order of its strides.
     fn add(&mut self, mut new: Loop) {
         if new.dst <= 0 {

@@ -1,3 +1,5 @@
+#![expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
+
 use core::marker::PhantomData;
 use core::ops::Range;
 
@@ -43,11 +45,9 @@ pub struct Output<'a> {
     buffer: PhantomData<&'a mut [u8]>,
 }
 
-#[expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
 // SAFETY: an output is the only one to access the elements of its view, as a `&mut [u8]` would be,
 // and bytes may be written from any thread.
 unsafe impl Send for Output<'_> {}
-#[expect(unsafe_code, reason = "outputs own disjoint elements of one exclusively borrowed buffer")]
 // SAFETY: a shared output only hands out its view and size, and to `OutputGrid` the parts of it, each
 // of them once.
 unsafe impl Sync for Output<'_> {}
@@ -95,12 +95,9 @@ impl<'a> Output<'a> {
         }
         let low = self.view.cut(axis, 0..at)?;
         let high = self.view.cut(axis, at..size)?;
-        #[expect(unsafe_code, reason = "divides an output that is given up")]
         // SAFETY: both are boxes of this output's view, they share no index and so no position, and
         // this output is gone afterwards.
-        unsafe {
-            Ok((self.part(low), self.part(high)))
-        }
+        unsafe { Ok((self.part(low), self.part(high))) }
     }
 
     /// Cuts the output into a grid of parts, at the given indices of each axis.
@@ -120,7 +117,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::shrink`].
     pub fn shrink(&mut self, ranges: &[Range<usize>]) -> Result<Output<'_>, CopyError> {
-        Ok(self.reborrow(self.view.shrink(ranges)?))
+        let view = self.view.shrink(ranges)?;
+        // SAFETY: a box has some of the indices, each at its position.
+        Ok(unsafe { self.reborrow(view) })
     }
 
     /// The output as a box of a larger shape: indices in the margins are masked, and nothing is
@@ -129,7 +128,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::pad`].
     pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<Output<'_>, CopyError> {
-        Ok(self.reborrow(self.view.pad(margins)?))
+        let view = self.view.pad(margins)?;
+        // SAFETY: the indices of before, each at its position, and masked ones, which have none.
+        Ok(unsafe { self.reborrow(view) })
     }
 
     /// The output with its dimensions reordered.
@@ -137,7 +138,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::permute`].
     pub fn permute(&mut self, order: &[usize]) -> Result<Output<'_>, CopyError> {
-        Ok(self.reborrow(self.view.permute(order)?))
+        let view = self.view.permute(order)?;
+        // SAFETY: the same positions, each at one index still.
+        Ok(unsafe { self.reborrow(view) })
     }
 
     /// The output with one dimension reversed.
@@ -145,7 +148,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::flip`].
     pub fn flip(&mut self, axis: usize) -> Result<Output<'_>, CopyError> {
-        Ok(self.reborrow(self.view.flip(axis)?))
+        let view = self.view.flip(axis)?;
+        // SAFETY: the same positions, each at one index still.
+        Ok(unsafe { self.reborrow(view) })
     }
 
     /// The output in another shape, if one view can hold it.
@@ -153,7 +158,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`View::reshape`].
     pub fn reshape(&mut self, shape: &[usize]) -> Result<Option<Output<'_>>, CopyError> {
-        Ok(self.view.reshape(shape)?.map(|view| self.reborrow(view)))
+        let view = self.view.reshape(shape)?;
+        // SAFETY: the same elements, each at its position, under other indices.
+        Ok(view.map(|view| unsafe { self.reborrow(view) }))
     }
 
     /// The bytes of all elements in C order, if that is how they follow each other in the buffer: for
@@ -180,7 +187,6 @@ impl<'a> Output<'a> {
         }
         // Within the buffer, as every element is, so that neither product overflows.
         let (first, bytes) = (self.view.span().start * self.size, self.view.len() * self.size);
-        #[expect(unsafe_code, reason = "lends the elements that this output owns")]
         // SAFETY: the view's positions follow each other from the first one on, so that these bytes
         // are those of its elements and no others. They lie within the buffer and belong to this
         // output alone, which is borrowed exclusively for as long as the slice lives.
@@ -202,7 +208,6 @@ impl<'a> Output<'a> {
         self.check_element(element)?;
         let plan = CopyPlan::new(src_view, &self.view, element)?;
         plan.check(src, fill)?;
-        #[expect(unsafe_code, reason = "writes elements that this output owns")]
         // SAFETY: the plan's destination is this output's view, the source has been checked, and
         // this output is borrowed exclusively.
         unsafe {
@@ -228,7 +233,9 @@ impl<'a> Output<'a> {
             return self.copy_from(src_view, src, element, fill);
         }
         if let Some((src_view, dst_view)) = common_shape(src_view, &self.view)? {
-            return self.reborrow(dst_view).copy_from(&src_view, src, element, fill);
+            // SAFETY: the same elements, each at its position, in a shape that both have.
+            let mut dst = unsafe { self.reborrow(dst_view) };
+            return dst.copy_from(&src_view, src, element, fill);
         }
         super::plan::check_source(src_view, src.len(), element)?;
         check_fill(src_view, fill, element)?;
@@ -331,7 +338,6 @@ impl<'a> Output<'a> {
         let moved = first.wrapping_sub(planned.offset());
         let moved = moved.wrapping_mul(self.size.cast_signed());
         let start = self.start.wrapping_offset(moved);
-        #[expect(unsafe_code, reason = "writes elements that this output owns")]
         // SAFETY: the plan writes at its own view's positions from `start`, which are those of this
         // output, or of a box of it, from `self.start`. They lie within the buffer and belong to
         // this output alone, which is borrowed exclusively. `check` has passed.
@@ -355,7 +361,6 @@ impl<'a> Output<'a> {
         self.check_element(element)?;
         scatter_with(src, range, &self.view, element, |plan, part| {
             plan.check(part, &[])?;
-            #[expect(unsafe_code, reason = "writes elements that this output owns")]
             // SAFETY: the plan's destination is a box of this output's view, the source has been
             // checked, and this output is borrowed exclusively.
             unsafe {
@@ -404,7 +409,6 @@ impl<'a> Output<'a> {
         let mut index: Dims<usize> = SmallVec::from_elem(0, outer.len());
         let mut position = self.view.offset();
         loop {
-            #[expect(unsafe_code, reason = "writes elements that this output owns")]
             // SAFETY: `position` is that of an index of the view whose last entry is 0, and the rest of
             // its row follows in steps of `step`. Each position is an element of `N` bytes within the
             // buffer, since the caller gives `N` as the size, and belongs to this output alone, which is
@@ -434,15 +438,14 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// This output seen through another view, whose positions are among its own, for as long as it
-    /// is borrowed.
-    pub(super) fn reborrow(&mut self, view: View) -> Output<'_> {
-        #[expect(unsafe_code, reason = "lends what this output owns")]
-        // SAFETY: operations on views never add a position, and this output cannot be used while
-        // the result is alive.
-        unsafe {
-            self.part(view)
-        }
+    /// This output through another view, for as long as it is borrowed.
+    ///
+    /// # Safety
+    /// The positions of `view` are among this output's own, and no two of its indices share one.
+    pub(super) unsafe fn reborrow(&mut self, view: View) -> Output<'_> {
+        // SAFETY: positions as the caller knows; this output cannot be used while the result is
+        // alive.
+        unsafe { self.part(view) }
     }
 
     /// Another output with a part of this one's elements.
@@ -450,7 +453,6 @@ impl<'a> Output<'a> {
     /// # Safety
     /// The positions of `view` are among this output's own, and no two of its indices share one.
     /// While the result is alive neither this output nor any other writes them.
-    #[expect(unsafe_code, reason = "the caller proves that the parts of an output are disjoint")]
     pub(super) unsafe fn part<'b>(&self, view: View) -> Output<'b>
     where
         'a: 'b,
@@ -463,10 +465,9 @@ impl<'a> Output<'a> {
     /// # Safety
     /// The plan's destination is this output's view or a box of it, [`CopyPlan::check`] has passed,
     /// and the caller has this output to itself.
-    #[expect(unsafe_code, reason = "the caller proves the bounds of the source")]
     unsafe fn run_unchecked(&self, plan: &CopyPlan, src: &[u8], fill: &[u8]) {
         // SAFETY: the plan's positions are among this output's, which lie within the buffer and
-        // belong to it alone; the rest is the caller's.
+        // belong to it alone, as the caller knows, who has checked the plan too.
         unsafe { plan.run_unchecked(src, self.start, fill) };
     }
 

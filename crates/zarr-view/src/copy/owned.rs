@@ -102,7 +102,11 @@ impl OwnedOutput {
     #[must_use]
     pub fn lend(&mut self) -> Output<'_> {
         let view = self.output.view().clone();
-        self.output.reborrow(view)
+        #[expect(unsafe_code, reason = "lends a part as itself")]
+        // SAFETY: the same view.
+        unsafe {
+            self.output.reborrow(view)
+        }
     }
 }
 

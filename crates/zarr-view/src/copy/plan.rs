@@ -2,8 +2,9 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
+use super::instructions::Detected;
 use super::nest::Nest;
-use super::{Element, Kernel};
+use super::{Element, InstructionSet};
 use crate::CopyError;
 use crate::view::{Dims, View};
 
@@ -43,7 +44,9 @@ impl CopyPlan {
         }
         let mut plan =
             Self { src: src.clone(), dst: dst.clone(), element, body: None, margins: Vec::new() };
-        if dst.is_masked_out() {
+        // Where a view reaches more bytes than any buffer has, every run is refused, so that there is
+        // nothing to work out.
+        if dst.is_masked_out() || !fits(src, element) || !fits(dst, element) {
             return Ok(plan);
         }
         // First the indices that are written at all, then among them those that have a source.
@@ -67,15 +70,14 @@ impl CopyPlan {
         Ok(plan)
     }
 
-    /// The same copy on another kernel than the best one.
+    /// The same copy by other instructions than the best ones.
     ///
     /// # Errors
-    /// [`CopyError::Kernel`] if this processor cannot run it.
-    pub fn with_kernel(mut self, kernel: Kernel) -> Result<Self, CopyError> {
-        if !kernel.is_available() {
-            return Err(CopyError::Kernel { kernel });
-        }
-        self.body.iter_mut().chain(&mut self.margins).for_each(|nest| nest.set_kernel(kernel));
+    /// [`CopyError::InstructionSet`] if this processor does not have them.
+    pub fn with_instruction_set(mut self, set: InstructionSet) -> Result<Self, CopyError> {
+        let found = Detected::new(set).ok_or(CopyError::InstructionSet { set })?;
+        let nests = self.body.iter_mut().chain(&mut self.margins);
+        nests.for_each(|nest| nest.set_instructions(found));
         Ok(self)
     }
 
@@ -160,6 +162,12 @@ fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
     let axis = (0..src.len().max(dst.len())).find(differ).unwrap_or(0);
     let size = |shape: &[usize]| shape.get(axis).copied().unwrap_or(0);
     CopyError::Shape { axis, src: size(src), dst: size(dst) }
+}
+
+/// Whether a buffer can be so long that it holds what `view` reaches, from wherever it starts.
+fn fits(view: &View, element: Element) -> bool {
+    let bytes = view.span().len().checked_mul(element.size());
+    bytes.is_some_and(|bytes| bytes <= isize::MAX.unsigned_abs())
 }
 
 fn needed(view: &View, element: Element) -> usize {

@@ -1,7 +1,32 @@
-use zarr_view::{Element, Output, View, copy, copy_in_order, gather, scatter};
+use std::thread;
+
+use zarr_view::{
+    CopyError, CopyPlan, Element, InstructionSet, Output, View, copy_in_order, gather, scatter,
+};
 
 use crate::oracle;
 use crate::rng::Rng;
+
+/// Copies by every instruction set of this processor, which must all leave the same behind.
+pub(crate) fn copy(
+    src_view: &View,
+    src: &[u8],
+    dst_view: &View,
+    dst: &mut [u8],
+    element: Element,
+    fill: &[u8],
+) -> Result<(), CopyError> {
+    let before = dst.to_vec();
+    zarr_view::copy(src_view, src, dst_view, dst, element, fill)?;
+    let after = dst.to_vec();
+    let plan = CopyPlan::new(src_view, dst_view, element)?;
+    for set in InstructionSet::available() {
+        dst.copy_from_slice(&before);
+        plan.clone().with_instruction_set(set)?.run(src, dst, fill)?;
+        assert!(dst == after, "{src_view:?} to {dst_view:?} of {element:?} by {set:?}");
+    }
+    Ok(())
+}
 
 /// What a copy must leave behind, byte by byte.
 fn expected(
@@ -113,6 +138,113 @@ fn random_copies_are_exact() {
         let mut output = Output::new(dst, &to, element.size()).unwrap();
         output.copy_from(&from, src, element, &fill).unwrap();
         assert!(dst == wanted, "output: {from:?} to {to:?} of {element:?}");
+    }
+}
+
+#[test]
+fn instruction_sets_that_are_missing_are_refused() {
+    let view = View::contiguous(&[2]).unwrap();
+    let plan = CopyPlan::new(&view, &view, Element::new(1)).unwrap();
+    for set in InstructionSet::ALL.iter().copied() {
+        let found = plan.clone().with_instruction_set(set).map(|_| ());
+        let wanted =
+            if set.is_available() { Ok(()) } else { Err(CopyError::InstructionSet { set }) };
+        assert_eq!(found, wanted);
+    }
+    assert!(InstructionSet::best().is_available());
+}
+
+/// No product of sizes wraps, whatever the views reach: no buffer is long enough, which is an error.
+#[test]
+fn sizes_beyond_every_buffer_are_refused() {
+    let most = isize::MAX.unsigned_abs();
+    let line = View::contiguous(&[most]).unwrap();
+    let square = View::contiguous(&[1 << 31, 1 << 31]).unwrap();
+    let all = [
+        line.clone(),
+        line.flip(0).unwrap(),
+        line.slice(0, most / 2, 1, most - most / 2).unwrap(),
+        line.slice(0, 0, 3, most / 3).unwrap(),
+        View::contiguous(&[1]).unwrap().expand(&[most]).unwrap(),
+        View::new(&[2], &[isize::MAX - 1], 0).unwrap(),
+        View::new(&[2], &[1 - isize::MAX], isize::MAX - 1).unwrap(),
+        View::new(&[4], &[1], isize::MAX - 8).unwrap(),
+        square.clone(),
+        square.permute(&[1, 0]).unwrap(),
+        square.with_mask(&[(5, 1 << 30), (7, 1 << 30)]).unwrap(),
+        // Windows that slide, and rows that repeat.
+        View::new(&[1 << 31, 1 << 31], &[1, 1], 0).unwrap(),
+        View::new(&[1 << 31, 1 << 31], &[0, 1], 0).unwrap(),
+        View::new(&[1 << 31, 1 << 31], &[1, 0], 0).unwrap(),
+    ];
+    for (from, to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
+        if from.shape() != to.shape() {
+            continue;
+        }
+        for size in [1, 2, 3, 4, 8, 16, 24, 1 << 20, most, usize::MAX] {
+            for element in [Element::new(size), Element::swapped(size)] {
+                let needed = |view: &View| view.span().end.saturating_mul(size);
+                let refused = copy(from, &[0; 3], to, &mut [0; 3], element, &[]);
+                let wanted = if needed(from) > 3 {
+                    Err(CopyError::Source { needed: needed(from), found: 3 })
+                } else if needed(to) > 3 {
+                    Err(CopyError::Destination { needed: needed(to), found: 3 })
+                } else {
+                    // One element to one element, however often.
+                    Ok(())
+                };
+                assert_eq!(refused, wanted, "{from:?} to {to:?} of {element:?}");
+                assert!(Output::new(&mut [0; 3], to, size).is_err());
+            }
+        }
+    }
+}
+
+/// A plan is for an output wherever that lies, even if its own view starts past every buffer.
+#[test]
+fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
+    let far = View::new(&[2, 2], &[1, 3], isize::MAX - 9).unwrap();
+    let near = View::new(&[2, 2], &[1, 3], 1).unwrap();
+    let source = View::contiguous(&[2, 2]).unwrap();
+    let plan = CopyPlan::new(&source, &far, Element::swapped(2)).unwrap();
+    let mut buffer = *b"............";
+    let mut output = Output::new(&mut buffer, &near, 2).unwrap();
+    output.run(&plan, b"abcdefgh", &[]).unwrap();
+    assert_eq!(&buffer, b"..bafe..dchg");
+}
+
+/// Threads may have stacks of 64 KiB, and the crate runs where there are no threads.
+#[test]
+fn a_small_stack_is_enough() {
+    let cases: &[(&[usize], &[usize], Element)] = &[
+        (&[2203, 2111], &[1, 0], Element::new(1)),
+        (&[1409, 1601], &[1, 0], Element::swapped(2)),
+        (&[1031, 1153], &[1, 0], Element::new(4)),
+        (&[769, 771], &[1, 0], Element::swapped(8)),
+        (&[300, 611], &[1, 0], Element::new(24)),
+        (&[40, 30, 70, 60], &[3, 0, 2, 1], Element::new(1)),
+        (&[40, 30, 70, 6], &[0, 3, 1, 2], Element::new(8)),
+        (&[90, 100], &[1, 0], Element::swapped(4)),
+        (&[90, 100], &[1, 0], Element::swapped_in_units(16, 8).unwrap()),
+    ];
+    for &(shape, order, element) in cases {
+        let from = View::contiguous(shape).unwrap().permute(order).unwrap();
+        let to = View::contiguous(from.shape()).unwrap();
+        let src: Vec<u8> =
+            (0..from.len() * element.size()).map(|i| (i * 31 + i / 253) as u8).collect();
+        let wanted = expected(&from, &src, &to, &vec![0; src.len()], element, &[]);
+        for set in InstructionSet::available() {
+            let (from, to, src) = (from.clone(), to.clone(), src.clone());
+            let thread = thread::Builder::new().stack_size(64 << 10);
+            let run = move || {
+                let plan = CopyPlan::new(&from, &to, element).unwrap();
+                let mut dst = vec![0; src.len()];
+                plan.with_instruction_set(set).unwrap().run(&src, &mut dst, &[]).unwrap();
+                dst
+            };
+            let found = thread.spawn(run).unwrap().join().unwrap();
+            assert!(found == wanted, "{shape:?} to {order:?} of {element:?} by {set:?}");
+        }
     }
 }
 

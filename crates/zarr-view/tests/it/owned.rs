@@ -2,8 +2,9 @@ use std::panic;
 use std::sync::mpsc;
 use std::thread;
 
-use zarr_view::{CopyError, Element, OwnedGrid, View, copy};
+use zarr_view::{CopyError, Element, OwnedGrid, View};
 
+use crate::copy::copy;
 use crate::oracle;
 
 fn grid_of(buffer: Vec<u8>, cuts: &[Vec<usize>]) -> OwnedGrid {

@@ -3,7 +3,9 @@
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
-use super::super::dispatch::Kernel;
+use super::super::instructions::Detected;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::super::instructions::{Avx2, Avx512};
 use super::super::nest::Loop;
 use super::tile::{Gather, Scatter, Square, Tile};
 use super::vector::{LANE, Plain, Vector};
@@ -39,25 +41,26 @@ impl Block {
     /// Moves all elements. `N` is their size, or 0 if that is no constant.
     ///
     /// # Safety
-    /// All elements are valid for reads from the source and for writes from the destination; the
-    /// processor has the instructions of `kernel`.
-    pub(super) unsafe fn run<const N: usize>(&self, kernel: Kernel, to: Move) {
+    /// All elements are valid for reads from the source and for writes from the destination.
+    pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, to: Move) {
         let tiles = matches!(N, 1 | 2 | 4 | 8)
             && self.across.src == signed(N)
             && self.across.count.min(self.along.count) >= LANE / N;
-        // SAFETY: the caller's; one lane fits both ways where there are tiles.
+        // SAFETY: all elements are valid on both sides, as the caller knows; one lane fits both ways
+        // where there are tiles; the tokens prove that the processor has AVX-512 and AVX2, and every
+        // processor for which this is compiled has SSE2.
         unsafe {
             if !tiles {
                 return self.elements::<N>(to);
             }
-            match kernel {
+            match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Kernel::Avx512 => self.avx512::<N>(to),
+                Detected::Avx512(token) => self.avx512::<N>(token, to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Kernel::Avx2 => self.avx2::<N>(to),
+                Detected::Avx2(token) => self.avx2::<N>(token, to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Kernel::Sse2 => self.vectors::<__m128i, N, 1>(to),
-                _ => self.vectors::<Plain, N, 1>(to),
+                Detected::Sse2 => self.vectors::<__m128i, N, 1>(to),
+                Detected::Portable => self.vectors::<Plain, N, 1>(to),
             }
         }
     }
@@ -66,8 +69,9 @@ impl Block {
     /// As [`run`](Self::run), and one lane fits both ways.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn avx512<const N: usize>(&self, to: Move) {
-        // SAFETY: the caller's; AVX-512 includes the others.
+    unsafe fn avx512<const N: usize>(&self, _: Avx512, to: Move) {
+        // SAFETY: all elements are valid on both sides and one lane fits both ways, as the caller
+        // knows; the token proves that the processor has AVX-512, which includes the others.
         unsafe {
             match self.lanes::<N>(to) {
                 4.. => self.vectors::<__m512i, N, 4>(to),
@@ -81,8 +85,9 @@ impl Block {
     /// As [`avx512`](Self::avx512).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
-    unsafe fn avx2<const N: usize>(&self, to: Move) {
-        // SAFETY: the caller's.
+    unsafe fn avx2<const N: usize>(&self, _: Avx2, to: Move) {
+        // SAFETY: all elements are valid on both sides and one lane fits both ways, as the caller
+        // knows; the token proves that the processor has AVX2.
         unsafe {
             match self.lanes::<N>(to) {
                 2.. => self.vectors::<__m256i, N, 2>(to),
@@ -108,12 +113,13 @@ impl Block {
 
     /// # Safety
     /// As [`run`](Self::run). `L` lanes of `V` fit in the direction in which tiles are wide, and one
-    /// in the other.
+    /// in the other; the processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn vectors<V: Vector, const N: usize, const L: usize>(&self, to: Move) {
         let aliased = self.aliased::<N>(to);
         let square = self.across.count * N >= L * LANE;
-        // SAFETY: the caller's; a square fits.
+        // SAFETY: all elements are valid on both sides, the lanes fit and the processor has the
+        // instructions, as the caller knows; a square fits where one is taken.
         unsafe {
             match N {
                 1 if aliased => self.tiles::<Scatter<V, 1, 16>>(to),
@@ -129,7 +135,7 @@ impl Block {
     }
 
     /// # Safety
-    /// As [`run`](Self::run), and a tile fits.
+    /// As [`run`](Self::run); a tile fits, and the processor has its instructions.
     #[inline(always)]
     unsafe fn tiles<T: Tile>(&self, Move { src, dst, next }: Move) {
         for column in starts(self.along.count, T::COLUMNS) {
@@ -150,7 +156,7 @@ impl Block {
                         }
                     }
                     let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-                    // SAFETY: the tile lies within the block.
+                    // SAFETY: the tile lies within the block, whose elements are valid on both sides.
                     unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
                 }
             }

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "moves bytes through pointers whose bounds the plan has proved")]
 
 mod block;
+mod buffer;
 mod layout;
 mod plane;
 mod scalar;
@@ -13,9 +14,10 @@ mod vector;
 mod x86;
 
 use super::Element;
-use super::dispatch::Kernel;
+use super::instructions::Detected;
 use super::nest::Loop;
 use crate::view::{Dims, signed};
+use buffer::Buffer;
 
 /// From how many bytes on a copy is taken to exceed the cache.
 const STREAMED: usize = 4 << 20;
@@ -36,9 +38,9 @@ const RUN_OUT: usize = 4096;
 
 /// How the innermost loops of a nest are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Routine {
-    kernel: Kernel,
-    way: Way,
+pub(super) struct Kernel {
+    instructions: Detected,
+    pattern: Pattern,
     /// Bytes that stay together on both sides, and the unit of the swap within them.
     size: usize,
     unit: usize,
@@ -50,7 +52,7 @@ pub(super) struct Routine {
 
 /// The loops that a kernel runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Pattern {
     /// None: one stretch, contiguous on both sides.
     Stretch,
     /// The last one, with any steps.
@@ -59,12 +61,14 @@ enum Way {
     Plane,
 }
 
-impl Routine {
+impl Kernel {
     /// Picks the kernel for sorted and merged loops, and puts the loops it runs last.
-    pub(super) fn choose(loops: &mut Dims<Loop>, element: Element, kernel: Kernel) -> Self {
+    ///
+    /// The bytes of all loops, and of the element, must fit an `isize`.
+    pub(super) fn choose(loops: &mut Dims<Loop>, element: Element, instructions: Detected) -> Self {
         let mut kernel = Self {
-            kernel,
-            way: Way::Stretch,
+            instructions,
+            pattern: Pattern::Stretch,
             size: element.size(),
             unit: element.unit(),
             stream: false,
@@ -84,14 +88,14 @@ impl Routine {
         if kernel.size > LONGEST {
             return kernel;
         }
-        kernel.way = Way::Line;
+        kernel.pattern = Pattern::Line;
         // The loop that goes slowest through the source belongs to the plane, too.
         let step = |axis: &usize| loops[*axis].src.unsigned_abs();
         let slowest = (0..=inner).filter(|axis| step(axis) > 0).min_by_key(step);
         if let Some(across) = slowest
             && across != inner
         {
-            kernel.way = Way::Plane;
+            kernel.pattern = Pattern::Plane;
             let between = kernel.between(loops, across, inner);
             let plane = loops.remove(across);
             loops.insert(inner - 1, plane);
@@ -123,15 +127,16 @@ impl Routine {
         others.filter(|axis| (1..step(&inner)).contains(&step(axis))).min_by_key(step)
     }
 
-    /// Takes other instructions, which must be available.
-    pub(super) const fn set(&mut self, kernel: Kernel) {
-        self.kernel = kernel;
+    /// Takes other instructions.
+    pub(super) const fn set(&mut self, instructions: Detected) {
+        self.instructions = instructions;
     }
 
     /// The bytes that a run writes.
     #[cfg(feature = "count")]
     pub(super) fn bytes(&self, loops: &[Loop]) -> usize {
-        loops.iter().map(|each| each.count).product::<usize>() * self.size
+        // Indices of the destination that share positions may be more than fit memory.
+        loops.iter().fold(self.size, |bytes, each| bytes.saturating_mul(each.count))
     }
 
     /// Runs all loops.
@@ -139,53 +144,74 @@ impl Routine {
     /// # Safety
     /// As [`Nest::run`](super::nest::Nest::run), from the first element on both sides.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
-        // SAFETY: the caller's. With a constant size the moves are single instructions.
-        unsafe {
-            match self.size {
-                1 => self.sized::<1>(loops, src, dst),
-                2 => self.sized::<2>(loops, src, dst),
-                4 => self.sized::<4>(loops, src, dst),
-                8 => self.sized::<8>(loops, src, dst),
-                16 => self.sized::<16>(loops, src, dst),
-                32 => self.sized::<32>(loops, src, dst),
-                64 => self.sized::<64>(loops, src, dst),
-                128 => self.sized::<128>(loops, src, dst),
-                _ => self.sized::<0>(loops, src, dst),
+        // With a constant size the moves are single instructions.
+        let run = |buffer: Buffer| {
+            // SAFETY: every element of the loops is valid for reads from `src` and for writes from
+            // `dst`, as the caller knows; the size is that of the elements, or none.
+            unsafe {
+                match self.size {
+                    1 => self.sized::<1>(loops, src, dst, buffer),
+                    2 => self.sized::<2>(loops, src, dst, buffer),
+                    4 => self.sized::<4>(loops, src, dst, buffer),
+                    8 => self.sized::<8>(loops, src, dst, buffer),
+                    16 => self.sized::<16>(loops, src, dst, buffer),
+                    32 => self.sized::<32>(loops, src, dst, buffer),
+                    64 => self.sized::<64>(loops, src, dst, buffer),
+                    128 => self.sized::<128>(loops, src, dst, buffer),
+                    _ => self.sized::<0>(loops, src, dst, buffer),
+                }
             }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            if self.stream {
-                x86::fence();
-            }
+        };
+        match (self.pattern, self.stream, self.unit) {
+            (Pattern::Plane, true, _) => Buffer::large(run),
+            (Pattern::Plane, false, 2..) => Buffer::small(run),
+            _ => run(Buffer::NONE),
+        }
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if self.stream {
+            x86::fence();
         }
     }
 
     /// Runs all loops over elements of `N` bytes, or of any other size if `N` is 0.
     ///
     /// # Safety
-    /// As [`run`](Self::run).
-    unsafe fn sized<const N: usize>(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
-        match (self.way, loops) {
+    /// As [`run`](Self::run); `N` is the size of an element or 0.
+    unsafe fn sized<const N: usize>(
+        &self,
+        loops: &[Loop],
+        src: *const u8,
+        dst: *mut u8,
+        buffer: Buffer,
+    ) {
+        match (self.pattern, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
             (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
             // SAFETY: a stretch at each step of the last loop.
-            (Way::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
+            (Pattern::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
             // SAFETY: the elements of the last loop.
-            (Way::Line, &[line]) => unsafe {
+            (Pattern::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);
             },
             // SAFETY: the elements of the last two loops.
-            (Way::Plane, &[across, along]) if !self.mid => unsafe {
-                self.plane::<N>(Loop { count: 1, src: 0, dst: 0 }, across, along, src, dst);
+            (Pattern::Plane, &[across, along]) if !self.mid => unsafe {
+                self.plane::<N>(
+                    [Loop { count: 1, src: 0, dst: 0 }, across, along],
+                    src,
+                    dst,
+                    buffer,
+                );
             },
             // SAFETY: the elements of the last three loops.
-            (Way::Plane, &[mid, across, along]) if self.mid => unsafe {
-                self.plane::<N>(mid, across, along, src, dst);
+            (Pattern::Plane, &[mid, across, along]) if self.mid => unsafe {
+                self.plane::<N>([mid, across, along], src, dst, buffer);
             },
             (_, &[Loop { count, src: src_step, dst: dst_step }, ref inner @ ..]) => {
                 for i in 0..signed(count) {
                     // SAFETY: step i of the loop is within both buffers.
                     unsafe {
-                        self.sized::<N>(inner, src.offset(i * src_step), dst.offset(i * dst_step));
+                        let (src, dst) = (src.offset(i * src_step), dst.offset(i * dst_step));
+                        self.sized::<N>(inner, src, dst, buffer);
                     };
                 }
             }
@@ -220,14 +246,13 @@ impl Routine {
     }
 
     /// # Safety
-    /// The elements of both loops are valid for reads from `src` and for writes from `dst`.
+    /// The elements of the three loops are valid for reads from `src` and for writes from `dst`.
     unsafe fn plane<const N: usize>(
         &self,
-        mid: Loop,
-        mut across: Loop,
-        along: Loop,
+        [mid, mut across, along]: [Loop; 3],
         mut src: *const u8,
         mut dst: *mut u8,
+        buffer: Buffer,
     ) {
         // SAFETY: reversing a loop on both sides reaches the same elements.
         unsafe {
@@ -244,8 +269,8 @@ impl Routine {
                 across = Loop { src: -across.src, dst: -across.dst, ..across };
             }
             let all = block::Block { across, mid, along, size: self.size };
-            let Self { unit, stream, kernel, .. } = *self;
-            plane::Plane { all, unit, stream, kernel }.run::<N>(src, dst);
+            let Self { unit, stream, instructions, .. } = *self;
+            plane::Plane { all, unit, stream, instructions }.run::<N>(src, dst, buffer);
         }
     }
 }
@@ -270,7 +295,7 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
         }
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    // SAFETY: the caller's.
+    // SAFETY: both sides are valid for `bytes` bytes and do not overlap, as the caller knows.
     unsafe {
         core::ptr::copy_nonoverlapping(src, dst, bytes);
     }

@@ -5,11 +5,10 @@
 //! copy exceeds the cache, a block is transposed into a buffer, and its runs leave by streaming
 //! stores: the destination's lines are then not read before they are overwritten.
 
-use core::mem::MaybeUninit;
-
-use super::super::dispatch::Kernel;
+use super::super::instructions::Detected;
 use super::super::nest::Loop;
 use super::block::{Block, Move};
+use super::buffer::Buffer;
 use super::layout::Layout;
 use super::{LINE, prefetch, swap};
 use crate::view::signed;
@@ -23,38 +22,25 @@ pub(super) struct Plane {
     pub(super) unit: usize,
     /// Whether to write past the cache.
     pub(super) stream: bool,
-    pub(super) kernel: Kernel,
+    pub(super) instructions: Detected,
 }
-
-/// Bytes of the buffer of a copy that exceeds the cache: it stays in the second cache, and leaves
-/// room for others on the stack of a thread.
-const LARGE: usize = 160 << 10;
-
-/// Bytes of the buffer of a smaller copy.
-const SMALL: usize = 16 << 10;
 
 /// How many runs ahead the lines are asked for that a run writes in part.
 const EDGES: usize = 16;
 
-/// A buffer that starts with a line.
-#[repr(align(64))]
-struct Buffer<const B: usize> {
-    _bytes: [u8; B],
-}
-
 impl Plane {
-    /// Moves all elements. `N` is their size, or 0 if that is no constant.
+    /// Moves all elements. `N` is their size, or 0 if that is no constant. A copy that streams or
+    /// swaps needs a buffer, of 16 KiB at least.
     ///
     /// # Safety
-    /// Each element of the plane is valid for reads from `src` and for writes from `dst`; the
-    /// processor has the instructions of the kernel.
-    pub(super) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8) {
-        // SAFETY: the caller's.
+    /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
+    /// `buffer` for both.
+    pub(super) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: Buffer) {
+        // SAFETY: each element is valid for reads from `src` and for writes from `dst`, and the
+        // buffer for both, as the caller knows.
         unsafe {
-            if self.stream {
-                self.buffered::<N, LARGE>(src, dst);
-            } else if self.unit > 1 {
-                self.buffered::<N, SMALL>(src, dst);
+            if self.stream || self.unit > 1 {
+                self.buffered::<N>(src, dst, buffer);
             } else {
                 self.direct::<N>(src, dst);
             }
@@ -64,7 +50,7 @@ impl Plane {
     /// Straight to the destination, in blocks that stay in the innermost cache.
     ///
     /// # Safety
-    /// As [`run`](Self::run).
+    /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
     unsafe fn direct<const N: usize>(&self, src: *const u8, dst: *mut u8) {
         let Block { across, mid, along, size } = self.all;
         let (rows, columns) = ((128 / size).max(4), (256 / size).max(4));
@@ -81,22 +67,19 @@ impl Plane {
                     let src = src.wrapping_offset(p * across.src + m * mid.src + q * along.src);
                     let dst = dst.wrapping_offset(p * across.dst + m * mid.dst + q * along.dst);
                     // SAFETY: the block lies within the plane.
-                    unsafe { block.run::<N>(self.kernel, Move { src, dst, next: None }) };
+                    unsafe { block.run::<N>(self.instructions, Move { src, dst, next: None }) };
                 }
             }
         }
     }
 
-    /// Through a buffer of `B` bytes. Not inlined, so that other ways need not make room for it.
+    /// Through the buffer.
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    #[inline(never)]
-    unsafe fn buffered<const N: usize, const B: usize>(&self, src: *const u8, dst: *mut u8) {
+    unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: Buffer) {
         let Block { across, mid, along, size } = self.all;
-        let layout = Layout::new(&self.all, B);
-        let mut buffer = MaybeUninit::<Buffer<B>>::uninit();
-        let buffer = buffer.as_mut_ptr().cast::<u8>();
+        let layout = Layout::new(&self.all, buffer.bytes);
         let parts = (across.count.div_ceil(layout.rows), mid.count.div_ceil(layout.mids));
         let blocks = parts.0 * parts.1 * along.count.div_ceil(layout.columns);
         let place = |i: usize| {
@@ -119,11 +102,11 @@ impl Plane {
             let next = self.stream.then(|| from(place((i + 1).min(blocks - 1))));
             // SAFETY: the block lies within the plane, and the buffer holds its layout.
             unsafe {
-                let to = Move { src: from((p, m, q)), dst: buffer, next };
-                layout.buffered(&block).run::<N>(self.kernel, to);
+                let to = Move { src: from((p, m, q)), dst: buffer.start, next };
+                layout.buffered(&block).run::<N>(self.instructions, to);
             }
             // SAFETY: as above, and the block is in the buffer.
-            unsafe { self.leave(&layout, &block, buffer, dst.wrapping_offset(to)) };
+            unsafe { self.leave(&layout, &block, buffer.start, dst.wrapping_offset(to)) };
         }
     }
 
@@ -168,8 +151,9 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    use super::{Block, LARGE, Layout, Loop, Plane, signed};
-    use crate::copy::Kernel;
+    use super::super::buffer::LARGE;
+    use super::{Block, Buffer, Detected, Layout, Loop, Plane, signed};
+    use crate::copy::InstructionSet;
 
     /// What lies where: pitches in bytes with room for `skip` bytes before.
     struct Case {
@@ -179,7 +163,7 @@ mod tests {
         skip: usize,
     }
 
-    /// Runs a case by every kernel, and compares each byte of the destination and around it.
+    /// Runs a case by every instruction set and buffer, and compares each byte of the destination and around it.
     fn check<const N: usize>(case: &Case, size: usize, unit: usize, stream: bool) {
         let Case { counts, src: from, dst: to, skip } = *case;
         let reach = |steps: [isize; 3]| {
@@ -207,15 +191,22 @@ mod tests {
         }
         let [across, mid, along] =
             core::array::from_fn(|d| Loop { count: counts[d], src: from[d], dst: to[d] });
-        for kernel in Kernel::available() {
+        for instructions in InstructionSet::ALL.iter().copied().filter_map(Detected::new) {
             let all = Block { across, mid, along, size };
-            let plane = Plane { all, unit, stream, kernel };
-            let mut dst = before.clone();
-            // SAFETY: the buffers hold the reach of all loops; the kernel is available.
-            unsafe {
-                plane.run::<N>(src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
+            let plane = Plane { all, unit, stream, instructions };
+            let compare = |buffer| {
+                let mut dst = before.clone();
+                // SAFETY: the buffers hold the reach of all loops.
+                unsafe {
+                    let (src, dst) = (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
+                    plane.run::<N>(src, dst, buffer);
+                }
+                assert!(dst == wanted, "{size} bytes, {plane:?}");
+            };
+            Buffer::small(compare);
+            if stream {
+                Buffer::large(compare);
             }
-            assert!(dst == wanted, "{size} bytes, {plane:?}");
         }
     }
 

@@ -7,10 +7,12 @@ use crate::view::signed;
 /// Moves one element of `N` bytes, or of `size` if `N` is 0.
 ///
 /// # Safety
-/// `src` is valid for reads of its size, `dst` for writes, and `unit` divides it.
+/// `src` is valid for reads of its size, `dst` for writes, they do not overlap, and `unit` divides
+/// the size.
 #[inline(always)]
 unsafe fn element<const N: usize>(src: *const u8, dst: *mut u8, size: usize, unit: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: `src` is valid for reads of an element and `dst` for writes, they do not overlap, and
+    // `unit` divides the element, as the caller knows.
     unsafe {
         if N == 0 && unit == 1 {
             core::ptr::copy_nonoverlapping(src, dst, size);
@@ -59,10 +61,11 @@ unsafe fn repeat<const N: usize>(
     /// Bytes that are copied on from the start, where they stay in the cache.
     const PART: usize = 4096;
     if size == 1 {
-        // SAFETY: the caller's.
+        // SAFETY: a byte is valid for reads and `count` of them for writes, as the caller knows.
         return unsafe { dst.write_bytes(src.read(), count) };
     }
-    // SAFETY: the caller's.
+    // SAFETY: an element is valid for reads, and the first of `count` for writes, as the caller
+    // knows.
     unsafe { element::<N>(src, dst, size, unit) };
     let mut done = 1;
     while done < count {

@@ -7,7 +7,8 @@
 #[inline]
 pub(super) unsafe fn in_place(start: *mut u8, bytes: usize, unit: usize) {
     if unit > 1 {
-        // SAFETY: the caller's; the bytes were written before.
+        // SAFETY: the bytes are valid for reads and writes, as the caller knows, and were written
+        // before.
         let bytes = unsafe { core::slice::from_raw_parts_mut(start, bytes) };
         match unit {
             2 => units::<2>(bytes),

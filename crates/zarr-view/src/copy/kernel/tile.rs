@@ -132,10 +132,10 @@ impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<
 /// Transposes within each lane.
 ///
 /// # Safety
-/// The instructions of `V` exist.
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
-    // SAFETY: the caller's.
+    // SAFETY: the processor has the instructions of `V`, as the caller knows.
     unsafe {
         if S > 8 {
             stage::<V, N, S, 8>(rows);
@@ -151,14 +151,14 @@ unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
 }
 
 /// # Safety
-/// As [`lanes`].
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn stage<V: Vector, const N: usize, const S: usize, const D: usize>(rows: &mut [V; S]) {
     // Written out, because a loop here is not unrolled in time and keeps the rows in memory.
     macro_rules! pairs {
         ($($i:literal)*) => {$(
             if ($i / D).is_multiple_of(2) && $i + D < S {
-                // SAFETY: the caller's.
+                // SAFETY: the processor has the instructions of `V`, as the caller knows.
                 (rows[$i], rows[$i + D]) = unsafe { rows[$i].interleave::<N>(rows[$i + D]) };
             }
         )*};
@@ -173,7 +173,7 @@ mod tests {
 
     use super::super::vector::Plain;
     use super::{Gather, Scatter, Square, Tile, signed};
-    use crate::copy::Kernel;
+    use crate::copy::InstructionSet;
 
     /// Every byte of a transposed tile, at unaligned starts and odd pitches, and every byte around.
     fn check<T: Tile>(size: usize) {
@@ -200,8 +200,8 @@ mod tests {
     }
 
     macro_rules! check {
-        ($kernel:ident, $vector:ty, $lanes:literal) => {
-            if Kernel::$kernel.is_available() {
+        ($set:ident, $vector:ty, $lanes:literal) => {
+            if InstructionSet::$set.is_available() {
                 check::<Gather<$vector, 1, 16>>(1);
                 check::<Gather<$vector, 2, 8>>(2);
                 check::<Gather<$vector, 4, 4>>(4);

@@ -6,7 +6,7 @@ pub(super) const LANE: usize = 16;
 /// Some lanes of [`LANE`] bytes, all treated alike.
 ///
 /// Implementations may need instructions that not every processor has: their methods may be called
-/// only where those are known to exist.
+/// only where the processor is known to have them, besides what each asks for.
 pub(super) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
@@ -58,7 +58,8 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: the caller's; bytes need no alignment.
+        // SAFETY: `lane(0)` is valid for reads of 16 bytes, as the caller knows; bytes need no
+        // alignment.
         Self(unsafe { lane(0).cast::<[u8; LANE]>().read() })
     }
 
@@ -76,13 +77,13 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: `from` is valid for reads of 16 bytes, as the caller knows.
         unsafe { Self::gather(|_| from) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `lane(0)` is valid for writes of 16 bytes, as the caller knows.
         unsafe { self.store(lane(0)) }
     }
 
@@ -91,7 +92,7 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `to` is valid for writes of 16 bytes, as the caller knows; bytes need no alignment.
         unsafe { to.cast::<[u8; LANE]>().write(self.0) }
     }
 }

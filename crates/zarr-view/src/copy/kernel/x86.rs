@@ -47,19 +47,22 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
+        // instructions, as the caller knows; no load needs alignment.
         unsafe { _mm_loadu_si128(lane(0).cast()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
+        // the caller knows; the load needs no alignment.
         unsafe { _mm_loadu_si128(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
+        // instructions, as the caller knows; no store needs alignment.
         unsafe { self.store(lane(0)) }
     }
 
@@ -68,7 +71,8 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
+        // the caller knows; the store needs no alignment.
         unsafe { _mm_storeu_si128(to.cast(), self) }
     }
 }
@@ -84,7 +88,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
+        // instructions, as the caller knows; no load needs alignment.
         unsafe {
             let load = |i| _mm_loadu_si128(lane(i).cast());
             _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load(0)), load(1))
@@ -93,13 +98,15 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
+        // the caller knows; the load needs no alignment.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
+        // instructions, as the caller knows; no store needs alignment.
         unsafe {
             _mm_storeu_si128(lane(0).cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(lane(1).cast(), _mm256_extracti128_si256::<1>(self));
@@ -120,7 +127,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
+        // the caller knows; the store needs no alignment.
         unsafe { _mm256_storeu_si256(to.cast(), self) }
     }
 }
@@ -136,7 +144,8 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
+        // instructions, as the caller knows; no load needs alignment.
         unsafe {
             let load = |i| _mm_loadu_si128(lane(i).cast());
             let all = _mm512_castsi128_si512(load(0));
@@ -148,13 +157,15 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
+        // the caller knows; the load needs no alignment.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
+        // instructions, as the caller knows; no store needs alignment.
         unsafe {
             _mm_storeu_si128(lane(0).cast(), _mm512_castsi512_si128(self));
             _mm_storeu_si128(lane(1).cast(), _mm512_extracti32x4_epi32::<1>(self));
@@ -180,7 +191,8 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
+        // the caller knows; the store needs no alignment.
         unsafe { _mm512_storeu_si512(to.cast(), self) }
     }
 }

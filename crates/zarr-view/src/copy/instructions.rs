@@ -1,0 +1,117 @@
+//! The one place where the instructions of a copy are chosen.
+
+/// The instructions that transposes are made of. All give the same result.
+///
+/// A [`CopyPlan`](crate::CopyPlan) takes the [best](InstructionSet::best) ones of its machine; tests
+/// and benchmarks force others by
+/// [`CopyPlan::with_instruction_set`](crate::CopyPlan::with_instruction_set).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InstructionSet {
+    /// No vector instructions but those the compiler finds, on any machine.
+    Portable,
+    /// SSE2: every x86-64, but for targets that leave vector registers alone, as of operating systems.
+    Sse2,
+    /// AVX2: x86-64 since Haswell and Zen 1.
+    Avx2,
+    /// AVX-512 with BW: x86-64 since Skylake-X and Zen 4.
+    Avx512,
+}
+
+impl InstructionSet {
+    /// Every instruction set of this build, slowest first, available here or not.
+    pub const ALL: &'static [Self] = &[Self::Portable, Self::Sse2, Self::Avx2, Self::Avx512];
+
+    /// Whether this processor has it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        Detected::new(self).is_some()
+    }
+
+    /// The instruction sets that this processor has, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|set| set.is_available())
+    }
+
+    /// The fastest instruction set of this machine.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().last().unwrap_or(Self::Portable)
+    }
+}
+
+/// An instruction set that this processor was found to have.
+///
+/// Kernels take this type, so that none can be run on a processor that lacks its instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detected {
+    Portable,
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Sse2,
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Avx2(Avx2),
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Avx512(Avx512),
+}
+
+impl Detected {
+    /// None if this processor does not have it.
+    pub(super) fn new(set: InstructionSet) -> Option<Self> {
+        match set {
+            InstructionSet::Portable => Some(Self::Portable),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            InstructionSet::Sse2 => Some(Self::Sse2),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            InstructionSet::Avx2 => Avx2::new().map(Self::Avx2),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            InstructionSet::Avx512 => Avx512::new().map(Self::Avx512),
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+            InstructionSet::Sse2 | InstructionSet::Avx2 | InstructionSet::Avx512 => None,
+        }
+    }
+
+    /// The fastest of this machine.
+    pub(super) fn best() -> Self {
+        let all = InstructionSet::ALL.iter().rev();
+        all.copied().find_map(Self::new).unwrap_or(Self::Portable)
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(super) use tokens::{Avx2, Avx512};
+
+/// Proofs that the processor has its instructions: only `new` makes one, and only after asking.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod tokens {
+    /// Whether the processor has all of these features: asked at run time, or else known to the
+    /// compiler.
+    macro_rules! has {
+        ($($feature:tt),+) => {{
+            #[cfg(feature = "std")]
+            let has = $(std::arch::is_x86_feature_detected!($feature))&&+;
+            #[cfg(not(feature = "std"))]
+            let has = $(cfg!(target_feature = $feature))&&+;
+            has
+        }};
+    }
+
+    /// The processor has AVX2.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::copy) struct Avx2(());
+
+    impl Avx2 {
+        pub(super) fn new() -> Option<Self> {
+            has!("avx2").then_some(Self(()))
+        }
+    }
+
+    /// The processor has AVX-512 F and BW, and AVX2.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::copy) struct Avx512(());
+
+    impl Avx512 {
+        pub(super) fn new() -> Option<Self> {
+            has!("avx512f", "avx512bw", "avx2").then_some(Self(()))
+        }
+    }
+}
