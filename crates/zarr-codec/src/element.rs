@@ -1,11 +1,11 @@
-//! Elements as they lie in memory: little-endian, sub-byte types one byte a component.
+//! Elements in memory: little-endian, one byte per component for sub-byte types.
 
 use zarr_metadata::DataType;
 use zarr_view::Element;
 
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-/// The in-memory form of one element, as the codecs must know it.
+/// The in-memory form of one element, as the codecs need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementType {
     pub(crate) name: String,
@@ -13,13 +13,13 @@ pub(crate) struct ElementType {
     pub(crate) component_size: usize,
     /// Components of an element: 2 for complex types.
     pub(crate) components: usize,
-    /// Bits of a component that carry its value.
+    /// Bits of a component that hold its value.
     pub(crate) component_bits: u32,
     /// Whether those bits are sign-extended in memory.
     pub(crate) signed: bool,
-    /// Bytes that byte order permutes; 1 where it does not matter.
+    /// Bytes that byte order permutes; 1 if it does not matter.
     pub(crate) swap_unit: usize,
-    /// Whether `packbits` knows the type.
+    /// Whether `packbits` supports the type.
     pub(crate) packable: bool,
 }
 
@@ -59,7 +59,7 @@ impl ElementType {
         self.name == "bool"
     }
 
-    /// Whether a component fills less than its byte in memory; booleans are not such (SD-18).
+    /// Whether a component has fewer bits than its byte in memory; not true of booleans (SD-18).
     pub(crate) fn is_sub_byte(&self) -> bool {
         self.component_bits < 8 && !self.is_bool()
     }
@@ -69,7 +69,7 @@ impl ElementType {
         if !self.is_bool() {
             return Ok(());
         }
-        // One pass that vectorises; the place is looked for only when there is a fault.
+        // One pass that vectorises; the position is searched only if there is a fault.
         if elements.iter().fold(0, |seen, byte| seen | byte) <= 1 {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl ElementType {
         }
     }
 
-    /// Extends sub-byte components from the bits that carry their value (SD-18).
+    /// Extends sub-byte components from the bits that hold their value (SD-18).
     pub(crate) fn canonicalise(&self, elements: &mut [u8]) {
         if !self.is_sub_byte() {
             return;

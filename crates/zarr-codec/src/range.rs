@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A part of an encoded chunk, or of whatever object holds it, in bytes.
+/// A part of an encoded chunk, or of the object that holds it, in bytes.
 ///
-/// A range is exact: where the object is too short for it, reading it is an error.
+/// A range is exact: reading it from an object that is too short is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteRange {
     /// `len` bytes from `offset`.
@@ -32,7 +32,7 @@ impl ByteRange {
         }
     }
 
-    /// Where the range lies in an object of `size` bytes, `None` if it leads beyond it.
+    /// The position of the range in an object of `size` bytes, `None` if it extends past the end.
     ///
     /// ```
     /// use zarr_codec::ByteRange;

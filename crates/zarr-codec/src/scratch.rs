@@ -1,32 +1,32 @@
-//! Memory that is used again from chunk to chunk.
+//! Memory that is reused from chunk to chunk.
 
 use std::ops::{Deref, DerefMut};
 
 use crate::compressor::widen;
 use crate::error::ChunkErrorKind;
 
-/// Buffers for decoding and encoding, one set a thread.
+/// Buffers for decoding and encoding, one set per thread.
 ///
-/// They are not zeroed or freed in between: fresh memory costs page faults, which is dearer than
-/// decoding. A chunk takes two of them at most at any one time, neither longer than the chunk's
-/// elements or what they are encoded to, so that no more is held for chunks of any chain.
+/// They are neither zeroed nor freed between chunks: fresh memory causes page faults, which cost
+/// more than decoding. At any time a chunk uses at most two of them, neither longer than its
+/// elements or its encoded bytes, so memory has the same bound for every chain.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) pool: Pool,
-    /// What was decompressed for the caller to look at.
+    /// Decompressed bytes that the caller can inspect.
     pub(crate) decompressed: Buffer,
     /// For a shard.
     pub(crate) shard: Option<Box<ShardScratch>>,
 }
 
-/// What a shard needs besides: it has chunks of its own.
+/// Additional memory for a shard and its inner chunks.
 #[derive(Debug, Default)]
 pub(crate) struct ShardScratch {
     /// The offsets and lengths of the inner chunks.
     pub(crate) index: Vec<u8>,
     /// An encoded inner chunk, or the encoded index.
     pub(crate) encoded: Vec<u8>,
-    /// For the inner chunks, and for the index.
+    /// Buffers for the inner chunks and the index.
     pub(crate) inner: Scratch,
 }
 
@@ -38,17 +38,17 @@ impl Scratch {
     }
 }
 
-/// As many as a chunk takes at any one time.
+/// The number of buffers that a chunk uses at any time.
 const MOST_FREE: usize = 2;
 
-/// Buffers that nobody uses.
+/// Buffers that are not in use.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     free: Vec<Vec<u8>>,
 }
 
 impl Pool {
-    /// A buffer of `len` bytes, whatever they hold.
+    /// A buffer of `len` bytes with unspecified content.
     pub(crate) fn take(&mut self, len: usize) -> Result<Buffer, ChunkErrorKind> {
         let room = self.free.iter().map(Vec::capacity).enumerate();
         let fits = room.clone().filter(|(_, room)| *room >= len).min_by_key(|(_, room)| *room);
@@ -56,7 +56,7 @@ impl Pool {
         let found = fits.or_else(largest).map(|(at, _)| at);
         let mut bytes = found.map(|at| self.free.swap_remove(at)).unwrap_or_default();
         if bytes.capacity() < len {
-            // Gone before the new one is there.
+            // Freed before the new one is allocated.
             drop(bytes);
             bytes = zarr_view::zeroed(len)
                 .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(len) })?;
@@ -66,7 +66,7 @@ impl Pool {
         Ok(Buffer { bytes, len })
     }
 
-    /// An empty vector, with what memory there is, to append to.
+    /// An empty vector that keeps its capacity, to append to.
     pub(crate) fn take_empty(&mut self) -> Vec<u8> {
         let largest = self.free.iter().map(Vec::capacity).enumerate().max_by_key(|(_, room)| *room);
         let mut bytes = largest.map(|(at, _)| self.free.swap_remove(at)).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Pool {
         bytes
     }
 
-    /// Takes a buffer back, or one of the caller's. The largest are kept.
+    /// Takes back a buffer, or takes one of the caller's. The largest are kept.
     pub(crate) fn give(&mut self, buffer: Buffer) {
         self.free.push(buffer.bytes);
         if self.free.len() > MOST_FREE {
@@ -84,10 +84,10 @@ impl Pool {
     }
 }
 
-/// Bytes of a pool, on loan.
+/// Bytes borrowed from a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    /// At least `len` bytes. What is more has been used before, and need not be zeroed again.
+    /// At least `len` bytes. Additional ones were used before and need not be zeroed again.
     bytes: Vec<u8>,
     len: usize,
 }
@@ -124,7 +124,7 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Bytes of the caller's, or of a pool.
+/// Bytes of the caller or of a pool.
 #[derive(Debug)]
 pub(crate) enum Bytes<'a> {
     Lent(&'a [u8]),
@@ -132,14 +132,14 @@ pub(crate) enum Bytes<'a> {
 }
 
 impl Bytes<'_> {
-    /// Gives the memory back to the pool that it came from.
+    /// Returns the memory to its pool.
     pub(crate) fn give_to(self, pool: &mut Pool) {
         if let Self::Taken(buffer) = self {
             pool.give(buffer);
         }
     }
 
-    /// The bytes in memory that may be changed.
+    /// The bytes, in memory that may be changed.
     pub(crate) fn into_buffer(self, pool: &mut Pool) -> Result<Buffer, ChunkErrorKind> {
         match self {
             Self::Taken(buffer) => Ok(buffer),

@@ -1,7 +1,7 @@
 //! Zarr v3 with variable-length chunks, bit packing and virtual views.
 //!
-//! This crate is the whole library under one name: it re-exports the crates that do the work and
-//! has no logic of its own. Whoever needs one part takes that crate alone.
+//! This crate is the whole library under one name: it re-exports the crates below and has no logic
+//! of its own. If you need only one part, depend on its crate.
 //!
 //! | crate | what it is for |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | [`view`] | strided views and the copies between them |
 //!
 //! # From end to end
-//! An array of days in months, twelve bits a temperature, created, written and read:
+//! An array of days in months, with twelve bits per temperature, created, written and read:
 //! ```
 //! use std::sync::Arc;
 //! use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Region};
@@ -40,7 +40,7 @@
 //! ```
 //!
 //! # Non-goals
-//! No logic: see the crates for what each of them does not do.
+//! Each crate lists its own.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

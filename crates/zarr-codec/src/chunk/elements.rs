@@ -1,4 +1,4 @@
-//! All elements of a chunk, to be changed and encoded again.
+//! All elements of a chunk, to change some and encode the chunk again.
 
 use zarr_view::{CopyError, Element, Output, View};
 
@@ -10,13 +10,13 @@ use crate::leaf::shard::ShardDecoder;
 use crate::route::Source;
 use crate::scratch::{Buffer, Bytes, Scratch};
 
-/// In which order all elements of a chunk are taken.
+/// The order of a chunk's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// C order of the chunk's shape.
     C,
-    /// The order in which they are stored, where that is one view: nothing moves. Otherwise C
-    /// order.
+    /// The order in which they are stored, if that is one view, so that nothing moves. Otherwise
+    /// C order.
     Stored,
 }
 
@@ -43,13 +43,13 @@ pub enum Order {
 #[derive(Debug)]
 pub struct ChunkElements {
     buffer: Buffer,
-    /// Of the chunk's shape, leading to the elements.
+    /// A view of the chunk's shape into the elements.
     view: View,
     order: Order,
 }
 
 impl ChunkElements {
-    /// A view of the chunk's shape, and the bytes that it leads to.
+    /// A view of the chunk's shape, and the bytes that it refers to.
     pub fn parts_mut(&mut self) -> (&View, &mut [u8]) {
         (&self.view, &mut self.buffer)
     }
@@ -58,8 +58,8 @@ impl ChunkElements {
 impl ChunkCodec {
     /// Decodes all elements of a chunk, to change some of them.
     ///
-    /// `encoded` is the whole encoded chunk. Its memory is taken, so that no more is held than the
-    /// elements and, while it decodes, one other buffer of at most their length.
+    /// `encoded` is the whole encoded chunk. Its memory is reused, so this holds only the elements
+    /// and, while decoding, one other buffer of at most their length.
     ///
     /// # Errors
     /// As [`decode`](ChunkCodec::decode).
@@ -101,10 +101,11 @@ impl ChunkCodec {
         Ok(ChunkElements { buffer, view: view.clone(), order: Order::Stored })
     }
 
-    /// As [`decode_elements`](ChunkCodec::decode_elements), of a chunk that is not stored: each of them `fill`.
+    /// As [`decode_elements`](ChunkCodec::decode_elements) for a chunk that is not stored: each
+    /// element is `fill`.
     ///
     /// # Errors
-    /// [`ChunkError`] if `fill` is not one element, or if there is no memory.
+    /// [`ChunkError`] if `fill` is not one element, or if memory is exhausted.
     pub fn filled_elements(
         &self,
         order: Order,
@@ -125,7 +126,7 @@ impl ChunkCodec {
         })
     }
 
-    /// Encodes a chunk from elements of its own; otherwise as [`encode`](ChunkCodec::encode).
+    /// Encodes a chunk from its [`ChunkElements`]; otherwise as [`encode`](ChunkCodec::encode).
     ///
     /// # Errors
     /// As [`encode`](ChunkCodec::encode).
@@ -161,7 +162,7 @@ impl ChunkCodec {
         self.encode_leaf(leaf, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
-    /// Where elements may stay as they are stored: one view of a leaf that is no shard.
+    /// The view of the elements as stored, if `order` is that one and the leaf is one view, not a shard.
     fn stored_view(&self, order: Order) -> Option<&View> {
         let is_shard = matches!(self.leaf, ChunkLeaf::Shard(_));
         self.route.view().filter(|_| order == Order::Stored && !is_shard)
@@ -174,7 +175,7 @@ impl ChunkCodec {
     }
 }
 
-/// Reverses each unit of every element, in place, where they are to be swapped.
+/// Reverses each unit of every element in place, if they are to be swapped.
 fn swap_all(elements: &mut [u8], element: Element) {
     match element.unit() {
         2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),

@@ -1,5 +1,5 @@
-//! Chunks that are encoded as they lie in the caller's memory, row by row: nothing to convert, and
-//! nothing to copy where a store takes several pieces at once.
+//! Chunks whose encoded bytes are rows of the caller's memory: they need no conversion, and no copy
+//! if the store takes several pieces at once.
 
 use std::io::IoSlice;
 
@@ -8,14 +8,14 @@ use zarr_view::{Run, View};
 use super::{ChunkCodec, ChunkLeaf, Encoded, holds_only};
 use crate::leaf::ElementLeaf;
 
-/// The shortest rows, in bytes, that are worth a piece each: those of half the length are copied
-/// together in less time than a system call takes to step through them.
+/// The shortest rows, in bytes, that are written as one piece each: for rows of half the length,
+/// copying them together takes less time than a system call needs to step through them.
 const MIN_ROW: usize = 1024;
 
 impl ChunkCodec {
-    /// The encoded chunk as pieces of `data`, one after the other, and what it holds. `None` unless
-    /// that is what encoding comes to: elements of whole bytes in memory's byte order, uncompressed,
-    /// and rows of at least 1024 bytes.
+    /// The encoded chunk as consecutive pieces of `data`, and whether it is empty. `None` unless
+    /// encoding changes no byte: whole-byte elements in memory's byte order, uncompressed, in rows
+    /// of at least 1024 bytes.
     ///
     /// # Shapes and units
     /// As [`encode`](ChunkCodec::encode).
@@ -46,8 +46,8 @@ impl ChunkCodec {
         Some((if is_empty { Encoded::Empty } else { Encoded::Chunk }, rows))
     }
 
-    /// Whether the bytes of an encoded chunk are those of its elements in memory, in some order, with
-    /// none to check.
+    /// Whether an encoded chunk consists of the bytes of its elements in memory, in any order, and
+    /// no value needs a check.
     fn is_as_in_memory(&self) -> bool {
         let element = &self.bound.element;
         let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else {
@@ -61,10 +61,10 @@ impl ChunkCodec {
     }
 }
 
-/// Whether a view without masked elements leads to runs that are long, or to one run only.
+/// Whether a view without masked elements has long runs, or only one run.
 fn has_long_rows(view: &View, size: usize) -> bool {
     match view.runs().next() {
-        // Without a mask all rows are as long; some may happen to follow each other.
+        // Without a mask all rows have the same length; some may be adjacent.
         Some(Run::Elements { len, .. }) if view.mask().is_none() => {
             len == view.len() || len.saturating_mul(size) >= MIN_ROW
         }
