@@ -162,7 +162,8 @@ impl ChunkCodec {
         self.encode_leaf(leaf, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
-    /// The view of the elements as stored, if `order` is that one and the leaf is one view, not a shard.
+    /// The view of the elements as stored, if that is the `order` and the leaf is one view and not
+    /// a shard.
     fn stored_view(&self, order: Order) -> Option<&View> {
         let is_shard = matches!(self.leaf, ChunkLeaf::Shard(_));
         self.route.view().filter(|_| order == Order::Stored && !is_shard)

@@ -23,7 +23,7 @@ impl ByteCodec for Crc32c {
     }
 
     fn check_len(&self, _: &[u8], _: usize) -> Result<(), ChunkErrorKind> {
-        // No memory is taken for a prefix, and a wrong checksum says more than a wrong length.
+        // A prefix needs no memory, and a wrong checksum is a better error than a wrong length.
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl ByteCodec for Crc32c {
     }
 }
 
-/// The input, once its checksum is seen to match.
+/// The input without its checksum, if that matches.
 fn verified(encoded: &[u8]) -> Result<&[u8], ChunkErrorKind> {
     let Some((data, stored)) = encoded.split_last_chunk() else {
         return Err(ChunkErrorKind::EncodedLength { found: widen(encoded.len()), least: LENGTH });

@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use super::{ByteCodec, check_decoded, check_ratio, read_up_to, reserve, widen};
 use crate::error::ChunkErrorKind;
 
-/// Deflate gives at most 258 bytes for two bits.
+/// Deflate expands two bits to at most 258 bytes.
 const MOST_EXPANSION: u64 = 1032;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl ByteCodec for Gzip {
                 Err(error) => return Err(corrupt(error)),
             }
         }
-        // At the end the checksum is looked at.
+        // Reading past the end checks the checksum.
         match io::copy(&mut decoder.take(1), &mut io::sink()).map_err(corrupt)? {
             0 => Ok(()),
             _ => Err(ChunkErrorKind::DecodedTooLong { expected: widen(out.len()) }),
@@ -52,7 +52,7 @@ impl ByteCodec for Gzip {
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // Nine bits a byte at the very most, and the header: a vector that grows holds twice as much.
+        // At most nine bits per byte, and the header. A vector that grew could hold twice as much.
         reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
         let mut encoder = GzEncoder::new(out, Compression::new(self.level));
         encoder.write_all(decoded).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! `zstd`: RFC 8878, one frame written with its content size, any number read, skippable ones and
-//! such of unknown size included (SD-61).
+//! `zstd`: RFC 8878. One frame is written, with its content size. Any number of frames is read,
+//! including skippable ones and ones of unknown size (SD-61).
 
 use std::cell::RefCell;
 
@@ -14,11 +14,11 @@ const FRAME: u32 = 0xfd2f_b528;
 const FIRST_SKIPPABLE: u32 = 0x184d_2a50;
 const LAST_SKIPPABLE: u32 = 0x184d_2a5f;
 
-/// A block of four bytes stands for at most 128 KiB.
+/// A block of four bytes can hold at most 128 KiB.
 const MOST_EXPANSION: u64 = 32 * 1024;
 
 thread_local! {
-    // Contexts hold tables of a megabyte and more, which are dear to set up for each chunk.
+    // Contexts hold tables of a megabyte and more, which are too expensive to set up per chunk.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
@@ -71,8 +71,8 @@ fn corrupt(error: std::io::Error) -> ChunkErrorKind {
     ChunkErrorKind::Corrupt { reason: error.to_string() }
 }
 
-/// Refuses what the library takes without a word: frames of the formats before version 1, and a
-/// content size of 2^64 - 1, which it takes for an unknown one.
+/// Refuses frames that the library silently accepts: those of formats before version 1, and those
+/// with a content size of 2^64 - 1, which it treats as unknown.
 fn check_frames(mut encoded: &[u8]) -> Result<(), ChunkErrorKind> {
     let corrupt = |reason: &str| ChunkErrorKind::Corrupt { reason: reason.to_owned() };
     while let Some((magic, rest)) = encoded.split_first_chunk() {
@@ -83,7 +83,7 @@ fn check_frames(mut encoded: &[u8]) -> Result<(), ChunkErrorKind> {
             FRAME | FIRST_SKIPPABLE..=LAST_SKIPPABLE => {}
             _ => return Err(corrupt("no zstd frame where one must start")),
         }
-        // A frame that is cut short or damaged is the decoder's to refuse.
+        // The decoder refuses frames that are cut short or damaged.
         let length = zstd::zstd_safe::find_frame_compressed_size(encoded);
         match length.ok().and_then(|length| encoded.get(length..)) {
             Some(rest) if rest.len() < encoded.len() => encoded = rest,

@@ -20,7 +20,7 @@ pub(super) fn bind(
     }
 }
 
-/// Refuses bytes that are not those of so many elements.
+/// Refuses a number of bytes that is not that of so many elements.
 pub(crate) fn check(
     encoded: &[u8],
     elements: usize,
@@ -43,7 +43,7 @@ pub(super) fn decode<'a>(
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
     check(&encoded, elements, element)?;
     let bytes = if element.is_sub_byte() {
-        // Upper bits are ignored and extended anew (SD-18): TensorStore leaves them as they come.
+        // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
         let mut buffer = encoded.into_buffer(pool)?;
         element.canonicalise(&mut buffer);
         Bytes::Taken(buffer)

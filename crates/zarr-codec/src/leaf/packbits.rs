@@ -1,4 +1,4 @@
-//! `packbits`: the glue between its configuration and the packing kernels.
+//! `packbits`: connects its configuration with the packing kernels.
 
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementLeaf, Chain
 
 /// All elements of a chunk as packed bits.
 pub(crate) struct Packed<'a> {
-    /// The bits, and perhaps a padding byte.
+    /// The bits, and the padding byte if there is one.
     pub(crate) bytes: Bytes<'a>,
     bits: Range<usize>,
     packing: &'a Packing,
@@ -71,14 +71,14 @@ impl<'a> Packed<'a> {
         Ok(Self { bytes, bits: start..start.saturating_add(length), packing })
     }
 
-    /// Unpacks the elements from `first` on, as many as `out` holds.
+    /// Unpacks as many elements as `out` holds, starting at `first`.
     pub(crate) fn unpack_range(&self, first: usize, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
         let bits = self.bytes.get(self.bits.clone()).unwrap_or_default();
         Ok(self.packing.unpack_range(bits, first, out)?)
     }
 }
 
-/// A chunk of packed bits in the making.
+/// Builds a chunk of packed bits.
 pub(crate) struct Packer<'a> {
     packing: &'a Packing,
     bits: Range<usize>,
@@ -86,7 +86,7 @@ pub(crate) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Memory for so many elements, with what is not bits of theirs.
+    /// Memory for so many elements, with the padding already written.
     pub(crate) fn new(
         packing: &'a Packing,
         padding: PaddingEncoding,
@@ -112,7 +112,7 @@ impl<'a> Packer<'a> {
         Ok(Self { packing, bits, bytes })
     }
 
-    /// Packs the elements from `first` on.
+    /// Packs `elements`, the first of which has number `first`.
     pub(crate) fn pack(&mut self, first: usize, elements: &[u8]) -> Result<(), ChunkErrorKind> {
         let bits = self.bytes.get_mut(self.bits.clone()).unwrap_or_default();
         Ok(self.packing.pack_range(elements, first, bits)?)
@@ -132,7 +132,7 @@ pub(super) fn decode<'a>(
     element: &ElementType,
     pool: &mut Pool,
 ) -> Result<LeafElements<'a>, ChunkErrorKind> {
-    // The length is checked before memory in proportion to the elements is asked for.
+    // Check the length before allocating memory in proportion to the elements.
     let packed = packing.packed_bits(&encoded, elements, padding)?;
     let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
     packing.unpack(packed, &mut unpacked)?;
@@ -172,8 +172,8 @@ pub(super) fn encode(
     Ok(packed)
 }
 
-/// Decodes spans of `span_len` bytes of elements, which are one after the other in `bytes`, each
-/// from a byte of its own on.
+/// Decodes spans of `span_len` bytes of elements. The spans follow each other in `bytes`, each
+/// starting at a byte of its own.
 pub(super) fn decode_spans<'a>(
     packing: &Packing,
     bytes: &[u8],

@@ -1,15 +1,15 @@
 //! Reading a region of a chunk without all of its bytes.
 //!
-//! A [`ChunkReader`] says which bytes of an encoded chunk it needs, takes them, and decodes; who
-//! fetches them, and from where, is not its business. Three chunks are worth it:
+//! A [`ChunkReader`] says which bytes of an encoded chunk it needs, takes them, and decodes; the
+//! caller fetches them. There are three kinds of chunk:
 //!
-//! - elements that nothing compresses (`bytes`, `packbits`): their places are known, so that the
-//!   region's own are read, with small gaps between them filled (see [`spans`]);
-//! - shards that nothing compresses: the index first, then the inner chunks that the region meets;
-//! - all others are needed whole.
+//! - uncompressed elements (`bytes`, `packbits`): their positions are known, so only the region's
+//!   bytes are read, and small gaps between them (see [`spans`]);
+//! - uncompressed shards: the index is read first, then the inner chunks that the region touches;
+//! - all others are read whole.
 //!
-//! What is not read is not checked: neither a checksum over the whole chunk nor its padding byte
-//! nor its length (SD-47).
+//! A partial read does not check a checksum over the whole chunk, its padding byte or its length
+//! (SD-47).
 
 mod shard;
 mod spans;
@@ -34,13 +34,13 @@ use spans::Spans;
 pub enum Need<'r> {
     /// All of its bytes.
     All,
-    /// These ranges, one after the other.
+    /// These ranges, concatenated.
     Ranges(&'r [ByteRange]),
-    /// Nothing more: the region has been decoded.
+    /// Nothing: the region has been decoded.
     Nothing,
 }
 
-/// A region of a chunk on its way from encoded bytes that are elsewhere; made by
+/// Reads a region of a chunk from encoded bytes that the caller fetches; made by
 /// [`ChunkCodec::reader`].
 ///
 /// # Examples
@@ -64,7 +64,8 @@ pub enum Need<'r> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It holds its codec by any pointer: by reference, or by an `Arc` to be sent to other threads.
+/// It holds its codec by any pointer: a reference, or an `Arc` so that it can be sent to other
+/// threads.
 #[derive(Debug)]
 pub struct ChunkReader<C> {
     codec: C,
@@ -77,7 +78,7 @@ pub struct ChunkReader<C> {
 enum State {
     Whole,
     Spans(Box<Spans>),
-    /// The index of a shard is to come, then these inner chunks.
+    /// Needs the index of a shard, then these inner chunks.
     Index([ByteRange; 1], ShardChunks),
     Chunks(Arc<ShardIndex>, ShardChunks),
     Done,
@@ -86,16 +87,16 @@ enum State {
 impl ChunkCodec {
     /// Begins to read `region` into an output of this `view`.
     ///
-    /// `range_cost` is how many bytes could be read in the time that one more range takes: what
-    /// lies no further apart is read as one, and the whole chunk where that is sooner done. With 0,
-    /// nothing is read that is not needed.
+    /// `range_cost` is the number of bytes that can be read in the time that one more range takes.
+    /// Ranges no further apart are joined, and the whole chunk is read if that is faster. With 0,
+    /// only needed bytes are read.
     #[must_use]
     pub fn reader(&self, region: &[Slice], view: &View, range_cost: u64) -> ChunkReader<&Self> {
         ChunkReader::new(self, region, view, range_cost)
     }
 
-    /// As [`reader`](ChunkCodec::reader), but needs the whole chunk: for a region that is all of
-    /// the chunk that lies within the array, so that nothing about it goes unchecked.
+    /// As [`reader`](ChunkCodec::reader), but reads the whole chunk, so that everything is checked:
+    /// for a region that covers all of the chunk within the array.
     #[must_use]
     pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<&Self> {
         ChunkReader::whole(self, region)
@@ -116,20 +117,20 @@ impl ChunkCodec {
 }
 
 impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
-    /// As [`ChunkCodec::reader`], with a codec that the reader may own.
+    /// As [`ChunkCodec::reader`], for any pointer to a codec.
     #[must_use]
     pub fn new(codec: C, region: &[Slice], view: &View, range_cost: u64) -> Self {
         let state = codec.partial(region, view, range_cost).unwrap_or(State::Whole);
         Self { codec, region: region.to_vec(), range_cost, state }
     }
 
-    /// As [`ChunkCodec::whole_reader`], with a codec that the reader may own.
+    /// As [`ChunkCodec::whole_reader`], for any pointer to a codec.
     #[must_use]
     pub fn whole(codec: C, region: &[Slice]) -> Self {
         Self { codec, region: region.to_vec(), range_cost: 0, state: State::Whole }
     }
 
-    /// What is needed next.
+    /// The bytes needed next.
     #[must_use]
     pub fn need(&self) -> Need<'_> {
         match &self.state {
@@ -150,8 +151,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         }
     }
 
-    /// Gives the reader the index of the shard from an earlier read, so that it need not be
-    /// fetched. The shard must not have changed since.
+    /// Sets the index of the shard from an earlier read, so that it need not be fetched. The shard
+    /// must not have changed since.
     pub fn use_index(&mut self, index: Arc<ShardIndex>) {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Index(_, mut chunks) => {
@@ -162,10 +163,10 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         }
     }
 
-    /// Takes the bytes that were [needed](ChunkReader::need), one range after the other, and
-    /// decodes what can be.
+    /// Takes the bytes that were [needed](ChunkReader::need), as concatenated ranges, and
+    /// decodes them.
     ///
-    /// `object_len` is the length of the whole encoded chunk, where it is known. `out` has the view
+    /// `object_len` is the length of the whole encoded chunk, if known. `out` has the view
     /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
     ///
     /// # Errors
@@ -183,7 +184,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
             State::Spans(spans) => spans.decode(&self.codec, bytes, &self.region, out, scratch),
             State::Index(_, mut chunks) => {
                 let Some(shard) = self.codec.shard() else { return Ok(()) };
-                // What follows the shard in the object came along with an index at its end.
+                // An index at the end was read together with the bytes that follow the shard.
                 let after = self.codec.bytes_after_leaf().unwrap_or(0);
                 let shard_len = object_len.map(|length| length.saturating_sub(after));
                 let bytes = shard.index_of(bytes);

@@ -1,4 +1,4 @@
-//! The inner chunks that a region meets, and the bytes of the shard that hold them.
+//! The inner chunks that a region touches, and their bytes in the shard.
 
 use std::ops::Range;
 
@@ -15,20 +15,20 @@ use crate::scratch::Scratch;
 /// Inner chunks to fetch.
 #[derive(Debug)]
 pub(super) struct ShardChunks {
-    /// Numbers of the inner chunks that the region meets, in C order.
+    /// Numbers of the inner chunks that the region touches, in C order.
     numbers: Vec<usize>,
-    /// The bytes that hold them, ascending and disjoint, and where they start in what is fetched.
+    /// Their byte ranges, ascending and disjoint, and where each starts in the fetched bytes.
     parts: Vec<(Range<u64>, usize)>,
     ranges: Vec<ByteRange>,
-    /// How many of the inner chunks are there, and their bytes together, those that several of them
-    /// share counted for each.
+    /// The number of inner chunks that are stored, and the sum of their lengths; bytes shared by
+    /// several of them count for each.
     found: u64,
     total: u64,
 }
 
 impl ShardChunks {
-    /// The inner chunks that `region`, in the shard's own shape, meets, unless they are so many
-    /// that the whole shard is read sooner than the index and they.
+    /// The inner chunks that `region`, in the shard's own shape, touches. `None` if there are so
+    /// many that reading the whole shard is faster than reading the index and them.
     pub(super) fn new(shard: &ShardCodec, region: &[Slice], range_cost: u64) -> Option<Self> {
         let numbers = shard.chunks_of(region)?;
         let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
@@ -38,7 +38,7 @@ impl ShardChunks {
         Some(Self { numbers, parts: Vec::new(), ranges: Vec::new(), found: 0, total: 0 })
     }
 
-    /// Looks up where they lie, and joins what is no more than `range_cost` bytes apart.
+    /// Looks up their ranges, and joins those no more than `range_cost` bytes apart.
     pub(super) fn locate(&mut self, index: &ShardIndex, range_cost: u64) {
         let found = self.numbers.iter().filter_map(|number| index.range(*number));
         let mut found: Vec<Range<u64>> = found.filter(|range| !range.is_empty()).collect();
@@ -61,7 +61,7 @@ impl ShardChunks {
             let len = part.end.saturating_sub(part.start);
             self.ranges.push(ByteRange::FromStart { offset: part.start, len });
             *at = next;
-            // A sum past the address space is never fetched.
+            // Ranges whose sum exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         }
     }
@@ -82,7 +82,7 @@ impl ShardChunks {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        // Of a shard of unknown length the index may say anything, but not of what has been fetched.
+        // The index of a shard of unknown length may be wrong; the fetched bytes can be counted.
         if let Some(shard) = codec.shard() {
             shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
         }

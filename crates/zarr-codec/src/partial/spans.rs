@@ -1,6 +1,7 @@
-//! Elements that nothing compresses: the places of a region's elements are known.
+//! Uncompressed elements: the positions of a region's elements are known.
 //!
-//! The region's elements lie in the leaf as a view says. Sorted by stride, its dimensions nest:
+//! A view gives the positions of the region's elements in the leaf. Sorted by stride, its
+//! dimensions nest:
 //!
 //! ```text
 //! region of 2 x 3 of a leaf of rows of 8:     . . x x x . . .
@@ -9,10 +10,10 @@
 //! next one: 5 more to the next span           |---|       |---|
 //! ```
 //!
-//! From the innermost dimension outwards, dimensions join the span as long as the gap that they
-//! leave is small; the others count the spans. What is fetched is one span after the other, in
-//! which the elements lie as in the leaf but for the strides of the counting dimensions, so that
-//! one view leads from the fetched bytes to the caller.
+//! From the innermost dimension outwards, dimensions join the span as long as the gaps between
+//! their elements are small; the others count the spans. The fetched bytes are the spans one after
+//! the other, which only changes the strides of the counting dimensions, so one view describes
+//! the elements in them.
 
 use std::ops::Range;
 
@@ -25,14 +26,14 @@ use crate::range::ByteRange;
 use crate::route::{Meeting, Slice};
 use crate::scratch::Scratch;
 
-/// More ranges than this cost more than the bytes between them.
+/// More ranges than this cost more than reading the bytes between them.
 const MOST_SPANS: usize = 1024;
 
 /// Spans of a leaf to fetch.
 #[derive(Debug)]
 pub(super) struct Spans {
     meeting: Meeting,
-    /// From the region's indices to the elements fetched.
+    /// Maps the region's indices to the fetched elements.
     view: View,
     /// Elements of each span.
     len: usize,
@@ -42,8 +43,8 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// The spans of `region`, unless its elements are not in one view, or so spread or so many
-    /// that the whole chunk is read sooner.
+    /// The spans of `region`. `None` if its elements are not one view, or if reading the whole
+    /// chunk is faster.
     pub(super) fn new(
         codec: &ChunkCodec,
         region: &[Slice],
@@ -83,7 +84,7 @@ impl Spans {
         &self.ranges
     }
 
-    /// Decodes the spans and moves their elements on.
+    /// Decodes the spans and moves their elements to `out`.
     pub(super) fn decode(
         &self,
         codec: &ChunkCodec,

@@ -1,14 +1,14 @@
-//! A leaf in slabs, so that what has been unpacked moves on while it is in the cache.
+//! A leaf in slabs, so that unpacked elements are copied while they are in the cache.
 //!
-//! A slab is a stretch of the leaf: the dimension of the view with the largest stride is cut, or,
-//! where one index of it is too long already, the next one. It is a box of the view's shape, so that
-//! one copy moves it to wherever it belongs.
+//! A slab is a stretch of the leaf: the dimension of the view with the largest stride is cut, or
+//! the next one if a single index of it is too long. It is a box of the view's shape, so one copy
+//! moves it to its place.
 
 use std::ops::Range;
 
 use zarr_view::{CopyError, View};
 
-/// The boxes of a view of a leaf that each reach over at most so many elements of it.
+/// The boxes of a view of a leaf, each spanning at most a given number of its elements.
 pub(super) struct Slabs {
     /// The dimensions that are cut, the one with the largest stride first, each with its step.
     cuts: Vec<(usize, usize)>,
@@ -23,7 +23,7 @@ impl Slabs {
         let size = |axis: &usize| view.shape().get(*axis).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..view.rank()).collect();
         order.sort_by_key(|axis| std::cmp::Reverse(stride(axis)));
-        // The elements over which all of the view reaches, then less a dimension at a time.
+        // The number of elements that the view spans, then without each dimension that is cut.
         let reach = |axis: &usize| size(axis).saturating_sub(1).saturating_mul(stride(axis));
         let mut left = view.span().len();
         let mut cuts = Vec::new();
@@ -33,7 +33,7 @@ impl Slabs {
             }
             left = left.saturating_sub(reach(&axis));
             let more = most.saturating_sub(left).checked_div(stride(&axis)).unwrap_or(0);
-            // Packed elements start at a byte, and kernels run at full speed, at multiples of 64.
+            // At multiples of 64, packed elements start at a byte and kernels run at full speed.
             let step = match more.saturating_add(1) {
                 many @ 64.. => many - many % 64,
                 few => few,
@@ -55,7 +55,7 @@ impl Iterator for Slabs {
             let range = ranges.get_mut(axis)?;
             *range = *start..start.saturating_add(step).min(range.end);
         }
-        // The next one, the last cut fastest.
+        // The next slab; the last cut varies fastest.
         let more = self.cuts.iter().zip(at).rev().any(|((axis, step), at)| {
             *at = at.saturating_add(*step);
             let inside = self.shape.get(*axis).is_some_and(|size| *at < *size);
@@ -71,7 +71,7 @@ impl Iterator for Slabs {
     }
 }
 
-/// A slab as a view of its own elements alone.
+/// A slab as a view of only its own elements.
 pub(super) fn alone(slab: &View) -> Result<View, CopyError> {
     // With no mask and no negative stride the offset is the first position.
     Ok(View::new(slab.shape(), slab.strides(), 0)?)

@@ -1,4 +1,4 @@
-//! Regions of chunks: one slice an axis.
+//! Regions of chunks: one slice per axis.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) fn is_box(region: &[Slice]) -> bool {
     region.iter().all(|slice| slice.step == 1 || slice.count <= 1)
 }
 
-/// Refuses an output that has not the shape of its region.
+/// Refuses an output whose shape is not that of its region.
 pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
     let found = out.view().shape();
     if found.len() != region.len() {
@@ -41,8 +41,8 @@ pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), Copy
     Ok(())
 }
 
-/// How many indices of each axis of a chunk of this shape are before and after a box, whose slices
-/// have no steps: what [`View::pad`] takes to make the box a view of the chunk.
+/// The number of indices before and after a box on each axis of a chunk of this shape, as
+/// [`View::pad`] takes them to make the box a view of the chunk. The slices have no steps.
 #[must_use]
 pub fn margins(region: &[Slice], shape: &[usize]) -> Vec<(usize, usize)> {
     let end = |slice: &Slice| slice.start.saturating_add(slice.count);
@@ -50,10 +50,10 @@ pub fn margins(region: &[Slice], shape: &[usize]) -> Vec<(usize, usize)> {
     sizes.map(|(slice, size)| (slice.start, size.saturating_sub(end(slice)))).collect()
 }
 
-/// The indices of `region`, one slice an axis, of a view of a whole chunk.
+/// The view of `region`, one slice per axis, within a view of a whole chunk.
 ///
 /// # Errors
-/// [`CopyError::View`] if a slice is not within the view, or they are more than it has axes.
+/// [`CopyError::View`] if a slice is not within the view, or there are more slices than axes.
 pub fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {
     let sliced = region.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
         let step = isize::try_from(slice.step).map_err(|_| ViewError::Offset)?;

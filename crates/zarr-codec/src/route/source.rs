@@ -1,4 +1,4 @@
-//! What a leaf has to give.
+//! The elements that a leaf provides.
 
 use zarr_view::Element;
 
@@ -13,14 +13,14 @@ use crate::scratch::{Bytes, Pool};
 pub(crate) enum Source<'s> {
     /// All elements in C order of the leaf's shape, and how they move from there.
     Elements(Bytes<'s>, Element),
-    /// All elements as packed bits, which are unpacked slab by slab.
+    /// All elements as packed bits, unpacked slab by slab.
     Packed(Packed<'s>),
-    /// Inner chunks, which are decoded straight to where they go.
+    /// Inner chunks, decoded directly into the output.
     Shard(ShardDecoder<'s>),
 }
 
 impl<'s> Source<'s> {
-    /// The elements of a leaf that is no shard.
+    /// The elements of a leaf that is not a shard.
     pub(crate) fn new(
         leaf: &'s ElementLeaf,
         encoded: Bytes<'s>,
@@ -35,7 +35,7 @@ impl<'s> Source<'s> {
         Ok(Self::Elements(decoded.bytes, element.moved(decoded.swapped)))
     }
 
-    /// Gives memory of the pool back, once the elements have left it.
+    /// Returns memory to the pool after its elements were moved.
     pub(crate) fn give_to(&mut self, pool: &mut Pool) {
         if let Self::Elements(bytes, _) | Self::Packed(Packed { bytes, .. }) = self {
             std::mem::replace(bytes, Bytes::Lent(&[])).give_to(pool);

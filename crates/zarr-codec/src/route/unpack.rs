@@ -1,4 +1,4 @@
-//! Packed bits moved to where their elements belong, slab by slab.
+//! Unpacks bits and moves their elements to the output, slab by slab.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::slabs::{Slabs, alone};
 use crate::leaf::packbits::Packed;
 use crate::scratch::Pool;
 
-/// Bytes of elements that are unpacked at a time: the least that the copy which follows writes past
-/// the caches, as it writes larger chunks.
+/// Bytes of elements that are unpacked at a time: the smallest size that the following copy writes
+/// past the caches.
 pub(super) const SLAB: usize = 4 << 20;
 
 impl Packed<'_> {
-    /// Unpacks the elements that `leaf` leads to, to `out`, which has its shape and no mask.
+    /// Unpacks the elements that `leaf` refers to into `out`, which has its shape and no mask.
     pub(super) fn unpack(
         &self,
         leaf: &View,
@@ -22,7 +22,7 @@ impl Packed<'_> {
         pool: &mut Pool,
     ) -> Result<(), Fault> {
         let size = out.element_size();
-        // Where they go as they come, no copy is needed.
+        // If the elements keep their order, no copy is needed.
         if alone(leaf)?.is_contiguous()
             && let Some(elements) = out.as_mut_slice()
         {

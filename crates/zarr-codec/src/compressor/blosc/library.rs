@@ -8,13 +8,13 @@ use super::{Blosc, LONGEST};
 /// The longest output that the library can count.
 const MOST: usize = 0x7fff_ffff;
 
-/// Decompresses `encoded`, whose header says how long it is itself and that `out` is long enough:
-/// the caller has compared both. Returns the bytes written, `None` if the bytes are not valid.
+/// Decompresses `encoded`. The caller has checked that its header states its own length, and that
+/// `out` is long enough. Returns the number of bytes written, `None` if `encoded` is not valid.
 pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
     let (Some(header), true) = (encoded.first_chunk::<16>(), out.len() <= LONGEST) else {
         return None;
     };
-    // The library trusts these two, so that they are compared here, where it is called.
+    // The library trusts these two, so they are compared here, where it is called.
     let [.., e0, e1, e2, e3] = *header;
     if usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])) != Ok(encoded.len()) {
         return None;
@@ -36,12 +36,12 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
     usize::try_from(written).ok()
 }
 
-/// Compresses `decoded` into `out`. Returns the bytes written, `None` if the library failed.
+/// Compresses `decoded` into `out`. Returns the number of bytes written, `None` on failure.
 pub(super) fn compress(decoded: &[u8], out: &mut [u8], settings: &Blosc) -> Option<usize> {
     if decoded.len() > LONGEST {
         return None;
     }
-    // A block is at most the whole input, whatever is asked for.
+    // A block is at most the whole input.
     let block_size = usize::try_from(settings.block_size).ok()?.min(decoded.len());
     #[expect(unsafe_code, reason = "a call of the C library")]
     // SAFETY: `decoded` is readable and `out` writable for the lengths that are passed; both, the

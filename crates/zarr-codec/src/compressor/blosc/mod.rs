@@ -1,7 +1,7 @@
 //! `blosc`: blocks of shuffled and compressed bytes behind a header of 16 bytes.
 //!
 //! The header is not trusted: its lengths are compared with those of the input and of the expected
-//! output before the library is called, whose own checks then keep within them.
+//! output before the library is called; its own checks then stay within them.
 
 mod library;
 
@@ -10,13 +10,13 @@ use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle};
 use super::{ByteCodec, check_decoded, narrow, reserve, widen};
 use crate::error::ChunkErrorKind;
 
-/// Zstd, the strongest compressor within, makes a block of four bytes stand for 128 KiB.
+/// Zstd, the strongest of its compressors, can encode 128 KiB in a block of four bytes.
 const MOST_EXPANSION: u64 = 32 * 1024;
 
 /// Bytes of the header, and the most that encoding adds.
 const HEADER: usize = 16;
 
-/// The one version of the format that there is.
+/// The only version of the format.
 const VERSION: u8 = 2;
 
 /// The longest input: the header counts bytes in 31 bits.
@@ -32,7 +32,7 @@ pub(super) struct Blosc {
 }
 
 impl Blosc {
-    /// `element_size` stands in for a `typesize` that is left out: decoding does not need it.
+    /// `element_size` replaces a missing `typesize`, which decoding does not need.
     pub(super) fn new(configuration: &Configuration, element_size: usize) -> Self {
         let type_size = configuration.typesize.unwrap_or(widen(element_size));
         Self {
@@ -50,9 +50,9 @@ impl Blosc {
                 BloscShuffle::Shuffle => 1,
                 BloscShuffle::BitShuffle => 2,
             },
-            // The library takes larger elements for single bytes, too.
+            // The library also treats larger elements as single bytes.
             type_size: u8::try_from(type_size).unwrap_or(1).max(1),
-            // And larger blocks for the whole input.
+            // It treats larger blocks as the whole input.
             block_size: u32::try_from(configuration.blocksize).unwrap_or(u32::MAX),
         }
     }
@@ -94,7 +94,7 @@ impl ByteCodec for Blosc {
         }
         let mut most = decoded.len().saturating_add(HEADER);
         if self.compressor == c"snappy" {
-            // It refuses to start with less than its worst case, and all bytes are then stored.
+            // With less space than its worst case it does not compress, and all bytes are stored.
             most = most.saturating_add(decoded.len() / 6).saturating_add(64);
         }
         reserve(out, most)?;
@@ -109,7 +109,7 @@ impl ByteCodec for Blosc {
     }
 }
 
-/// The decoded length, once the header agrees with the input and `allowed` with the length.
+/// The decoded length, if the header matches the input and `allowed` accepts the length.
 ///
 /// ```text
 /// byte   0       1        2     3          4..8      8..12     12..16
