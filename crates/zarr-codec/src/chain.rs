@@ -1,4 +1,4 @@
-//! A codec chain bound to its data type and to the chunk shapes that it will meet.
+//! A codec chain bound to its data type and to the chunk shapes of its grid.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::symbolic::{AxisEdges, Shape};
 
 /// A codec chain that fits its data type and every chunk shape of its grid.
 ///
-/// Binding checks all there is to check without seeing a chunk: the order of the codecs (SD-31),
-/// their configurations against the data type (SD-15, SD-50, SD-53), and for `transpose` and
-/// `reshape` every occupied chunk shape at once (SD-24). What is left for
-/// [`for_shape`](Chain::for_shape) is to work out one shape's numbers.
+/// Binding makes all checks that need no chunk: the order of the codecs (SD-31), their
+/// configurations against the data type (SD-15, SD-50, SD-53), and for `transpose` and `reshape`
+/// every occupied chunk shape at once (SD-24). [`for_shape`](Chain::for_shape) then only computes
+/// the numbers of one shape.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ use crate::symbolic::{AxisEdges, Shape};
 /// let metadata = ArrayMetadata::from_json(document)?;
 /// let edges = [AxisEdges::of([31, 28])];
 /// let chain = Chain::bind(metadata.codecs(), metadata.data_type(), &edges)?;
-/// // Thirty-one booleans are four bytes, one bit of them padding.
+/// // Thirty-one booleans are four bytes, with one bit of padding.
 /// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -81,7 +81,7 @@ impl Chain {
     /// Binds `codecs` to a data type and to the edges of each grid axis's occupied chunks.
     ///
     /// # Errors
-    /// Where the chain does not fit, with the codec's JSON path.
+    /// [`ChainError`] if the chain does not fit, with the codec's JSON path.
     pub fn bind(
         codecs: &[Codec],
         data_type: &DataType,
@@ -182,11 +182,11 @@ impl Chain {
 
     /// The codec of the chunks of one shape.
     ///
-    /// Worth keeping: a grid has few distinct chunk shapes, and all their numbers are worked out
-    /// here.
+    /// Cache the result: a grid has few distinct chunk shapes, and this computes everything that
+    /// depends on one.
     ///
     /// # Errors
-    /// Where the shape is none that the chain was bound to and does not fit, or a chunk of it is
+    /// [`ChainError`] if the chain was not bound to the shape and does not fit it, or if a chunk is
     /// larger than the machine's address space.
     pub fn for_shape(&self, chunk_shape: &[u64]) -> Result<ChunkCodec, ChainError> {
         ChunkCodec::new(&self.inner, chunk_shape)
@@ -221,11 +221,11 @@ impl Chain {
         Ok(decoded.bytes.to_vec())
     }
 
-    /// Whether chunks can be written: not where a codec had to be skipped (SD-42), and not in the
-    /// form of `numcodecs.packbits` (SD-11).
+    /// Checks that chunks can be written: not if a codec was skipped (SD-42), and not with
+    /// `numcodecs.packbits` (SD-11).
     ///
     /// # Errors
-    /// Names the codec.
+    /// [`ChainError`] that names the codec.
     pub fn check_writable(&self) -> Result<(), ChainError> {
         match self.read_only() {
             Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
@@ -238,7 +238,7 @@ impl Chain {
         self.inner.read_only.as_ref()
     }
 
-    /// Whether the number of elements settles how many bytes an encoded chunk has.
+    /// Whether the number of elements determines the length of an encoded chunk.
     pub(crate) fn has_fixed_size(&self) -> bool {
         let Bound { leaf, bytes, .. } = &*self.inner;
         matches!(leaf, Leaf::Elements(_))

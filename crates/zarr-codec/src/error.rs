@@ -1,10 +1,10 @@
-//! What can go wrong: with a chain (once, when it is bound) and with a chunk (its bytes).
+//! Errors of a chain (when it is bound) and of a chunk (its bytes).
 
 use core::fmt;
 
 use zarr_metadata::Rule;
 
-/// A fault, and the codec where it is.
+/// A fault and its codec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct At<K> {
     /// The codec's place in the metadata document.
@@ -70,12 +70,12 @@ pub enum ChainErrorKind {
         /// The feature, of this crate and of those above it.
         feature: String,
     },
-    /// Not an array-to-bytes codec where one must stand, or the other way round.
+    /// Not an array-to-bytes codec where one is required, or the reverse.
     #[error(
         "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"
     )]
     Order,
-    /// The data type has no fixed size, or not one that the codec can encode.
+    /// The data type has no fixed size, or the codec cannot encode it.
     #[error("cannot encode data type {data_type}")]
     DataType {
         /// The data type's name.
@@ -102,7 +102,7 @@ pub enum ChainErrorKind {
         /// The data type's name.
         data_type: String,
     },
-    /// `order` of another length than the array that reaches the codec, or not a permutation.
+    /// `order` has another length than the codec's input has dimensions, or is not a permutation.
     #[error(
         "order {order:?} is not a permutation for what reaches the codec, an array of rank {rank}"
     )]
@@ -125,7 +125,7 @@ pub enum ChainErrorKind {
         /// How many dimensions the input has.
         rank: usize,
     },
-    /// Input dimensions that do not rise strictly over all entries (SD-21).
+    /// Input dimensions that do not increase strictly over all entries (SD-21).
     #[error(
         "shape[{axis}] names input dimension {input_dim} after one not below it; \
              reshape never transposes, so input dimensions must rise strictly"
@@ -136,7 +136,7 @@ pub enum ChainErrorKind {
         /// What it names.
         input_dim: usize,
     },
-    /// Sizes that do not make up the number of elements (SD-23, SD-24).
+    /// Sizes whose product is not the number of elements (SD-23, SD-24).
     #[error(
         "sizes multiply to {sizes}, but the input dimensions that no entry names multiply to {elements}"
     )]
@@ -201,10 +201,10 @@ pub enum ChainErrorKind {
         /// The lengths that reach the codec.
         outer: String,
     },
-    /// A shard index whose encoded length depends on what is in it (SD-59).
+    /// A shard index whose encoded length depends on its content (SD-59).
     #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
     IndexSize,
-    /// Another codec than `bytes` after `numcodecs.packbits` (SD-11).
+    /// A codec other than `bytes` after `numcodecs.packbits` (SD-11).
     #[error("only bytes is read directly after numcodecs.packbits")]
     AfterNumcodecs,
     /// A codec that is read here but not written (SD-11, SD-42).

@@ -1,26 +1,25 @@
 //! Zarr v3 codec chains, compiled to views.
 //!
 //! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid; binding
-//! finds every fault that can be found without seeing a chunk, for all chunk shapes at once. A
-//! [`ChunkCodec`] is the chain for one chunk shape: `transpose` and `reshape` have become strided
-//! views there, so that decoding undoes the compressors, then moves each element once, from where
-//! the leaf (`bytes`, `packbits` or the inner chunks of a shard) has it to where the caller wants
-//! it.
+//! finds every fault that can be found without a chunk, for all chunk shapes at once. A
+//! [`ChunkCodec`] is the chain for one chunk shape, with `transpose` and `reshape` compiled to
+//! strided views. Decoding undoes the compressors, then moves each element once, from its place in
+//! the leaf (`bytes`, `packbits` or the inner chunks of a shard) to its place in the caller's
+//! memory.
 //!
 //! ```text
 //! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
-//! The byte compressors are features, one dependency each, on by default: `blosc` and `zstd` (the C
-//! libraries), `crc32c`, `gzip`. Snappy within blosc is the feature `snappy`, apart because it needs
-//! a compiler for C++.
+//! The bytes-to-bytes codecs are features with one dependency each, on by default: `blosc` and
+//! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
+//! separate because it needs a C++ compiler.
 //!
 //! # Hostile input
-//! No chunk, whatever its bytes, causes a panic, or memory beyond what its own length and its
-//! metadata account for.
+//! No chunk causes a panic, or takes memory beyond what its length and its metadata account for.
 //!
 //! # Non-goals
-//! No I/O, no threads, no grids: callers fetch the bytes and say which chunk shapes there are.
+//! No I/O, no threads, no grids: callers fetch the bytes and supply the chunk shapes.
 
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]

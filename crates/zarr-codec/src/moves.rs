@@ -1,4 +1,4 @@
-//! The array-to-array codecs: they rename positions and move nothing.
+//! The array-to-array codecs: they rename positions and move no data.
 
 use zarr_metadata::{Codec, ReshapeDim};
 use zarr_view::{CopyError, Output, View};
@@ -17,7 +17,7 @@ pub(crate) enum Move {
 }
 
 impl Move {
-    /// The move that a codec makes, if it is an array-to-array codec.
+    /// The move of a codec, if it is an array-to-array codec.
     pub(crate) fn new(codec: &Codec) -> Option<Self> {
         match codec {
             Codec::Transpose(transpose) => Some(Self::Transpose { order: transpose.order.clone() }),
@@ -42,7 +42,7 @@ impl Move {
         }
     }
 
-    /// A view in the decoded shape as one in the encoded shape, if one view can hold it.
+    /// Converts a view of the decoded shape to one of the encoded shape, if a single view can.
     pub(crate) fn encode_view(&self, view: &View, encoded_shape: &[usize]) -> Option<View> {
         match self {
             Self::Reshape { .. } => view.reshape(encoded_shape).ok().flatten(),
@@ -62,7 +62,7 @@ impl Move {
         }
     }
 
-    /// A view in the encoded shape as one in the decoded shape, if one view can hold it.
+    /// Converts a view of the encoded shape to one of the decoded shape, if a single view can.
     pub(crate) fn decode_view(&self, view: &View, decoded_shape: &[usize]) -> Option<View> {
         match self {
             Self::Reshape { .. } => view.reshape(decoded_shape).ok().flatten(),

@@ -1,12 +1,12 @@
 //! Shapes of all occupied chunks at once.
 //!
-//! On a rectilinear grid one chain meets many chunk shapes, and its constraints must hold for each
-//! (SD-24). The shapes are the full product of the axes' edges, so they need not be visited: every
-//! dimension, at any depth of the chain, is a constant times the edges of some grid axes, and each
-//! axis stands in at most one dimension. Two questions can then be asked of all shapes together:
+//! On a rectilinear grid one chain applies to many chunk shapes, and its constraints must hold for
+//! each (SD-24). The shapes are the full product of the axes' edges, so they need not be visited:
+//! every dimension, at any depth of the chain, is a constant times the edges of some grid axes, and
+//! each axis occurs in at most one dimension. Two questions can then be answered for all shapes:
 //!
-//! - *is this product equal to that one?* After common axes cancel, exactly if each axis left has
-//!   one distinct edge and the numbers match: vary one edge alone and only one side changes;
+//! - *are two products equal?* After common axes cancel, exactly if each remaining axis has one
+//!   distinct edge and the numbers match: varying one edge alone changes only one side;
 //! - *does `c` divide this product?* Exactly if `c` divides the product of the axes' greatest
 //!   common divisors, since the greatest common divisor of all products `a b` is `gcd(A) gcd(B)`.
 //!
@@ -16,7 +16,7 @@ use core::fmt;
 
 use crate::error::ChainErrorKind;
 
-/// What a chain must know of the edges of one grid axis: those of its occupied chunks.
+/// What a chain needs of the edges of one grid axis's occupied chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisEdges {
     min: u64,
@@ -31,7 +31,7 @@ impl AxisEdges {
         Self { min: edge, max: edge, gcd: edge }
     }
 
-    /// An axis without occupied chunks: every constraint holds for its none.
+    /// An axis without occupied chunks: every constraint holds.
     #[must_use]
     pub const fn empty() -> Self {
         Self { min: 0, max: 0, gcd: 0 }
@@ -53,7 +53,7 @@ impl AxisEdges {
         self.max == 0
     }
 
-    /// The one edge that all occupied chunks have, if they have one.
+    /// The edge of all occupied chunks, if it is the same.
     #[must_use]
     pub const fn single(&self) -> Option<u64> {
         if self.min == self.max && self.max > 0 { Some(self.max) } else { None }
@@ -77,8 +77,8 @@ impl fmt::Display for AxisEdges {
 
 /// The size of one dimension for all chunks: `numerator / denominator` times the edges of `axes`.
 ///
-/// The fraction is in lowest terms. It is whole but for what the edges make up: half of an axis
-/// whose edges are all even.
+/// The fraction is in lowest terms. The edges make the size a whole number: for example, half of an
+/// axis whose edges are all even.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
     numerator: u128,
@@ -118,7 +118,7 @@ pub(crate) struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of the chunks as the grid has them: one dimension an axis.
+    /// The shape of the grid's chunks: one dimension per axis.
     pub(crate) fn of_grid(edges: &'a [AxisEdges]) -> Result<Self, ChainErrorKind> {
         let shape = Self { dimensions: (0..edges.len()).map(Dimension::axis).collect(), edges };
         // Every number below divides or equals a product of some dimensions of some chunk, so
@@ -141,7 +141,7 @@ impl<'a> Shape<'a> {
         self.dimensions.len()
     }
 
-    /// Whether there is no occupied chunk at all, so that every constraint holds.
+    /// Whether there is no occupied chunk, so that every constraint holds.
     pub(crate) fn is_vacuous(&self) -> bool {
         self.edges.iter().any(AxisEdges::is_empty)
     }
@@ -192,7 +192,7 @@ impl<'a> Shape<'a> {
         Ok((sure % quotient.denominator == 0).then_some(quotient))
     }
 
-    /// The dimension's size, where it is the same in every chunk.
+    /// The dimension's size, if it is the same in every chunk.
     pub(crate) fn size(&self, dimension: &Dimension) -> Option<u64> {
         let edges = dimension.axes.iter().map(|axis| self.edges.get(*axis)?.single());
         let product = edges

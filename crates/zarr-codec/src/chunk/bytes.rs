@@ -6,7 +6,7 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
 
 impl ChunkCodec {
-    /// Runs the bytes-to-bytes codecs, the first first.
+    /// Runs the bytes-to-bytes codecs in order.
     pub(super) fn encode_bytes(
         &self,
         mut bytes: Buffer,
@@ -32,7 +32,7 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// Undoes the bytes-to-bytes codecs, the last first.
+    /// Undoes the bytes-to-bytes codecs in reverse order.
     pub(super) fn decode_bytes<'a>(
         &self,
         bytes: Bytes<'a>,
@@ -59,7 +59,7 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// Undoes the bytes-to-bytes codecs but for the first so many.
+    /// Undoes the bytes-to-bytes codecs except the first ones, whose number is given.
     fn decode_bytes_down_to<'a>(
         &self,
         first: usize,
@@ -94,14 +94,14 @@ impl ChunkCodec {
     }
 }
 
-/// Decodes to a length that is known.
+/// Decodes to a known length.
 fn decode_exactly(
     codec: &dyn ByteCodec,
     encoded: &[u8],
     length: u64,
     pool: &mut Pool,
 ) -> Result<Buffer, ChunkErrorKind> {
-    // No longer than the elements, which the address space holds, but for what codecs add.
+    // As long as the elements, which fit the address space, plus what codecs add.
     let expected =
         usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })?;
     codec.check_len(encoded, expected)?;
@@ -110,7 +110,7 @@ fn decode_exactly(
     Ok(decoded)
 }
 
-/// Decodes to a length that is not known.
+/// Decodes to an unknown length.
 fn decode_up_to(
     codec: &dyn ByteCodec,
     encoded: &[u8],

@@ -24,7 +24,7 @@ pub(crate) use planned::Planned;
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).
 ///
-/// Cheap to share between threads; what changes while a chunk is worked on is in the caller's
+/// Cheap to share between threads; the state of decoding and encoding is in the caller's
 /// [`Scratch`].
 #[derive(Clone, Debug)]
 pub struct ChunkCodec {
@@ -32,7 +32,7 @@ pub struct ChunkCodec {
     route: Route,
     leaf: ChunkLeaf,
     elements: usize,
-    /// What goes into each bytes-to-bytes codec on encoding, where it has one length.
+    /// The length of each bytes-to-bytes codec's input on encoding, if it is fixed.
     lengths: Vec<Option<u64>>,
 }
 
@@ -43,31 +43,31 @@ enum ChunkLeaf {
     Shard(ShardCodec),
 }
 
-/// What encoding made of a chunk.
+/// The result of encoding a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoded {
     /// A chunk with elements other than the fill value.
     Chunk,
-    /// A chunk that holds the fill value only, bit by bit (SD-48): not stored, it reads the same.
+    /// A chunk that holds only the fill value, bit by bit (SD-48): it reads the same if not stored.
     Empty,
 }
 
-/// The elements of a chunk that is to be encoded.
+/// The elements of a chunk to encode.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) data: &'a [u8],
-    /// Of the chunk's shape, leading to elements in `data`.
+    /// A view of the chunk's shape into `data`.
     pub(crate) view: &'a View,
     /// The element where the view is masked out.
     pub(crate) fill: &'a [u8],
 }
 
-/// What to do with a chunk that holds the fill value only.
+/// What to do with a chunk that holds only the fill value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Empty {
-    /// Encode it all the same.
+    /// Encode it.
     Encode,
-    /// Say so, and encode nothing.
+    /// Report it, and encode nothing.
     Leave,
 }
 
@@ -81,7 +81,7 @@ impl ChunkCodec {
         let route = Route::new(&bound.moves, &shapes, bound.options.unknown_decoded_len)
             .ok_or_else(too_large)?;
         let elements = route.elements();
-        // All sizes in memory are at most this product, so that none of them can overflow.
+        // All sizes in memory are at most this product, so none of them can overflow.
         let in_memory = elements.checked_mul(bound.element.size().max(1));
         if in_memory.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(too_large());
@@ -123,24 +123,24 @@ impl ChunkCodec {
 
     /// How many bytes the elements have in memory.
     pub(crate) fn bytes(&self) -> u64 {
-        // As checked when the codec was made, no overflow.
+        // Does not overflow, as checked when the codec was made.
         widen(self.elements.saturating_mul(self.bound.element.size()))
     }
 
-    /// How many bytes an encoded chunk has, where the chain settles it: no compressor, no shard.
+    /// The length of an encoded chunk, if the chain determines it: no compressor, no shard.
     #[must_use]
     pub fn encoded_len(&self) -> Option<u64> {
         self.lengths.last().copied().flatten()
     }
 
-    /// What the array-to-array codecs compiled to.
+    /// The compiled array-to-array codecs.
     #[must_use]
     pub fn route(&self) -> &Route {
         &self.route
     }
 
-    /// The shard that is the leaf of the chain, if it is one: its index and its inner chunks can be
-    /// read apart.
+    /// The codec of the shard, if the leaf of the chain is one: its index and its inner chunks can
+    /// be read separately.
     #[must_use]
     pub fn shard(&self) -> Option<&ShardCodec> {
         match &self.leaf {
@@ -152,9 +152,9 @@ impl ChunkCodec {
     /// Decodes `region` of a chunk into `out`.
     ///
     /// # Shapes and units
-    /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice an axis.
-    /// `out`: of the region's shape; its elements are in memory's form. `fill`: the element that
-    /// inner chunks consist of that a shard has left out.
+    /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
+    /// `out`: of the region's shape; its elements are in in-memory form. `fill`: the element of
+    /// inner chunks that a shard leaves out.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not those of such a chunk; `out` may then be partly
@@ -194,8 +194,8 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// Where the bytes of the leaf are the elements of `out`, as they are and in their order, so that
-    /// a compressor can write them there: the whole chunk, where nothing moves.
+    /// The memory of `out`, if the bytes of the leaf are its elements in the same order, so that a
+    /// compressor can write them there: for a whole chunk in which nothing moves.
     fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
         let Bound { element, bytes, .. } = &*self.bound;
         let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else { return None };
@@ -210,17 +210,17 @@ impl ChunkCodec {
         if as_stored && is_all && has_shape { out.as_mut_slice() } else { None }
     }
 
-    /// Whether the bytes of the leaf stand in the encoded chunk as the leaf has them.
+    /// Whether the encoded chunk contains the bytes of the leaf unchanged.
     pub(crate) fn keeps_places(&self) -> bool {
         self.bound.bytes.iter().all(|(codec, _)| codec.keeps_places())
     }
 
-    /// How many bytes the bytes-to-bytes codecs put behind the leaf's, where they keep places.
+    /// The number of bytes that the bytes-to-bytes codecs append, if they keep the leaf's in place.
     pub(crate) fn bytes_after_leaf(&self) -> Option<u64> {
         self.bound.bytes.iter().try_fold(0, |length, (codec, _)| codec.encoded_len(Some(length)))
     }
 
-    /// Bits of an element in the leaf, unless that is a shard.
+    /// Bits of an element in the leaf, unless it is a shard.
     pub(crate) fn element_bits(&self) -> Option<usize> {
         match &self.leaf {
             ChunkLeaf::Elements(leaf) => Some(leaf.element_bits(&self.bound.element)),
@@ -237,8 +237,8 @@ impl ChunkCodec {
         }
     }
 
-    /// Decodes spans of `count` elements of the leaf, which are one after the other in `bytes`,
-    /// and hands the elements to `finish`.
+    /// Decodes spans of `count` elements of the leaf, concatenated in `bytes`, and passes the
+    /// elements to `finish`.
     pub(crate) fn decode_spans(
         &self,
         bytes: &[u8],
@@ -258,7 +258,7 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// As [`decode`](ChunkCodec::decode) for a shard of which the index and some bytes are there.
+    /// As [`decode`](ChunkCodec::decode) for a shard of which the index and some bytes are known.
     pub(crate) fn decode_available(
         &self,
         available: Available<'_>,
@@ -278,11 +278,11 @@ impl ChunkCodec {
             .map_err(|fault| fault.at(&self.bound.leaf_place))
     }
 
-    /// The bytes of an encoded chunk with the bytes-to-bytes codecs undone: what the array-to-bytes
-    /// codec has written, or a shard.
+    /// The bytes of an encoded chunk with the bytes-to-bytes codecs undone: the output of the
+    /// array-to-bytes codec, such as a shard.
     ///
     /// # Errors
-    /// [`ChunkError`] if a compressor or a checksum does not take them.
+    /// [`ChunkError`] if a compressor or a checksum refuses them.
     pub fn decompress<'a>(
         &self,
         encoded: &'a [u8],
@@ -299,7 +299,7 @@ impl ChunkCodec {
         }
     }
 
-    /// Decodes a whole chunk into `elements`, which is as long as they are, in C order.
+    /// Decodes a whole chunk into `elements`, in C order; it must have their length.
     pub(crate) fn decode_whole(
         &self,
         encoded: &[u8],
@@ -318,8 +318,8 @@ impl ChunkCodec {
     /// Encodes a chunk into `out`, which is emptied first.
     ///
     /// # Shapes and units
-    /// `view` has the chunk's shape and leads to the elements in `data`; where it is masked out,
-    /// the element `fill` is encoded instead. Inner chunks of a shard are left out where all their
+    /// `view` has the chunk's shape and refers to the elements in `data`; where it is masked out,
+    /// the element `fill` is encoded instead. Inner chunks of a shard are left out if all their
     /// elements are `fill` (SD-60).
     ///
     /// `out` is a valid chunk also when the chunk is [`Encoded::Empty`], for stores that can put
@@ -338,7 +338,7 @@ impl ChunkCodec {
         self.encode_unless_empty(Input { data, view, fill }, Empty::Encode, out, scratch)
     }
 
-    /// As [`encode`](ChunkCodec::encode), but chunks that need not be stored may be left.
+    /// As [`encode`](ChunkCodec::encode), but need not encode chunks that need not be stored.
     pub(crate) fn encode_unless_empty(
         &self,
         input: Input<'_>,
@@ -368,8 +368,8 @@ impl ChunkCodec {
         }
     }
 
-    /// Gives the memory of `out`, which is to be written, to the pool, unless the elements turn into
-    /// the chunk in one step, by a compressor: then each of the two keeps its own.
+    /// Gives the memory of `out` to the pool before it is written, unless a single compressor turns
+    /// the elements into the chunk: then each of the two needs its own.
     fn share_memory(&self, leaf: &ElementLeaf, out: &mut Vec<u8>, pool: &mut Pool) {
         let one_step = matches!(leaf, ElementLeaf::Bytes { .. })
             && self.bound.bytes.len() == 1
@@ -474,7 +474,7 @@ pub(crate) fn swap(value: &mut [u8], element: Element) {
 
 /// Whether every element has these bytes.
 fn holds_only(elements: &[u8], value: &[u8]) -> bool {
-    // All equal to the first: the bytes are those that come one element later.
+    // All elements equal the first if the bytes equal those one element later.
     let later = elements.get(value.len()..);
     elements.starts_with(value) && later.is_some_and(|later| elements.starts_with(later))
 }

@@ -1,13 +1,13 @@
-//! Many small chunks of one shape, as shards have them: what they share is worked out once.
+//! Many small chunks of one shape, as in shards: everything they share is computed once.
 //!
-//! The inner chunks of a shard lie in the caller's memory at the same strides, so that one plan
-//! copies the elements of each of them. Views and a plan of its own would take a chunk of 16 x 16
-//! longer than all else.
+//! The inner chunks of a shard lie in the caller's memory at the same strides, so one plan copies
+//! the elements of each of them. For a chunk of 16 x 16, making its own views and plan would take
+//! longer than everything else.
 //!
-//! Where no bytes-to-bytes codec is in between, elements go straight from the encoded bytes, or by
-//! way of one buffer if they are packed. Even to pass a pool's buffers on costs: what was just
-//! written to a structure and is read in another width waits until all stores before it are done,
-//! the rows of the last chunk among them, which are far apart and not in the cache.
+//! Without a bytes-to-bytes codec, elements go directly from the encoded bytes, or through one
+//! buffer if they are packed. Even passing on a pool's buffers is expensive: a load of a different
+//! width than the store just before it waits until all earlier stores are done, including the rows
+//! of the last chunk, which are far apart and not in the cache.
 
 use zarr_view::{CopyPlan, Output, View};
 
@@ -18,11 +18,11 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::{ElementLeaf, LeafElements, bytes, packbits};
 use crate::scratch::{Bytes, Scratch};
 
-/// Bytes of elements from which on a chunk has a view and a plan of its own: it can then be
-/// decompressed or unpacked where it goes, which saves more than they cost.
+/// From this number of bytes of elements on, a chunk gets its own view and plan: it can then be
+/// decompressed or unpacked in place, which saves more than they cost.
 const SMALL: usize = 64 << 10;
 
-/// How small chunks get from the caller's memory, or to it.
+/// Moves the elements of small chunks from or to the caller's memory.
 pub(crate) struct Planned<'c> {
     codec: &'c ChunkCodec,
     leaf: &'c ElementLeaf,

@@ -1,7 +1,7 @@
-//! The bytes-to-bytes codecs: one file each, one dependency each, each behind its feature.
+//! The bytes-to-bytes codecs: each has one file, one dependency and one feature.
 //!
-//! Every decoder is told how many bytes must come out, or at most may (SD-35), and allocates in
-//! proportion to what goes in: a chunk of a hundred bytes cannot make it reserve a gigabyte.
+//! Every decoder is given the exact or the largest length of its output (SD-35), and allocates in
+//! proportion to its input: a chunk of a hundred bytes cannot make it reserve a gigabyte.
 
 #[cfg(feature = "blosc")]
 mod blosc;
@@ -19,8 +19,8 @@ use zarr_metadata::{BloscCompressor, Codec, CodecKind};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 
-/// Refuses a length that so many `encoded` bytes cannot decode to with a format that expands by
-/// `ratio` at most, before memory is taken for it.
+/// Refuses a length that `encoded` bytes cannot decode to in a format that expands by at most
+/// `ratio`, before memory is allocated for it.
 #[cfg(any(feature = "gzip", feature = "zstd"))]
 fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkErrorKind> {
     let (encoded, expected) = (widen(encoded.len()), widen(expected));
@@ -30,7 +30,7 @@ fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkE
     Ok(())
 }
 
-/// Refuses what did not decode to as many bytes as were expected.
+/// Refuses a decoded length other than the expected one.
 #[cfg(any(feature = "blosc", feature = "crc32c", feature = "gzip", feature = "zstd"))]
 fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
     if found == expected {
@@ -41,34 +41,34 @@ fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
 
 /// One bytes-to-bytes codec, ready to run.
 ///
-/// What appends to `out` finds it empty.
+/// Methods that append to `out` are given an empty one.
 pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
-    /// The encoded length, where the decoded one settles it.
+    /// The encoded length, if the decoded length determines it.
     fn encoded_len(&self, _decoded: Option<u64>) -> Option<u64> {
         None
     }
 
-    /// Whether each byte of the input stands where it was in the output, so that parts of it can be
-    /// read alone.
+    /// Whether each byte of the input keeps its position in the output, so that parts can be read
+    /// alone.
     fn keeps_places(&self) -> bool {
         false
     }
 
-    /// For a codec whose input is a prefix of its output: how long the prefix is, checked.
+    /// For a codec whose input is a prefix of its output: the length of the prefix, after checks.
     ///
     /// Such a codec needs no buffer to decode into.
     fn decoded_prefix(&self, _encoded: &[u8]) -> Option<Result<usize, ChunkErrorKind>> {
         None
     }
 
-    /// Refuses `encoded` if it cannot decode to `expected` bytes, before memory is taken for them.
+    /// Refuses `encoded` if it cannot decode to `expected` bytes, before memory is allocated.
     fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind>;
 
-    /// Decodes all of `encoded` to just the bytes of `out`.
+    /// Decodes all of `encoded` to exactly the bytes of `out`.
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind>;
 
-    /// Decodes all of `encoded`, whose decoded length nobody knows, to `limit` bytes at most, or
-    /// one more.
+    /// Decodes all of `encoded`, whose decoded length is unknown, to at most `limit` bytes and one
+    /// more.
     fn decode_up_to(
         &self,
         encoded: &[u8],
@@ -82,7 +82,7 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///
-/// `element` is that of the chain, for a codec that does better when it knows its size.
+/// `element` is that of the chain, for codecs that compress better if they know its size.
 pub(crate) fn bind(
     codec: &Codec,
     #[cfg_attr(not(feature = "blosc"), expect(unused_variables, reason = "blosc's alone"))]
@@ -116,17 +116,17 @@ pub(crate) fn bind(
     }
 }
 
-/// Makes room for `length` more bytes, or says that there is none.
+/// Reserves `length` more bytes, or reports that memory is exhausted.
 pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkErrorKind> {
     if out.is_empty() && out.capacity() < length {
-        // Gone before the new memory is there.
+        // Freed before the new memory is allocated.
         *out = Vec::new();
     }
     out.try_reserve_exact(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(length) })
 }
 
-/// Reads a decoder to its end, or one byte past the limit, so that a bomb costs no more memory
-/// than the limit allows.
+/// Reads a decoder to its end, or one byte past the limit, so that a decompression bomb takes no
+/// more memory than the limit.
 #[cfg(any(feature = "gzip", feature = "zstd"))]
 fn read_up_to(
     reader: impl std::io::Read,
@@ -143,12 +143,12 @@ fn read_up_to(
     Ok(())
 }
 
-/// A length in memory as a number of the format.
+/// Converts a length in memory to a number of the format.
 pub(crate) fn widen(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// A length of the format as a length in memory.
+/// Converts a length of the format to a length in memory.
 #[cfg(feature = "blosc")]
 fn narrow(length: u64) -> Result<usize, ChunkErrorKind> {
     usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })

@@ -1,4 +1,4 @@
-//! The array-to-bytes codecs: where elements lie in the encoded bytes.
+//! The array-to-bytes codecs: the positions of elements in the encoded bytes.
 
 pub(crate) mod bytes;
 pub(crate) mod packbits;
@@ -19,16 +19,16 @@ use self::shard::Shard;
 /// An array-to-bytes codec, bound to its data type and to all shapes that reach it.
 #[derive(Clone, Debug)]
 pub(crate) enum Leaf {
-    /// The elements one after the other.
+    /// The elements in C order.
     Elements(ElementLeaf),
-    /// Chunks of their own, with an index.
+    /// Inner chunks, with an index.
     Shard(Box<Shard>),
 }
 
-/// An array-to-bytes codec that has the elements one after the other.
+/// An array-to-bytes codec that stores the elements in C order.
 #[derive(Clone, Debug)]
 pub(crate) enum ElementLeaf {
-    /// Whole bytes, of either order.
+    /// Whole bytes, in either byte order.
     Bytes { big_endian: bool },
     /// Packed bits.
     Packbits { packing: Packing, padding: PaddingEncoding },
@@ -37,12 +37,12 @@ pub(crate) enum ElementLeaf {
 /// The elements of a leaf in C order of its shape.
 pub(crate) struct LeafElements<'a> {
     pub(crate) bytes: Bytes<'a>,
-    /// Whether components must still be byte-swapped on the way to the caller.
+    /// Whether the copy to the caller must still swap the bytes of components.
     pub(crate) swapped: bool,
 }
 
 impl ElementLeaf {
-    /// The leaf that a codec names.
+    /// The leaf for a codec.
     pub(crate) fn new(codec: &Codec, element: &ElementType) -> Result<Self, ChainErrorKind> {
         match codec {
             Codec::Bytes { endian } => bytes::bind(*endian, element),
@@ -55,13 +55,13 @@ impl ElementLeaf {
     /// `numcodecs.packbits` and the `bytes` after it, which are one leaf: bits of boolean elements,
     /// the most significant first, behind the number of padding bits (SD-11).
     ///
-    /// The first codec gives a one-dimensional array of uint8, and the second its bytes, so that
-    /// nothing else can tell where one ends and the other begins.
+    /// The first codec gives a one-dimensional array of uint8, and the second its bytes, so they
+    /// cannot be told apart from outside.
     pub(crate) fn numcodecs(element: &ElementType) -> Result<Self, ChainErrorKind> {
         packbits::bind_numcodecs(element)
     }
 
-    /// How many bytes `elements` elements make, `None` past the address space.
+    /// The encoded length of `elements` elements, `None` past the address space.
     pub(crate) fn encoded_len(&self, elements: usize, element: &ElementType) -> Option<usize> {
         match self {
             Self::Bytes { .. } => elements.checked_mul(element.size()),
@@ -69,8 +69,8 @@ impl ElementLeaf {
         }
     }
 
-    /// Decodes `encoded`, all `elements` of it, to memory of the pool where the bytes cannot serve
-    /// as they are.
+    /// Decodes all `elements` of `encoded`, to memory of the pool unless its bytes can be used
+    /// unchanged.
     pub(crate) fn decode<'a>(
         &self,
         encoded: Bytes<'a>,
@@ -118,8 +118,8 @@ impl ElementLeaf {
         Some((widen(bytes.start)..widen(bytes.end), bit))
     }
 
-    /// Decodes spans of `count` elements, which are one after the other in `bytes`: for each
-    /// start, what [`byte_range`](ElementLeaf::byte_range) says.
+    /// Decodes spans of `count` elements, concatenated in `bytes`: for each start, the bytes of its
+    /// [`byte_range`](ElementLeaf::byte_range).
     pub(crate) fn decode_spans<'a>(
         &self,
         bytes: &'a [u8],
@@ -142,8 +142,8 @@ impl ElementLeaf {
         }
     }
 
-    /// Encodes `elements`, which are in C order of the leaf's shape, in memory's form but for
-    /// [`swaps`](ElementLeaf::swaps), and canonical.
+    /// Encodes `elements`, which are in C order of the leaf's shape, canonical, and in in-memory
+    /// form except for [`swaps`](ElementLeaf::swaps).
     pub(crate) fn encode(
         &self,
         elements: Buffer,

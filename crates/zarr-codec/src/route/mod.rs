@@ -1,17 +1,16 @@
-//! The way of elements between the leaf and the caller.
+//! Moves elements between the leaf and the caller.
 //!
 //! Each array-to-array codec leads from one *level* to the next: level 0 has the chunk's own
-//! shape, the last level the leaf's. From below, the leaf is a view in the last level's shape and
-//! can be carried up, codec by codec, as long as one view holds it. From above, so can the
-//! caller's view be carried down. Where both arrive at one level, every element moves once, from
-//! the leaf to the caller; which level that is does not matter to the copy, which merges
-//! dimensions anyway.
+//! shape, the last level the leaf's. The leaf is a view in the last level's shape and is carried
+//! up, codec by codec, as long as it stays one view. The caller's view is carried down in the same
+//! way. If both reach one level, every element moves once, from the leaf to the caller; the level
+//! does not matter to the copy, which merges dimensions anyway.
 //!
-//! A region of a chunk is a mask on the caller's view, so that a `reshape` that cuts through the
-//! region shows as such: the masked view then has no single view in the reshaped form.
+//! A region of a chunk is a mask on the caller's view. If a `reshape` cuts through the region, the
+//! masked view is not a single view in the reshaped form.
 //!
-//! Only where the two do not meet is there a stop between: the elements go through a buffer in C
-//! order of the level that the caller's view got down to.
+//! If the two do not meet, the elements go through a buffer in C order of the lowest level that the
+//! caller's view reached.
 
 mod encode;
 mod slabs;
@@ -31,17 +30,17 @@ pub use slice::{Slice, margins, sliced};
 use slice::{check_shape, is_box};
 pub(crate) use source::Source;
 
-/// What the array-to-array codecs of a chain compiled to, for one chunk shape.
+/// The compiled array-to-array codecs of a chain, for one chunk shape.
 #[derive(Clone, Debug)]
 pub struct Route {
     moves: Vec<Move>,
     /// The shape at each level.
     shapes: Vec<Vec<usize>>,
-    /// The leaf in the shape of each level, where it is a single view there.
+    /// The leaf in the shape of each level, if it is a single view there.
     leaf_views: Vec<Option<View>>,
     /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.
     order: Option<Vec<usize>>,
-    /// The most bytes of a buffer for elements that a shard need not have stored (SD-35).
+    /// The most bytes of a buffer for elements that a shard may not have stored (SD-35).
     limit: u64,
 }
 
@@ -67,8 +66,8 @@ impl Route {
 
     /// The leaf's positions in the chunk's own shape, if one strided view holds them.
     ///
-    /// This is how a whole chain of `transpose` and `reshape` is one view; where it is not, parts
-    /// of the chain are.
+    /// It is the view that a whole chain of `transpose` and `reshape` compiles to. If there is
+    /// none, parts of the chain still compile to views.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.leaf_views.first()?.as_ref()
@@ -164,8 +163,8 @@ impl Route {
         }
     }
 
-    /// Where `region`, on its way to an output of this view, meets the elements of the leaf as one
-    /// view. `None` if they go through a buffer.
+    /// The level at which `region`, for an output of this view, meets the leaf as one view. `None`
+    /// if its elements go through a buffer.
     pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<Meeting> {
         if !is_box(region) {
             let leaf = sliced(self.view()?, region).ok()?;
@@ -177,7 +176,7 @@ impl Route {
         Some(Meeting { level: Some(level), leaf })
     }
 
-    /// Moves a region's elements from where they met: `view` leads to them in `elements`.
+    /// Moves a region's elements to `out`: `view` gives their positions in `elements`.
     pub(crate) fn finish(
         &self,
         meeting: &Meeting,
@@ -214,8 +213,8 @@ impl Route {
         Ok(out.shrink(&valid)?.copy_from(view, elements, element, &[])?)
     }
 
-    /// What [`decode`](Route::decode) takes of a shard for `region` and an output of this view, in
-    /// the leaf's shape. `None` if that is more than the region.
+    /// The region of a shard, in the leaf's shape, that [`decode`](Route::decode) needs for
+    /// `region` and an output of this view. `None` if it is more than the region.
     pub(crate) fn leaf_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
         if let Some(order) = &self.order {
             return order.iter().map(|axis| region.get(*axis).copied()).collect();
@@ -227,7 +226,7 @@ impl Route {
         Some(target.valid_box().into_iter().map(Slice::from).collect())
     }
 
-    /// What of the chunk is outside a box.
+    /// The margins of the chunk around a box.
     fn margins(&self, region: &[Slice]) -> Vec<(usize, usize)> {
         margins(region, self.chunk_shape())
     }
@@ -249,7 +248,7 @@ impl Route {
         {
             return self.down_to(next, source, &mut carried, pool);
         }
-        // All elements to a buffer in C order of the level, and from there on.
+        // All elements go to a buffer in C order of the level, and then to `out`.
         let element = Element::new(out.element_size());
         self.check_limit(source, element)?;
         let buffer = self.gather(level, source, element, pool)?;
@@ -258,8 +257,8 @@ impl Route {
         Ok(())
     }
 
-    /// All elements in C order of a level, in memory of the pool. What they came from is given back
-    /// as soon as they have left it, so that no more than two buffers are in use at a time.
+    /// All elements in C order of a level, in memory of the pool. Their source is returned to the
+    /// pool as soon as they were moved, so at most two buffers are in use at a time.
     pub(crate) fn gather(
         &self,
         level: usize,
@@ -288,7 +287,7 @@ impl Route {
     fn meets(&self, source: &Source<'_>, level: usize) -> bool {
         match source {
             Source::Elements(..) | Source::Packed(_) => self.leaf_view_at(level).is_some(),
-            // The inner chunks are decoded one by one, each to its place in the leaf's own shape.
+            // Inner chunks are decoded one by one, each to its place in the leaf's own shape.
             Source::Shard(_) => level >= self.moves.len(),
         }
     }
@@ -319,8 +318,8 @@ impl Route {
         }
     }
 
-    /// Moves a region with steps by way of a buffer that holds the box around it, so that only the
-    /// inner chunks which that meets are decoded.
+    /// Moves a region with steps through a buffer that holds the box around it, so that only inner
+    /// chunks that touch the box are decoded.
     fn through_box(
         &self,
         source: &mut Source<'_>,
@@ -361,8 +360,8 @@ impl Route {
         Ok(())
     }
 
-    /// Refuses a buffer that the bytes of a shard do not account for: a few of them may stand for
-    /// any number of elements. Other leaves have checked the number of their bytes.
+    /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any number
+    /// of them. Other leaves have checked the number of their bytes.
     fn check_limit(&self, source: &Source<'_>, element: Element) -> Result<(), ChunkErrorKind> {
         let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {
@@ -373,7 +372,7 @@ impl Route {
         }
     }
 
-    /// A view of the chunk's elements in the leaf's shape, if one view can hold it.
+    /// Converts a view of the chunk's elements to the leaf's shape, if a single view can.
     pub(crate) fn leaf_view(&self, view: &View) -> Option<View> {
         let steps = self.moves.iter().zip(self.shapes.iter().skip(1));
         steps
@@ -402,7 +401,7 @@ fn permutation(moves: &[Move], rank: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// Where the caller's view and the leaf's elements become one copy.
+/// The level at which one copy leads from the leaf's elements to the caller's view.
 #[derive(Clone, Debug)]
 pub(crate) struct Meeting {
     /// The level, and the box of it that the region is; none if the region has steps and is met in
@@ -418,7 +417,7 @@ impl Meeting {
     }
 }
 
-/// What went wrong on the way: here, or in a codec further in that has said where.
+/// A failure to move elements: here, or in an inner codec, which has named its place.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Here(ChunkErrorKind),

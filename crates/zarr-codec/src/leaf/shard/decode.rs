@@ -1,4 +1,4 @@
-//! From a shard to the caller: each inner chunk is decoded straight to where it goes.
+//! From a shard to the caller: each inner chunk is decoded directly to its place.
 
 use std::ops::Range;
 
@@ -18,21 +18,21 @@ pub(crate) struct ShardDecoder<'s> {
     codec: &'s ShardCodec,
     available: Available<'s>,
     index: Index<'s>,
-    /// The element of inner chunks that are not there.
+    /// The element of inner chunks that are not stored.
     fill: &'s [u8],
     scratch: &'s mut ShardScratch,
 }
 
-/// The bytes of a shard that are at hand.
+/// The bytes of a shard that are available.
 #[derive(Clone, Copy)]
 pub(crate) enum Available<'s> {
     /// All of them.
     Whole(&'s [u8]),
     /// Some parts.
     Parts {
-        /// Where in the shard each part is, ascending and disjoint, and where in `bytes`.
+        /// The range of each part in the shard, ascending and disjoint, and its start in `bytes`.
         parts: &'s [(Range<u64>, usize)],
-        /// The parts' bytes, one after the other.
+        /// The parts' bytes, concatenated.
         bytes: &'s [u8],
     },
 }
@@ -53,7 +53,7 @@ impl<'s> Available<'s> {
     }
 }
 
-/// The index, read here or kept by the caller.
+/// The index, read here or supplied by the caller.
 enum Index<'s> {
     Read(ShardIndex),
     Kept(&'s ShardIndex),
@@ -68,13 +68,13 @@ impl Index<'_> {
     }
 }
 
-/// What one dimension of a region takes of one inner chunk.
+/// The part of one inner chunk that a region takes, in one dimension.
 struct Piece {
     /// The inner chunk.
     chunk: usize,
-    /// Its indices that are taken.
+    /// The indices taken of it.
     indices: Slice,
-    /// Where they go in the region.
+    /// Their place in the region.
     target: Range<usize>,
 }
 
@@ -105,7 +105,7 @@ impl<'s> ShardDecoder<'s> {
         Ok(Self { codec, available, index, fill, scratch })
     }
 
-    /// A shard of which the index has been read, and some bytes are at hand.
+    /// A shard whose index was read and of which some bytes are available.
     pub(crate) fn with_index(
         codec: &'s ShardCodec,
         available: Available<'s>,
@@ -118,7 +118,7 @@ impl<'s> ShardDecoder<'s> {
 
     /// Writes the whole shard to `out`, which has its shape.
     ///
-    /// What `out` has masked is not decoded.
+    /// Masked parts of `out` are not decoded.
     pub(crate) fn decode_box(&mut self, out: &mut Output<'_>) -> Result<(), Fault> {
         let shape = &self.codec.shape;
         let found = out.view().shape();
@@ -216,18 +216,18 @@ impl<'s> ShardDecoder<'s> {
     }
 }
 
-/// Where the pieces of a region's dimensions go in it.
+/// The places of the pieces of a region's dimensions.
 fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Range<usize>> {
     pieces.map(|piece| piece.target.clone()).collect()
 }
 
-/// How the whole inner chunks of a region go to their places, worked out for the first of them.
+/// How whole inner chunks are copied to their places in a region, computed for the first of them.
 struct Places<'s> {
-    /// Those that are there, if they are small.
+    /// For stored ones, if they are small.
     chunks: Option<Planned<'s>>,
-    /// Those that are not, if the fill value is an element.
+    /// For those not stored, if the fill value is an element.
     fill: Option<CopyPlan>,
-    /// The first index of the place of the one at hand.
+    /// The first index of the current one's place.
     at: Vec<usize>,
 }
 
@@ -240,7 +240,7 @@ impl<'s> Places<'s> {
         out: &Output<'_>,
     ) -> Result<Self, CopyError> {
         let place = out.view().shrink(first)?;
-        // Of a masked output, places differ in what of them is masked.
+        // In a masked output, places differ in which elements are masked.
         if out.view().mask().is_some() {
             return Ok(Self { chunks: None, fill: None, at: Vec::new() });
         }
@@ -299,7 +299,7 @@ impl ShardCodec {
     }
 }
 
-/// What a slice of one dimension takes of each of `count` inner chunks of `inner` indices.
+/// The part that a slice of one dimension takes of each of `count` inner chunks of `inner` indices.
 fn pieces(
     slice: &Slice,
     inner: usize,
@@ -331,7 +331,7 @@ fn pieces(
     }))
 }
 
-/// A range of the format within bytes in memory.
+/// Converts a range of the format to one of bytes in memory.
 fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
     let start = usize::try_from(range.start).ok()?;
     bytes.get(start..usize::try_from(range.end).ok()?)

@@ -1,5 +1,5 @@
-//! From the caller to a shard: inner chunks in C order, those that hold the fill value only left
-//! out.
+//! From the caller to a shard: inner chunks in C order, without those that hold only the fill
+//! value.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl ShardCodec {
                 Some(bytes) => {
                     result = Encoded::Chunk;
                     let offset = widen(out.len());
-                    // Doubling, since nobody knows what the inner chunks come to.
+                    // Doubling, since the length of the inner chunks is not known.
                     out.try_reserve(bytes.len()).map_err(|_| {
                         failed(ChunkErrorKind::OutOfMemory { bytes: widen(bytes.len()) })
                     })?;
@@ -79,11 +79,11 @@ impl ShardCodec {
     }
 }
 
-/// The elements of a shard, to be encoded an inner chunk at a time.
+/// The elements of a shard, encoded one inner chunk at a time.
 struct InnerChunks<'a> {
     codec: &'a ShardCodec,
     input: Input<'a>,
-    /// How each inner chunk is encoded, and what it is compared with, if they are small.
+    /// If inner chunks are small: how each is encoded, and what it is compared with.
     planned: Option<(Planned<'a>, Vec<u8>)>,
 }
 
@@ -95,8 +95,8 @@ impl<'a> InnerChunks<'a> {
         Self { codec, input, planned }
     }
 
-    /// Encodes the inner chunk at `at`: its bytes, in `out` or elsewhere, or nothing if it need not
-    /// be stored.
+    /// Encodes the inner chunk at `at`. Returns its bytes, in `out` or elsewhere, or nothing if it
+    /// need not be stored.
     fn encode<'b>(
         &'b mut self,
         at: &[usize],
@@ -113,7 +113,7 @@ impl<'a> InnerChunks<'a> {
             let content = inner.encode_unless_empty(input, Empty::Leave, out, scratch)?;
             return Ok((content == Encoded::Chunk).then_some(out));
         };
-        // Within the view, as the grid's cells make up its shape, so that nothing overflows.
+        // Within the view, whose shape the grid's cells make up, so nothing overflows.
         let steps = at.iter().zip(inner.shape()).zip(input.view.strides());
         let first = steps.fold(input.view.offset(), |first, ((at, size), stride)| {
             first.wrapping_add(at.wrapping_mul(*size).cast_signed().wrapping_mul(*stride))

@@ -1,4 +1,4 @@
-//! The index of a shard: where each inner chunk lies.
+//! The index of a shard: the position of each inner chunk.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
 
-/// The offset and the length of an inner chunk that is not there (SD-60).
+/// The offset and the length of an inner chunk that is not stored (SD-60).
 pub(super) const ABSENT: u64 = u64::MAX;
 
 /// Bytes of an offset and a length.
@@ -18,7 +18,7 @@ const ENTRY: usize = 16;
 /// and checksums of any codecs.
 const OVERHEAD: u64 = 64;
 
-/// Where in a shard its inner chunks are.
+/// The positions of the inner chunks in a shard.
 ///
 /// # Spec
 /// Zarr v3 "Sharding codec", "Binary shard format".
@@ -29,7 +29,7 @@ pub struct ShardIndex {
 }
 
 impl ShardIndex {
-    /// The number of inner chunks, those that are not there included.
+    /// The number of inner chunks, including those that are not stored.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() / ENTRY
@@ -41,12 +41,12 @@ impl ShardIndex {
         self.entries.is_empty()
     }
 
-    /// The bytes of inner chunk `chunk`, counted in C order, from the start of the shard; `None`
-    /// if it is not there, so that its elements are the fill value.
+    /// The byte range of inner chunk `chunk`, counted in C order, from the start of the shard;
+    /// `None` if it is not stored and its elements are the fill value.
     #[must_use]
     pub fn range(&self, chunk: usize) -> Option<Range<u64>> {
         let (offset, length) = self.entry(chunk)?;
-        // Parsing has checked that the sum is no overflow.
+        // Parsing has checked that the sum does not overflow.
         (offset != ABSENT).then(|| offset..offset.saturating_add(length))
     }
 
@@ -54,7 +54,7 @@ impl ShardIndex {
         self.entries.as_chunks().0.get(chunk).map(numbers)
     }
 
-    /// Gives the memory back to be used again.
+    /// Returns the memory for reuse.
     pub(super) fn into_buffer(self) -> Vec<u8> {
         self.entries
     }
@@ -86,7 +86,7 @@ impl ShardCodec {
         self.parse_index_into(Vec::new(), encoded, shard_len, scratch)
     }
 
-    /// As [`parse_index`](ShardCodec::parse_index), with memory to use again.
+    /// As [`parse_index`](ShardCodec::parse_index), with memory to reuse.
     pub(super) fn parse_index_into(
         &self,
         mut entries: Vec<u8>,
@@ -95,7 +95,7 @@ impl ShardCodec {
         scratch: &mut Scratch,
     ) -> Result<ShardIndex, ChunkError> {
         let failed = |kind| ChunkError::new(&self.index_place.path, &self.index_place.name, kind);
-        // The length is checked before memory in proportion to the inner chunks is asked for.
+        // Check the length before allocating memory in proportion to the inner chunks.
         if encoded.len() != self.index_len {
             let (found, expected) = (widen(encoded.len()), self.index_len());
             return Err(failed(ChunkErrorKind::IndexLength { found, expected }));

@@ -1,8 +1,8 @@
-//! `sharding_indexed`: a chunk made of smaller ones, with an index of where each lies.
+//! `sharding_indexed`: a chunk made of smaller ones, with an index of their positions.
 //!
-//! The index and the inner chunks are two things here: [`ShardIndex`] is parsed from its own bytes
-//! and says where in the shard each inner chunk is, so that a reader may fetch the index alone and
-//! then only what it needs.
+//! The index is separate from the inner chunks: [`ShardIndex`] is parsed from its own bytes and
+//! gives the position of each inner chunk, so a reader can fetch first the index and then only what
+//! it needs.
 
 mod decode;
 mod encode;
@@ -71,7 +71,7 @@ impl Shard {
         })
     }
 
-    /// What can be read but not written of the chains within.
+    /// The codec of the inner chains that can be read but not written, if there is one.
     pub(crate) fn read_only(&self) -> Option<&Place> {
         self.inner.read_only().or(self.index.read_only())
     }
@@ -104,7 +104,7 @@ pub struct ShardCodec {
     index: Box<ChunkCodec>,
     index_len: usize,
     location: IndexLocation,
-    /// The shape that the shard's inner chunks make up together.
+    /// The shape that the shard's inner chunks make up.
     shape: Vec<usize>,
     /// How many inner chunks each dimension has.
     grid: Vec<usize>,
@@ -117,7 +117,7 @@ impl ShardCodec {
     /// The codec of shards whose inner chunks make up `shape`, to which the codec was bound.
     pub(crate) fn new(shard: &Shard, place: &Place, shape: &[usize]) -> Result<Self, ChainError> {
         let index_place = shard.index.whole_place();
-        // A shape that no grid named when the chain was bound may fail here as it does there.
+        // A shape that the chain was not bound to may fail here as in binding.
         let edges: Vec<_> = shape.iter().map(|size| AxisEdges::one(widen(*size))).collect();
         let within = Shape::of_grid(&edges).and_then(|shape| {
             let grid = grid(&shard.inner_shape, &shape)?;
@@ -151,7 +151,7 @@ impl ShardCodec {
         &self.grid
     }
 
-    /// Where in that grid inner chunk `chunk` is, counted in C order.
+    /// The position in that grid of inner chunk `chunk`, counted in C order.
     #[must_use]
     pub fn chunk_index(&self, chunk: usize) -> Vec<usize> {
         unravel(chunk, &self.grid)
@@ -188,7 +188,7 @@ impl ShardCodec {
         self.location
     }
 
-    /// How many bytes the encoded index has.
+    /// The length of the encoded index in bytes.
     #[must_use]
     pub fn index_len(&self) -> u64 {
         widen(self.index_len)
@@ -204,7 +204,7 @@ impl ShardCodec {
         })
     }
 
-    /// The bytes in which inner chunks may lie: all but the index (SD-59).
+    /// The byte range for inner chunks: everything except the index (SD-59).
     fn chunk_range(&self, shard_len: u64) -> Range<u64> {
         match self.location {
             IndexLocation::Start => self.index_len()..shard_len,
@@ -213,7 +213,7 @@ impl ShardCodec {
     }
 }
 
-/// Goes on to the next cell of a grid in C order; `false` past the last one.
+/// Advances to the next cell of a grid in C order; `false` past the last one.
 fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bool {
     for (at, count) in at.iter_mut().rev().zip(grid.rev()) {
         *at = at.saturating_add(1);
