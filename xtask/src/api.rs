@@ -1,7 +1,7 @@
 //! `cargo xtask api [--check]`: the public items of each library crate, one per line, in
 //! `xtask/api/lists/`.
 //!
-//! A change of what users build on then shows in a diff, where it can be agreed to.
+//! A change of a public item then shows in a diff and can be reviewed.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::run::{LIBRARIES, Outcome, output, root, step, target, write};
 
 const FOLDER: &str = "xtask/api/lists";
 
-/// Writes the lists, or with `--check` compares them with what is there.
+/// Writes the lists, or with `--check` compares them with the existing ones.
 pub(crate) fn api(arguments: &[String]) -> Outcome {
     let check = match arguments {
         [] => false,
@@ -39,8 +39,8 @@ pub(crate) fn api(arguments: &[String]) -> Outcome {
     Err(format!("`cargo xtask api` would change\n  {}", changed.join("\n  ")))
 }
 
-/// Has rustdoc write what it knows of each crate as JSON; built as for `check`'s documentation, so
-/// that only rustdoc itself has to run again.
+/// Writes rustdoc's JSON for each crate, built as for `check`'s documentation, so that only rustdoc
+/// itself has to run again.
 fn describe() -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["doc", "--workspace", "--quiet", "--locked", "--no-deps", "--all-features"]);

@@ -1,10 +1,10 @@
-//! `cargo xtask bench [SUITE...]`: every benchmark, beside its peers, in one run.
+//! `cargo xtask bench [SUITE...]`: every benchmark and its peers, in one run.
 //!
 //! A benchmark called with `BENCH_RECORDS` set prints, beside its tables, lines of
 //! `record<TAB>table<TAB>row<TAB>role<TAB>who<TAB>nanoseconds`, where the role is `ours`, `peer`,
 //! `floor` (the same work by hand) or `other` (ours in another form). They are kept in
-//! `docs/bench/all.tsv`; the page beside it is made of them, as are `cargo xtask plot`'s charts. Earlier
-//! runs are in git's history.
+//! `docs/bench/all.tsv`, from which the page `docs/bench/all.md` and `cargo xtask plot`'s charts are
+//! made. Earlier runs are in git's history.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::plot;
 use crate::records::{FOLDER, RECORDS, Role, Table, parse};
 use crate::run::{Outcome, cargo, output, processor, read, root, write};
 
-/// Programs that take turns with each other's rivals in one process, and the functions that run them.
+/// The suites: programs that alternate with their rivals in one process.
 const SUITES: &[Suite] = &[
     ("metadata", metadata),
     ("grid", grid),
@@ -27,7 +27,7 @@ const SUITES: &[Suite] = &[
     ("arrays", arrays),
 ];
 
-/// A name to choose it by, and what it runs.
+/// A suite's name, and the function that runs it.
 type Suite = (&'static str, fn(&mut Run) -> Outcome);
 
 /// Rivals in Rust: the lock file that pins them, and their names.
@@ -61,7 +61,7 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
     plot::plot(&[])
 }
 
-/// What is measured is built before anything is measured.
+/// Builds all programs before anything is measured.
 fn build() -> Outcome {
     let benches = ["--bench", "documents", "--bench", "packbits", "--bench", "store"];
     cargo(&[&["bench", "--workspace", "--no-run", "--locked"][..], &benches].concat(), &[])?;
@@ -84,7 +84,7 @@ struct Run {
 }
 
 impl Run {
-    /// Runs one program: its tables to the terminal, its records to the list.
+    /// Runs one program: its tables go to the terminal, its records to the list.
     fn program(&mut self, command: &mut Command) -> Outcome {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |error: &dyn std::fmt::Display| format!("{program}: {error}");
@@ -148,7 +148,7 @@ fn stores(run: &mut Run) -> Outcome {
     run.bench("zarr-array", "store", &[])
 }
 
-/// In memory where there is a place for that, so that nothing waits for a disk.
+/// In memory if possible, so that nothing waits for a disk.
 fn arrays(run: &mut Run) -> Outcome {
     let shared = Path::new("/dev/shm");
     let parent = if shared.is_dir() { shared.to_owned() } else { root().join("target") };
@@ -160,7 +160,7 @@ fn arrays(run: &mut Run) -> Outcome {
     removed.map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// The arrays that have bounds to keep, which are measured on one thread too.
+/// The arrays with speed limits, which are also measured on one thread.
 const BOUNDED: &[&str] = &[
     "bool-packbits",
     "uint16-bytes",
@@ -183,7 +183,7 @@ fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     run.python("array_bench.py", &["regions", folder])
 }
 
-/// The machine, and the version of everything that took part.
+/// The machine, and the versions of all programs.
 fn machine(python: &str) -> Result<String, String> {
     let (cores, name) = processor();
     let mut versions = vec![output(Command::new("rustc").arg("--version"))?.trim().to_owned()];
@@ -252,7 +252,7 @@ fn page(head: &str, tables: &[Table]) -> String {
     page
 }
 
-/// A table with a column for each of those that took part in any row.
+/// A table with a column per program that occurs in any row.
 fn table_of(page: &mut String, table: &Table) {
     let others = table.others();
     let _ = writeln!(page, "| | ours | {} |", others.join(" | "));

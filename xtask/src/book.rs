@@ -6,7 +6,7 @@ use crate::run::{Outcome, cargo, read, tracked};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Builds the book; a dead link is an error, and so is a page that the summary leaves out.
+/// Builds the book; dead links and pages missing from the summary are errors.
 pub(crate) fn book(_: &[String]) -> Outcome {
     let missing = missing_pages()?;
     if !missing.is_empty() {
@@ -15,7 +15,7 @@ pub(crate) fn book(_: &[String]) -> Outcome {
     cargo(&["run", "--quiet", "--locked", "--manifest-path", "xtask/book/Cargo.toml"], &[])
 }
 
-/// The pages that the summary does not list.
+/// Finds pages that the summary does not list.
 pub(crate) fn missing_pages() -> Result<Vec<String>, String> {
     let summary = read(SUMMARY)?;
     let listed: BTreeSet<String> = summary

@@ -7,11 +7,11 @@ use std::time::Instant;
 use crate::run::{Outcome, cargo, root, tracked};
 use crate::{api, book, conformance, fixtures, s3, tidy};
 
-/// A part of the checks, with the minutes it may take on two cores that have nothing compiled yet.
+/// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
     name: &'static str,
     budget: f64,
-    /// Whether it is left out of `--quick`: what needs a second build.
+    /// Whether `--quick` leaves it out: parts that need a second build.
     slow: bool,
     run: fn() -> Outcome,
 }
@@ -24,7 +24,7 @@ const fn slow(name: &'static str, budget: f64, run: fn() -> Outcome) -> Step {
     Step { name, budget, slow: true, run }
 }
 
-/// With 2.5 minutes for the README's tests, which `.ci/run` calls after these, 25 in all.
+/// 25 minutes in total, with 2.5 for the README's tests, which `.ci/run` calls after these.
 const STEPS: &[Step] = &[
     step("format, tidy, fixtures, conformance", 1.0, rules),
     step("clippy", 3.0, clippy),
@@ -38,8 +38,8 @@ const STEPS: &[Step] = &[
     slow("without std", 0.5, no_std),
 ];
 
-/// Runs every check, or with `--quick` those that need no second build, and says how long each took.
-/// To take longer than planned is no failure: machines differ.
+/// Runs every check, or with `--quick` those that need no second build, and reports how long each
+/// took. Taking longer than planned is not a failure: machines differ.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
     let quick = match arguments {
         [] => false,
@@ -67,7 +67,7 @@ fn rules() -> Outcome {
     lock_files()
 }
 
-/// Workspaces of their own have lock files of their own, which a dependency of ours may outdate.
+/// Separate workspaces have separate lock files, which our dependencies may outdate.
 fn lock_files() -> Outcome {
     let files = tracked()?;
     for lock in files.iter().filter(|path| path.ends_with("/Cargo.lock")) {
@@ -94,14 +94,14 @@ fn documentation() -> Outcome {
     )
 }
 
-/// Overflow that debug assertions catch must not turn into a wrong answer without them.
+/// Overflow that debug assertions catch must not give wrong answers without them.
 fn optimised_tests() -> Outcome {
     let what = ["test", "--workspace", "--profile", "test-release", "--locked", "--quiet"];
     cargo(&[&what[..], &["--lib", "--tests"]].concat(), &[])
 }
 
-/// Each crate on its own, with every set of its features of one, none and all: a user takes one
-/// crate, and the workspace's unified features must not be what makes it build.
+/// Each crate alone, with no feature, each single feature and all: users depend on one crate, which
+/// must build without the workspace's unified features.
 fn selective_dependencies() -> Outcome {
     let mut names: Vec<String> = Vec::new();
     let crates = root().join("crates");
@@ -135,7 +135,7 @@ fn selective_dependencies() -> Outcome {
     Ok(())
 }
 
-/// The names in a manifest's `[features]` table, `default` aside.
+/// The names in a manifest's `[features]` table, except `default`.
 fn feature_names(manifest: &str) -> Vec<String> {
     manifest
         .lines()
@@ -149,8 +149,8 @@ fn feature_names(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// A static library without `std` takes in the three bottom crates: were one of them to pull
-/// in `std`, its panic handler would clash with the program's own.
+/// A static library without `std` links the three bottom crates: if one of them used `std`, its
+/// panic handler would clash with the program's own.
 fn no_std() -> Outcome {
     cargo(&["build", "--quiet", "--locked", "--manifest-path", "xtask/no-std/Cargo.toml"], &[])
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask conformance`: which test shows which sentence of the specifications.
+//! `cargo xtask conformance`: the tests of each sentence of the specifications.
 //!
-//! Two sources say what must be shown: `xtask/conformance/requirements.json`, the sentences of the
-//! documents, and the tables of `docs/decisions.md`, the readings of their faults and gaps. Tests
-//! are found in the code by their names: a name that contains `sd_13` shows row SD-13. A row that
-//! no test shows is an error; the rest becomes `docs/conformance.md`.
+//! Two sources list what must be tested: `xtask/conformance/requirements.json`, the sentences of
+//! the documents, and the tables of `docs/decisions.md`, the readings of their faults and gaps.
+//! Tests are found in the code by their names: a name that contains `sd_13` tests row SD-13. A row
+//! without a test is an error; the others become `docs/conformance.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -98,7 +98,7 @@ fn decisions(tests: &Tests, page: &mut String, missing: &mut Vec<String>) -> Out
     Ok(())
 }
 
-/// The tests of the workspace that are run: name and file.
+/// The tests of the workspace that are not ignored: name and file.
 struct Tests {
     files: BTreeSet<(String, String)>,
 }

@@ -21,7 +21,7 @@ const GENERATORS: &[&str] = &[
     "manifest.py",
 ];
 
-/// The program through which the scripts write with zarrs: a workspace of its own.
+/// The program with which the scripts write by zarrs: a workspace of its own.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
 
 /// Python releases that the pinned packages are built for.
@@ -29,7 +29,7 @@ const PYTHONS: &[&str] = &["python3.12", "python3.13"];
 
 const MANIFEST: &str = "MANIFEST.json";
 
-/// Compares the fixtures with their manifest, or makes them again.
+/// Compares the fixtures with their manifest, or regenerates them.
 pub(crate) fn fixtures(arguments: &[String]) -> Outcome {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["verify"] => verify(&root().join("fixtures")),
@@ -41,7 +41,7 @@ pub(crate) fn fixtures(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Every entry of the manifest has the digest that it names, and every file has an entry.
+/// Checks that every entry of the manifest has the right digest, and every file an entry.
 fn verify(folder: &Path) -> Outcome {
     let text = String::from_utf8(read(&folder.join(MANIFEST))?)
         .map_err(|error| format!("{MANIFEST}: {error}"))?;
@@ -81,8 +81,8 @@ fn verify(folder: &Path) -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
 }
 
-/// The digest of a folder, that of what `sha256sum` prints for its files in order of their paths;
-/// takes them out of `files`.
+/// The digest of a folder: that of the output of `sha256sum` for its files in order of their paths.
+/// Removes them from `files`.
 fn tree(
     folder: &Path,
     prefix: &str,
@@ -123,8 +123,8 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes every fixture again, in an environment of its own under `target`. Each script is told
-/// the folder of the fixtures, and where the program is that writes with zarrs.
+/// Regenerates every fixture, in an environment of its own under `target`. Each script is given the
+/// folder of the fixtures and the path of the program that writes by zarrs.
 fn regenerate() -> Outcome {
     let python = environment()?;
     let zarrs = zarrs_writer()?;
@@ -154,8 +154,8 @@ pub(crate) fn zarrs_writer() -> Result<PathBuf, String> {
     Ok(built.join("debug/zarrs-writer"))
 }
 
-/// The Python of a virtual environment that holds exactly what `requirements.txt` names. It is
-/// named after that file's digest, so that a changed requirement makes a new one.
+/// The Python of a virtual environment with exactly the packages of `requirements.txt`. Its name
+/// contains that file's digest, so a changed requirement makes a new one.
 pub(crate) fn environment() -> Result<PathBuf, String> {
     let requirements = root().join("xtask/fixtures/requirements.txt");
     let digest: String = hex(&read(&requirements)?).chars().take(12).collect();

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz [--minutes N] [TARGET...]`: the fuzz targets, each with its limits and its words.
+//! `cargo xtask fuzz [--minutes N] [TARGET...]`: the fuzz targets, with their limits and dictionary.
 //!
-//! Needs cargo-fuzz and a nightly compiler. Starts from `xtask/fuzz/seeds/TARGET`, which is kept, and
-//! goes on from `xtask/fuzz/corpus/TARGET`, which is not.
+//! Needs cargo-fuzz and a nightly compiler. Starts from `xtask/fuzz/seeds/TARGET`, which is in
+//! version control, and from `xtask/fuzz/corpus/TARGET`, which is not.
 
 use std::fs;
 use std::process::Command;
@@ -13,9 +13,9 @@ const FOLDER: &str = "xtask/fuzz";
 /// A program of the fuzz package.
 struct Target {
     name: &'static str,
-    /// The longest input in bytes; 0 leaves it to the fuzzer.
+    /// The longest input in bytes; 0 lets the fuzzer choose.
     longest: u32,
-    /// Whether inputs are documents, whose words the fuzzer may as well know.
+    /// Whether inputs are documents, for which the fuzzer gets a dictionary.
     json: bool,
 }
 
@@ -29,7 +29,7 @@ const TARGETS: &[Target] = &[
     Target { name: "store", longest: 8192, json: true },
 ];
 
-/// Runs the targets that are named, or all, one after the other; one minute each unless told otherwise.
+/// Runs the named targets, or all, one after the other; by default for one minute each.
 pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
     let usage = || {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
@@ -51,11 +51,11 @@ pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// An input that takes more memory or time than it may is found like one that panics.
+/// An input that exceeds a limit on memory or time is a finding, like one that panics.
 fn run(target: &Target, minutes: u64) -> Outcome {
     let corpus = format!("{FOLDER}/corpus/{}", target.name);
     fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
-    // Called by its name, as `CARGO` is that of this toolchain, which knows no `+nightly`.
+    // Called by name: `CARGO` is the binary of this toolchain, which does not accept `+nightly`.
     let mut command = Command::new("cargo");
     command.args(["+nightly", "fuzz", "run", "--fuzz-dir", FOLDER, target.name, &corpus]);
     let seeds = format!("{FOLDER}/seeds/{}", target.name);

@@ -1,12 +1,12 @@
-//! `cargo xtask interop [--count N] [--seed S]`: arrays back and forth between the command line and
-//! the peers, in the environment that also makes the fixtures; the result is `docs/interop.md`.
+//! `cargo xtask interop [--count N] [--seed S]`: exchanges arrays between the command line and other
+//! programs, in the environment that also makes the fixtures; the result is `docs/interop.md`.
 
 use std::process::Command;
 
 use crate::fixtures::{environment, zarrs_writer};
 use crate::run::{Outcome, cargo, root, step};
 
-/// Builds both ends and lets `xtask/interop/interop.py` do the rest.
+/// Builds both sides and runs `xtask/interop/interop.py`.
 pub(crate) fn interop(arguments: &[String]) -> Outcome {
     let python = environment()?;
     let zarrs = zarrs_writer()?;

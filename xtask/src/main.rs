@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use crate::run::Outcome;
 
-/// A command: its name, what follows it, what it does, and the function that does it.
+/// A command: its name, its description, and the function that runs it.
 struct Command {
     name: &'static str,
     about: &'static str,

@@ -15,7 +15,7 @@ use crate::run::{Outcome, output, read, root, write};
 const PAGE: &str = "docs/mutants.md";
 const EXPLAINED: &str = "xtask/mutants.txt";
 const CRATES: &[&str] = &["zarr-packbits", "zarr-grid", "zarr-view", "zarr-metadata"];
-/// About forty changes in each crate, an hour in all on two cores.
+/// About forty changes per crate, an hour in total on two cores.
 const SAMPLE: &str = "0/28";
 
 /// Tries the sample in each crate and writes the page; a survivor without a reason is an error.
@@ -94,7 +94,7 @@ fn is_sample(text: &str) -> bool {
         .unwrap_or_default()
 }
 
-/// File, change and reason of each line that is no comment.
+/// File, change and reason of each line that is not a comment.
 fn explained(text: &str) -> Result<Vec<(String, String, String)>, String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
@@ -116,14 +116,14 @@ fn try_out(name: &str, sample: &str) -> Outcome {
     eprintln!("── cargo mutants --package {name} --shard {sample}");
     let status = command.current_dir(root()).status();
     let status = status.map_err(|error| format!("could not start cargo mutants: {error}"))?;
-    // 2 and 3 stand for survivors and changes that do not end.
+    // 2 and 3 mean that changes survived or did not end.
     match status.code() {
         Some(0 | 2 | 3) => Ok(()),
         _ => Err(format!("cargo mutants --package {name} failed ({status})")),
     }
 }
 
-/// Where the outcomes for a crate are kept.
+/// The folder of the outcomes for a crate.
 fn folder(name: &str) -> String {
     format!("target/mutants/{name}")
 }
@@ -131,7 +131,7 @@ fn folder(name: &str) -> String {
 /// A file and what was changed in it.
 type Change = (String, String);
 
-/// What became of the changes that were tried in one crate.
+/// The outcomes of the changes that were tried in one crate.
 struct Outcomes {
     caught: Vec<Change>,
     missed: Vec<Change>,

@@ -1,7 +1,7 @@
 //! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`.
 //!
-//! A row is a line, and each other program a dot on it, at the time it took as a multiple of ours,
-//! on a scale of logarithms. What is left of the line at 1 was faster than we were.
+//! Each row is a line, and each other program a dot on it: its time as a multiple of ours, on a
+//! logarithmic scale. Programs left of the line at 1 were faster than we were.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,17 +15,17 @@ const FOLDER: &str = "docs/pictures";
 const COLOURS: &[&str] =
     &["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-/// Of the dots; the names of rows stand to the left of it.
+/// The width of the dots' area; the names of rows are to the left of it.
 const FIELD: f64 = 520.0;
-/// About the width of a letter.
+/// The approximate width of a letter.
 const LETTER: f64 = 6.7;
 const MARGIN: f64 = 24.0;
-/// Between a name and the dots.
+/// The gap between a name and the dots.
 const GAP: f64 = 10.0;
 const LINE: f64 = 18.0;
 const LEGEND: f64 = 22.0;
 
-/// Draws the charts, and removes those of tables that are no more.
+/// Draws the charts, and removes those of tables that no longer exist.
 pub(crate) fn plot(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask plot".to_owned());
@@ -46,7 +46,7 @@ pub(crate) fn plot(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// A scale of logarithms between two multiples.
+/// A logarithmic scale between two multiples.
 struct Scale {
     low: f64,
     high: f64,
@@ -55,7 +55,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// One that has room for every dot, and for the line at 1.
+    /// A scale that includes every dot and the line at 1.
     fn of(table: &Table) -> Self {
         let ratios = || table.rows.iter().flat_map(|row| row.relative().map(|(_, ratio)| ratio));
         let longest = table.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
@@ -71,7 +71,7 @@ impl Scale {
         self.left + part * FIELD
     }
 
-    /// Multiples worth a line: 1, 2 and 5 in each decade, or 1 alone where there are many decades.
+    /// Multiples with a grid line: 1, 2 and 5 in each decade, or only 1 if there are many decades.
     fn ticks(&self) -> Vec<f64> {
         let steps: &[f64] = if self.high / self.low < 300.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         (-4..=9)
@@ -104,7 +104,7 @@ fn chart(table: &Table) -> String {
         dot(&mut svg, x, y, at, role_of(table, who));
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 10.0, y + 4.0, escape(who));
     }
-    // What is faster than we are has a ground of its own.
+            // The area of faster programs has its own background.
     let one = scale.x(1.0);
     let _ = writeln!(
         svg,

@@ -2,13 +2,13 @@
 
 use crate::run::read;
 
-/// Where records, and the pages made of them, are kept.
+/// The folder of the records and of the pages made from them.
 pub(crate) const FOLDER: &str = "docs/bench";
 
 /// The records of the last run.
 pub(crate) const RECORDS: &str = "docs/bench/all.tsv";
 
-/// What a time is to ours.
+/// How a time relates to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Ours,
@@ -50,7 +50,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Those that took part beside us, in the order in which they appear.
+    /// The other programs, in the order in which they appear.
     pub(crate) fn others(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (time, _) in self.rows.iter().flat_map(Row::relative) {
@@ -61,7 +61,7 @@ impl Table {
         names
     }
 
-    /// What its chart is called.
+    /// The name of its chart.
     pub(crate) fn picture(&self) -> String {
         let words = self.name.split(|letter: char| !letter.is_ascii_alphanumeric());
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// What a task comes to: done, or a message for the person who called it.
+/// The result of a task: success, or a message for the caller.
 pub(crate) type Outcome = Result<(), String>;
 
-/// The crates that others build on, from the bottom to the top.
+/// The library crates, from the bottom to the top.
 pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-view",
     "zarr-packbits",
@@ -31,7 +31,7 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target folder.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -52,13 +52,13 @@ pub(crate) fn tracked() -> Result<Vec<String>, String> {
     Ok(list.lines().map(str::to_owned).collect())
 }
 
-/// Runs `cargo` with `arguments` and the given environment variables, says so, and reports failure.
+/// Runs `cargo` with `arguments` and the given environment variables, and reports failure.
 pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     step(Command::new(program).args(arguments).envs(environment.iter().copied()))
 }
 
-/// Runs one command from the root, with its command line before it and its seconds after it.
+/// Runs one command from the root; prints its command line before it and its duration after it.
 pub(crate) fn step(command: &mut Command) -> Outcome {
     let line = command_line(command);
     eprintln!("── {line}");
@@ -74,7 +74,7 @@ pub(crate) fn step(command: &mut Command) -> Outcome {
     Ok(())
 }
 
-/// Runs one command from the root and returns what it printed, or what it complained of.
+/// Runs one command from the root and returns its output, or its error output on failure.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let line = command_line(command);
     let found = command
@@ -87,7 +87,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// How many cores there are, and the processor's name.
+/// The number of cores, and the processor's name.
 pub(crate) fn processor() -> (usize, String) {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -11,10 +11,10 @@ const MANIFEST: &str = "xtask/peers/s3-server/Cargo.toml";
 const TARGET: &str = "xtask/peers/s3-server/target";
 
 /// Builds the server, starts it on an empty folder, and runs the tests of `zarr-array` that are
-/// ignored otherwise; with `--bench` the throughput beside a plain client instead.
+/// ignored otherwise; with `--bench` it measures the throughput and that of a plain client instead.
 ///
-/// `--quick` takes 20 rounds of concurrent writers in place of 100: with building the server, about
-/// a minute and a half on two cores. `--unlocked` starts the server without its locks: the tests must
+/// `--quick` runs 20 rounds of concurrent writers instead of 100: with building the server, about a
+/// minute and a half on two cores. `--unlocked` starts the server without its locks: the tests must
 /// then fail.
 pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
     let mut bench = false;
@@ -32,7 +32,7 @@ pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
             }
         }
     }
-    // For tests a server that is soon built; for measuring a fast one.
+    // Tests need a server that builds quickly; measurements need a fast one.
     let profile = if bench { "release" } else { "dev" };
     let build = ["build", "--profile", profile, "--locked", "--quiet", "--manifest-path", MANIFEST];
     cargo(&build, &[])?;
@@ -43,7 +43,7 @@ pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
     std::fs::create_dir_all(&bucket).map_err(|error| format!("{}: {error}", bucket.display()))?;
     let run = Run { bench, unlocked, rounds: if quick { "20" } else { "100" } };
     let outcome = with_server(&binary, &folder, &run);
-    // What is left is in the folder for temporary files.
+    // Anything left behind is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     outcome
 }
@@ -51,7 +51,7 @@ pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
 struct Run {
     bench: bool,
     unlocked: bool,
-    /// How often each of the concurrent writers writes.
+    /// The number of writes of each concurrent writer.
     rounds: &'static str,
 }
 
@@ -72,7 +72,7 @@ fn with_server(binary: &Path, folder: &Path, run: &Run) -> Outcome {
             ("AWS_REGION", "us-east-1"),
             ("AWS_ACCESS_KEY_ID", "test"),
             ("AWS_SECRET_ACCESS_KEY", "test-secret"),
-            // The machine may be busy, and a conditional put that timed out is not tried again.
+            // The machine may be busy, and a conditional put that timed out is not retried.
             ("AWS_TIMEOUT", "300 seconds"),
             ("ZARR_KIT_ROUNDS", run.rounds),
         ];

@@ -104,7 +104,7 @@ impl Size {
     }
 }
 
-/// Processor seconds of a build from nothing, as a user has it: without our own profile.
+/// Processor seconds of a clean build, as for a user: without our own profile.
 fn build(name: &str) -> Result<f64, String> {
     let folder = root().join("target/sizes");
     if folder.exists() {

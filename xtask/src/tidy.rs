@@ -1,11 +1,11 @@
-//! `cargo xtask tidy`: the repository's own rules, each a place where good habits slip.
+//! `cargo xtask tidy`: the repository's own rules.
 
 use std::fs;
 
 use crate::book;
 use crate::run::{Outcome, read, root, tracked};
 
-/// A source file longer than this has outgrown its purpose.
+/// The longest source file, in lines.
 const LONGEST: usize = 500;
 
 /// The places that may open `unsafe`, as in the design: packing kernels, copy kernels and the
@@ -17,7 +17,7 @@ const UNSAFE: &[&str] = &[
     "xtask/no-std/",
 ];
 
-/// Reports every broken rule, one a line.
+/// Reports every broken rule, one per line.
 pub(crate) fn tidy(_: &[String]) -> Outcome {
     let mut faults = Vec::new();
     let files = tracked()?;
@@ -67,7 +67,7 @@ fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
         returned_sources(path, text, faults);
     }
     for (number, line) in text.lines().enumerate() {
-        // Native-endian calls give other bytes on big-endian machines, which no test here runs on.
+        // Native-endian calls give other bytes on big-endian machines, where no test here runs.
         for call in ["from_ne_", "to_ne_"] {
             if line.contains(&format!("{call}bytes")) {
                 faults.push(format!("{path}:{}: native-endian call", number + 1));
@@ -76,7 +76,7 @@ fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// An error shows what is below it and does not return it, too (`docs/design/090-errors.md`):
+/// An error shows its cause and does not also return it (`docs/design/090-errors.md`):
 /// thiserror returns fields named `source` and those with an attribute, unless all is forwarded.
 fn returned_sources(path: &str, text: &str, faults: &mut Vec<String>) {
     let mut last = "";

@@ -1,8 +1,8 @@
-//! Prints the public API that a rustdoc JSON file describes, an item a line.
+//! Prints the public API that a rustdoc JSON file describes, one item per line.
 //!
-//! Called as `api FILE`. Left out is what follows from the rest or says nothing by itself:
-//! implementations for every type, of `Send` and its like, derived ones, and the headers of inherent
-//! implementations. That a type implements a trait by hand stays.
+//! Called as `api FILE`. It leaves out blanket implementations, those of auto traits such as `Send`,
+//! derived ones, and the headers of inherent implementations. Handwritten trait implementations are
+//! listed.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,6 @@
-//! Builds `docs/` with mdBook, and fails on a dead link in what was built.
+//! Builds `docs/` with mdBook, and fails on a dead link in the output.
 //!
-//! Files outside of `docs` that pages link to become pages too. Links to other hosts are not
-//! followed.
+//! Files outside `docs` that pages link to become pages too. Links to other hosts are not followed.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +14,7 @@ use std::process::ExitCode;
 
 use mdbook_driver::MDBook;
 
-/// Pages that mdBook makes of others, whose links it repeats from another place.
+/// Pages that mdBook makes from others, with links that are relative to another place.
 const REPEATED: [&str; 3] = ["print.html", "toc.html", "404.html"];
 
 fn main() -> ExitCode {
@@ -52,7 +51,7 @@ fn run() -> Result<Vec<String>, Box<dyn Error>> {
     Ok(dead)
 }
 
-/// What a page links to, and where one can link to in it.
+/// A page's links, and its anchors.
 struct Page {
     links: BTreeSet<String>,
     anchors: BTreeSet<String>,
@@ -81,7 +80,7 @@ impl Page {
     }
 }
 
-/// The values of an attribute, wherever it stands.
+/// All values of an attribute.
 fn values<'h>(html: &'h str, name: &str) -> impl Iterator<Item = String> + use<'h> {
     let start = format!(" {name}=\"");
     let found: Vec<&str> = html.split(&start).skip(1).collect();
@@ -99,7 +98,7 @@ fn is_alive(page: &Path, link: &str, book: &Path, pages: &BTreeMap<PathBuf, Page
     };
     match pages.get(&target) {
         Some(target) => anchor.is_empty() || target.anchors.contains(anchor),
-        // Beyond the book there is nothing once it is published.
+        // Nothing outside the book is published with it.
         None => target.starts_with(book) && target.exists(),
     }
 }

@@ -1,7 +1,7 @@
-//! Files of the repository that pages link to, as pages of the book: wherever the book is
-//! published, its links lead somewhere.
+//! Adds files of the repository that pages link to as pages of the book, so that its links work
+//! wherever it is published.
 //!
-//! A link whose words are the name of a function leads to that function.
+//! A link whose text is the name of a function points to that function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,7 +13,7 @@ use crate::{Page, normal};
 /// The folder of the book that the files are in.
 const FOLDER: &str = "source";
 
-/// Rewrites the links of all pages that leave the book, and makes the pages that they lead to.
+/// Rewrites all links that leave the book, and makes the pages that they point to.
 pub(crate) fn bring_in(root: &Path, book: &Path) -> Result<(), Box<dyn Error>> {
     let mut wanted: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     for page in Page::all(book)?.keys() {
@@ -32,7 +32,7 @@ pub(crate) fn bring_in(root: &Path, book: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where the page of a file is.
+/// The path of a file's page.
 fn page_of(book: &Path, file: &Path) -> PathBuf {
     let mut name = book.join(FOLDER).join(file).into_os_string();
     name.push(".html");
@@ -91,7 +91,7 @@ fn declares(source: &str, function: &str) -> bool {
     source.lines().any(|line| function_of(line) == Some(function))
 }
 
-/// The function that begins in a line.
+/// The function that a line declares.
 fn function_of(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("fn ")?;
     let is_first = before.split_whitespace().all(|word| word.starts_with("pub") || word == "const");
@@ -99,7 +99,7 @@ fn function_of(line: &str) -> Option<&str> {
     is_first.then(|| after.get(..end)).flatten()
 }
 
-/// The way from a folder to a file.
+/// The relative path from a folder to a file.
 fn relative(folder: &Path, file: &Path) -> String {
     let common = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(common).map(|_| "..".to_owned());
