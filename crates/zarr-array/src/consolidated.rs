@@ -9,14 +9,14 @@ use crate::error::ArrayError;
 use crate::node::{self, Node};
 use crate::store::Prefix;
 
-/// What a group's consolidated metadata says of a part of what lies below the group.
+/// A group's consolidated metadata for a part of the hierarchy below it.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// Each document by its path below the group that has the metadata.
     nodes: Arc<BTreeMap<String, Result<NodeMetadata, MetadataError>>>,
     /// The document that has the metadata, for messages.
     key: Arc<str>,
-    /// What the paths of this part begin with: nothing, or a path and a slash.
+    /// The prefix of this part's paths: empty, or a path and a slash.
     below: String,
 }
 
@@ -26,7 +26,7 @@ impl Snapshot {
         let consolidated = group.consolidated_metadata()?;
         let mut nodes = BTreeMap::new();
         for (path, node) in consolidated.nodes() {
-            // What is no path of a node is nothing that anybody could ask for.
+            // A name that is not a node's path can never be looked up.
             if prefix.join(path).is_ok() {
                 nodes.insert(path.to_owned(), node);
             }
@@ -54,7 +54,7 @@ impl Snapshot {
         })
     }
 
-    /// Names of the nodes directly in this part, sorted.
+    /// Names of the direct members of this part, sorted.
     pub(crate) fn children(&self) -> Vec<String> {
         self.nodes
             .range(self.below.clone()..)

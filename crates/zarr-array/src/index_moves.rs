@@ -1,23 +1,23 @@
-//! Elements moved one by one, where a list of indices says from where to where on each axis.
+//! Moves elements one by one, by a list of source and target indices per axis.
 //!
-//! Views cannot say that: a list has no stride. What follows each other on both sides is still
-//! moved in one go.
+//! Views cannot express this: a list has no stride. Elements that are contiguous on both sides are
+//! still moved together.
 
-/// From which index of the source to which of the target.
+/// An index of the source and one of the target.
 pub(crate) type Pair = (usize, usize);
 
-/// Moves between two buffers of elements in C order: on each axis a list of pairs; all pairs of all
-/// axes meet. Where several moves have one target, the last in C order of the pairs stays.
+/// Moves between two buffers of elements in C order: the product of one list of pairs per axis. If
+/// several moves have the same target, the last in C order of the pairs wins.
 pub(crate) struct IndexMoves {
-    /// On each axis but the last, distances in bytes from the start of source and target.
+    /// For each axis but the last, distances in bytes from the start of source and target.
     outer: Vec<Vec<Pair>>,
-    /// The last axis: the same, and how many bytes move in one go.
+    /// The last axis: the same, and the number of bytes moved together.
     runs: Vec<(Pair, usize)>,
 }
 
 impl IndexMoves {
     /// The moves of elements of `size` bytes between buffers of these shapes. Each has one entry
-    /// an axis.
+    /// per axis.
     pub(crate) fn new(
         pairs: &[Vec<Pair>],
         source: &[usize],
@@ -59,7 +59,7 @@ impl IndexMoves {
         Self { outer, runs }
     }
 
-    /// Moves the elements. What would lie outside of either buffer is left out.
+    /// Moves the elements. Moves outside either buffer are skipped.
     pub(crate) fn run(&self, source: &[u8], target: &mut [u8]) {
         self.axis(0, source, target);
     }
@@ -79,7 +79,7 @@ impl IndexMoves {
             let target = target.get_mut(to..to.saturating_add(length));
             if let (Some(source), Some(target)) = (source, target) {
                 match length {
-                    // A copy of a length that is known is no call.
+                    // A copy of a constant length needs no call.
                     1 => copy::<1>(source, target),
                     2 => copy::<2>(source, target),
                     4 => copy::<4>(source, target),

@@ -1,4 +1,4 @@
-//! Work shared between threads: numbered items, taken in order, until done or one fails.
+//! Divides numbered items between threads, which take them in order until all are done or one fails.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `work` with ranges that make up `0..items`, on up to `threads` threads, this one among
-/// them; each thread has a state of its own.
+/// Calls `work` with ranges that make up `0..items`, on up to `threads` threads including this one;
+/// each thread has its own state.
 ///
-/// After the first error no new range is begun, and that error is returned.
+/// After the first error no new range begins, and that error is returned.
 pub(crate) fn for_each<S, E: Send>(
     items: u64,
     threads: NonZeroUsize,
@@ -20,8 +20,8 @@ pub(crate) fn for_each<S, E: Send>(
     if threads <= 1 {
         return if items == 0 { Ok(()) } else { work(&mut state(), 0..items) };
     }
-    // Few items a range, so that threads end together; several, where there are very many: what
-    // threads write beside each other is then mostly apart.
+    // Few items per range, so that threads end together; several if there are very many items, so
+    // that threads mostly write to separate places.
     let batch = (items / threads / 64).clamp(1, 1024);
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);

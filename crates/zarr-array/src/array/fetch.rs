@@ -10,20 +10,20 @@ use crate::error::ArrayError;
 use crate::store::{Key, ObjectMeta, StoreError, Version};
 use crate::transfer::Part;
 
-/// How often a chunk is read again that is replaced while it is read.
+/// How often a read of a chunk is repeated if the chunk is replaced meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
-/// After so many attempts to read parts of a chunk that others go on replacing, all of it is read in
-/// one request, which sees one version whatever they do.
+/// After so many attempts to read parts of a chunk that others keep replacing, all of it is read in
+/// one request, which always sees one version.
 const RANGED_ATTEMPTS: u32 = 4;
 
 /// A part of a chunk on its way from the store into the caller's elements.
 ///
-/// It reads one object throughout: if the object is replaced between two requests, or is no longer
-/// the shard whose index was kept, all begins anew.
+/// It reads one version of the object: if the object is replaced between two requests, or is no
+/// longer the shard whose index was cached, the read starts again.
 ///
-/// It borrows nothing but its codec, and that only if `C` is a reference: so that it can wait on
-/// one thread and decode on another. Each call is given the same array and part.
+/// It borrows only its codec, and that only if `C` is a reference, so it can wait on one thread and
+/// decode on another. Each call must be given the same array and part.
 pub(super) struct Fetch<C> {
     pub(super) key: Key,
     codec: C,
@@ -48,13 +48,12 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         Self { key, codec, reader, version, attempts: 0, done: false }
     }
 
-    /// What is needed next of the chunk's object.
+    /// The bytes of the chunk's object that are needed next.
     pub(super) fn need(&self) -> Need<'_> {
         if self.done { Need::Nothing } else { self.reader.need() }
     }
 
-    /// Takes the store's answer: what was found out about the object, and the `bytes` that were
-    /// needed.
+    /// Takes the store's answer: the object's size and version, and the needed `bytes`.
     pub(super) fn supply(
         &mut self,
         array: &Array,
@@ -65,7 +64,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         scratch: &mut Scratch,
     ) -> Result<(), ArrayError> {
         match found {
-            // By an index that is no longer the shard's, ranges may lead anywhere.
+            // The ranges of an outdated index may be anywhere.
             Err(StoreError::Range { .. }) if self.version.is_some() => {
                 return self.restart(array, part, out.view());
             }
@@ -94,7 +93,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         Ok(())
     }
 
-    /// Begins anew, for elements of this `view`.
+    /// Starts again, for elements of this `view`.
     fn restart(&mut self, array: &Array, part: &Part<'_>, view: &View) -> Result<(), ArrayError> {
         self.forget_index(array, part);
         self.attempts = self.attempts.saturating_add(1);

@@ -1,4 +1,4 @@
-//! Shard indices that have been read, within a limit.
+//! A cache of shard indices, within a limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,20 +7,20 @@ use zarr_codec::ShardIndex;
 
 use crate::store::Version;
 
-/// Bytes of indices that an array keeps.
+/// Bytes of indices that an array caches.
 const LIMIT: usize = 32 << 20;
 
-/// An index, and the version of the shard that it is of.
+/// An index, and the version of its shard.
 #[derive(Clone, Debug)]
 pub(super) struct Cached {
     pub(super) index: Arc<ShardIndex>,
     pub(super) version: Option<Version>,
 }
 
-/// Indices by the shard's number. A shard that has changed has another version, which every read
-/// of it shows, so that nothing is read by an index that is not its own: as far as the store tells
-/// versions apart, which is to the tick of a clock for files that are replaced by others of the
-/// same length and inode.
+/// Indices by the shard's number. A changed shard has another version, which every read of it
+/// returns, so no shard is read with another version's index, as far as the store can distinguish
+/// versions: files that are replaced by others of the same length and inode differ in their time,
+/// to the resolution of the clock.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
     kept: Mutex<Kept>,

@@ -1,4 +1,4 @@
-//! Which chunks are stored.
+//! Lists the stored chunks.
 
 use std::ops::ControlFlow;
 
@@ -18,13 +18,13 @@ pub struct StoredChunk {
 }
 
 impl Array {
-    /// Calls `visit` with every chunk in the store, in unspecified order, until it breaks off.
+    /// Calls `visit` with every chunk in the store, in unspecified order, until it breaks.
     ///
-    /// Lists the store, so that time follows what is stored and not the size of the grid. Keys
-    /// that are no chunk's are passed over.
+    /// Lists the store, so the time depends on the number of objects, not on the size of the grid.
+    /// Keys that belong to no chunk are skipped.
     ///
     /// # Errors
-    /// What the store says.
+    /// [`ArrayError::Store`] if the store cannot be listed.
     ///
     /// # Examples
     /// ```

@@ -10,22 +10,22 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that elements of some data types can be taken as.
+/// A Rust type for the elements of some data types.
 ///
-/// Sealed: implemented for the integers, `f32`, `f64` and `bool`. Types of less than eight bits
-/// are taken as `i8` and `u8`.
+/// Sealed: implemented for the integers, `f32`, `f64` and `bool`. `i8` and `u8` also take types of
+/// fewer than eight bits.
 pub trait Element: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The Rust type's name, for messages.
     const NAME: &'static str;
 
-    /// Whether elements of `data_type` can be taken as this type without loss.
+    /// Whether this type can hold elements of `data_type` without loss.
     fn matches(data_type: &DataType) -> bool;
 
-    /// The elements of `bytes`, which is whole elements in memory's form.
+    /// The elements of `bytes`, which are whole elements in in-memory form.
     #[doc(hidden)]
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 
-    /// Appends elements in memory's form to `out`.
+    /// Appends elements in in-memory form to `out`.
     #[doc(hidden)]
     fn extend_bytes(elements: &[Self], out: &mut Vec<u8>);
 }
@@ -123,7 +123,7 @@ impl Array {
         self.write(region, &self.bytes_of(elements)?)
     }
 
-    /// The bytes of elements, if they are of the array's type.
+    /// The bytes of elements, if they have the array's type.
     pub(crate) fn bytes_of<T: Element>(&self, elements: &[T]) -> Result<Vec<u8>, ArrayError> {
         self.check_type::<T>()?;
         let mut bytes = Vec::new();

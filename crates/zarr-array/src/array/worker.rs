@@ -1,5 +1,5 @@
-//! What a thread keeps from chunk to chunk, so that a chunk costs it no memory of its own and no lock
-//! that others wait for.
+//! What a thread keeps from chunk to chunk, so that a chunk needs no allocation and no contended
+//! lock.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::error::ArrayError;
 use crate::store::{Key, KeyError};
 use crate::transfer::narrow;
 
-/// How many codecs a thread has at hand, where chunks have several shapes.
+/// The number of codecs that a thread caches if chunks have several shapes.
 const CODECS: usize = 1 << u8::BITS;
 
-/// A thread at work on the chunks of an array.
+/// A thread's state while it works on the chunks of an array.
 pub(super) struct Worker<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) codecs: Codecs<'a>,
@@ -25,7 +25,7 @@ impl<'a> Worker<'a> {
         Self::with_buffers(array, Buffers::default())
     }
 
-    /// One that goes on with the memory of another.
+    /// A worker that reuses the memory of another.
     pub(super) fn with_buffers(array: &'a Array, buffers: Buffers) -> Self {
         let keys = Keys { array, key: None };
         let codecs = Codecs { array, kept: Vec::new() };
@@ -33,14 +33,14 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Memory that is used again from chunk to chunk.
+/// Memory that is reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Buffers {
     pub(super) encoded: Vec<u8>,
     pub(super) scratch: Scratch,
 }
 
-/// The keys of chunks, one at a time, each in the memory of the one before.
+/// The keys of chunks, one at a time, each reusing the memory of the previous one.
 pub(super) struct Keys<'a> {
     array: &'a Array,
     key: Option<Key>,
@@ -60,10 +60,10 @@ impl Keys<'_> {
     }
 }
 
-/// The codecs that a thread has used, by the shapes of their chunks.
+/// The codecs that a thread has used, by chunk shape.
 pub(super) struct Codecs<'a> {
     array: &'a Array,
-    /// The last one; from the second shape on, the last one for each hash of a shape.
+    /// The last codec; from the second shape on, the last one per hash of a shape.
     kept: Vec<Option<Arc<ChunkCodec>>>,
 }
 
@@ -89,9 +89,9 @@ impl Codecs<'_> {
     }
 }
 
-/// Where among so many the codec of a shape is kept.
+/// The slot for a shape's codec, among the given number.
 fn place(chunk_shape: &[u64], places: usize) -> usize {
-    // The golden ratio in 64 bits spreads numbers that are close together over the highest bits.
+    // The golden ratio in 64 bits spreads close numbers over the highest bits.
     let spread = |hash: u64, edge: &u64| (hash ^ edge).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let [highest, ..] = chunk_shape.iter().fold(0, spread).to_be_bytes();
     usize::from(highest).checked_rem(places).unwrap_or(0)
@@ -139,7 +139,7 @@ mod tests {
                         assert_eq!(key, array.prefix().key(&relative).unwrap());
                         kept.push((chunk, key));
                     }
-                    // What somebody keeps stays as it was.
+                    // Keys that a caller keeps do not change.
                     for (chunk, key) in kept {
                         assert_eq!(key, array.chunk_key(&chunk).unwrap());
                     }
@@ -162,7 +162,7 @@ mod tests {
     fn each_shape_has_its_own_codec() {
         let array = array(r#"{"name": "default"}"#, "");
         let mut codecs = Worker::new(&array).codecs;
-        // More shapes than places, twice.
+        // More shapes than slots, twice.
         for edges in (1..400_u64).chain(1..400) {
             let codec = codecs.of(&[edges, 400 - edges]).unwrap();
             assert_eq!(codec.shape(), [narrow(edges), narrow(400 - edges)]);

@@ -1,4 +1,4 @@
-//! Nodes that go.
+//! Deleting nodes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -7,22 +7,23 @@ use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, Prefix, Store, remove};
 
-/// Deletes the node at `prefix` and all below it.
+/// Deletes the node at `prefix` and everything below it.
 ///
 /// # Steps
-/// 1. All objects below `prefix` are listed, and the documents among them removed: first the node's
-///    own, from which on it is no node for any reader, and those of groups before those in them.
-/// 2. All other objects are removed, in no particular order.
+/// 1. Lists all objects below `prefix`, and removes the documents among them: first the node's own,
+///    after which no reader sees a node, and those of groups before those of their members.
+/// 2. Removes all other objects, in no particular order.
 ///
-/// Each node is thus there with all its chunks, or not at all. Whatever ends it leaves objects that
-/// `check` names as stray, among them, if it was ended before 2, whole nodes in no group; calling
-/// again removes them, and until then no array can be [created](crate::Array::create) in the place
-/// of one, which would show its chunks as its own.
+/// So each node exists with all its chunks, or not at all. An interruption leaves objects that
+/// `check` names as stray; before step 2 these can be whole nodes in no group. Calling again removes
+/// them. Until then no array can be [created](crate::Array::create) in the place of one, since it
+/// would take the old chunks as its own.
 ///
-/// Symbolic links of a local store are removed, what they lead to stays: at `prefix` too.
+/// Symbolic links of a local store are removed, also at `prefix`; their targets stay.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] if there is nothing at all below `prefix`; what the store says.
+/// [`ArrayError::NotFound`] if there is nothing below `prefix`; [`ArrayError::Store`] if the store
+/// fails.
 ///
 /// # Examples
 /// ```
@@ -54,7 +55,7 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     Ok(store.delete_prefix(prefix)?)
 }
 
-/// The documents of a node and of those below it, each before those further down.
+/// The documents of a node and of all nodes below it, parents first.
 pub(crate) fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
     let mut documents = Vec::new();
     store.list_own(prefix, &mut |key| {

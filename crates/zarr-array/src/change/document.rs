@@ -7,25 +7,25 @@ use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, LockGuard, LockScope, PutOutcome, StoreError, UpdatePolicy, Version};
 
-/// What a change writes besides the document.
+/// The objects that a change writes besides the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Nothing: a conditional put keeps others out, where locks do not.
+    /// None: a conditional put excludes others if locks do not.
     Document,
     /// Chunks, which no conditional put of the document protects.
     Chunks,
 }
 
-/// The document of an array, read again and kept from other changes until this is dropped.
+/// The document of an array, read again and locked against other changes until this is dropped.
 ///
 /// The lock of the document is taken before the lock of any chunk, and never while one is held, so
-/// that no two changes wait for each other.
+/// no two changes deadlock.
 pub(super) struct Document<'a> {
     array: &'a Array,
     key: Key,
     /// The document as it is stored.
     current: ArrayMetadata,
-    /// What a conditional put is to expect; `None` under a lock that all processes heed.
+    /// What a conditional put must expect; `None` under a lock that works between processes.
     expected: Option<Version>,
     _guard: LockGuard,
 }
@@ -55,7 +55,7 @@ impl<'a> Document<'a> {
         else {
             return Err(ArrayError::NotArray { path: path() });
         };
-        // Others may have changed the attributes, which no chunk depends on, and nothing else.
+        // Others may have changed only the attributes, which no chunk depends on.
         let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}");
         if bare(&current).map_err(wrong)? != bare(array.metadata()).map_err(wrong)? {
             return Err(ArrayError::Stale { path: path() });
@@ -72,7 +72,7 @@ impl<'a> Document<'a> {
         &self.key
     }
 
-    /// Writes the new document, unless it says what the old one does.
+    /// Writes the new document, unless it equals the old one.
     pub(super) fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
         let text = metadata.to_json();
         if text == self.current.to_json() {

@@ -1,4 +1,4 @@
-//! Changes of arrays and groups that are there: another shape, more elements, other attributes.
+//! Changes of existing arrays and groups: another shape, more elements, other attributes.
 
 mod append;
 mod attributes;

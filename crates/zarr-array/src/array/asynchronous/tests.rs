@@ -1,4 +1,4 @@
-//! What can be seen only by whoever holds the decoding threads.
+//! Tests that must hold the decoding threads.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
@@ -13,7 +13,7 @@ use zarr_metadata::ArrayMetadata;
 use super::*;
 use crate::store::{ByteRange, Key, MemoryStore, ObjectMeta, Prefix, Store, StoreFuture};
 
-/// Answers at once, and counts how often.
+/// Answers at once, and counts its answers.
 #[derive(Debug, Default)]
 struct Ready {
     store: MemoryStore,
@@ -48,7 +48,7 @@ impl AsyncStore for Ready {
     }
 }
 
-/// All threads of both pools, kept from working until this is dropped.
+/// Blocks all threads of both pools until it is dropped.
 struct Busy {
     state: Arc<(Mutex<(usize, bool)>, Condvar)>,
     tasks: Vec<Pin<Box<dyn Future<Output = std::io::Result<()>>>>>,
@@ -57,7 +57,7 @@ struct Busy {
 
 impl Busy {
     fn new() -> Self {
-        /// Two tests that had half of the threads each would wait for each other.
+        /// Two tests with half of the threads each would deadlock.
         static ONLY: Mutex<()> = Mutex::new(());
         let only = ONLY.lock().unwrap_or_else(PoisonError::into_inner);
         let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
@@ -98,7 +98,7 @@ fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// On an executor that knows nothing of anything.
+/// Runs a future on a minimal executor.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(thread::Thread);
     impl std::task::Wake for Unpark {
@@ -142,7 +142,7 @@ fn the_poller_only_asks_while_others_decode() {
         let region = Region::from(0..100);
         let mut read = pin!(array.read_from(face.clone(), &region, vec![0; 100]));
         for _ in 0..3 {
-            // Four answers are there, and more would be: but nobody decodes, nor does this thread.
+            // Four answers have come, and no more are requested, as no thread decodes.
             assert!(poll(read.as_mut()).is_pending());
             assert_eq!(face.requests.load(Ordering::SeqCst), 4);
         }
@@ -165,7 +165,7 @@ fn a_dropped_read_leaves_nothing_behind() {
     drop((read, other));
     busy.release();
     drop(array);
-    // What was to be decoded has gone as soon as a thread comes to it.
+    // Cancelled decoding is gone when a thread gets to it.
     while shared.strong_count() > 0 {
         thread::yield_now();
     }
