@@ -104,7 +104,7 @@ fn chart(table: &Table) -> String {
         dot(&mut svg, x, y, at, role_of(table, who));
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 10.0, y + 4.0, escape(who));
     }
-            // The area of faster programs has its own background.
+    // The area of faster programs has its own background.
     let one = scale.x(1.0);
     let _ = writeln!(
         svg,

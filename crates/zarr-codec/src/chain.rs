@@ -37,7 +37,7 @@ use crate::symbolic::{AxisEdges, Shape};
 /// let metadata = ArrayMetadata::from_json(document)?;
 /// let edges = [AxisEdges::of([31, 28])];
 /// let chain = Chain::bind(metadata.codecs(), metadata.data_type(), &edges)?;
-/// // Thirty-one booleans are four bytes, with one bit of padding.
+/// // Thirty-one booleans are four bytes, one bit of them padding.
 /// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
