@@ -1,5 +1,7 @@
 //! Elements in memory: little-endian, one byte per component for sub-byte types.
 
+use core::num::NonZeroUsize;
+
 use zarr_metadata::DataType;
 use zarr_view::Element;
 
@@ -9,6 +11,8 @@ use crate::error::{ChainErrorKind, ChunkErrorKind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementType {
     pub(crate) name: String,
+    /// Bytes of an element.
+    size: NonZeroUsize,
     /// Bytes of a component in memory.
     pub(crate) component_size: usize,
     /// Components of an element: 2 for complex types.
@@ -29,8 +33,13 @@ impl ElementType {
         let Some(layout) = data_type.layout() else {
             return Err(ChainErrorKind::DataType { data_type: name });
         };
+        let size = layout.component_size.saturating_mul(layout.components);
+        let Some(size) = NonZeroUsize::new(size) else {
+            return Err(ChainErrorKind::DataType { data_type: name });
+        };
         Ok(Self {
             name,
+            size,
             component_size: layout.component_size,
             components: layout.components,
             component_bits: layout.component_bits,
@@ -42,12 +51,12 @@ impl ElementType {
 
     /// Bytes of one element.
     pub(crate) fn size(&self) -> usize {
-        self.component_size.saturating_mul(self.components)
+        self.size.get()
     }
 
     /// How the elements move between leaf and memory.
     pub(crate) fn moved(&self, swapped: bool) -> Element {
-        let plain = Element::new(self.size());
+        let plain = Element::new(self.size);
         if swapped {
             Element::swapped_in_units(self.size(), self.swap_unit).unwrap_or(plain)
         } else {

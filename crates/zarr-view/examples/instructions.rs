@@ -26,7 +26,7 @@ fn main() {
             "plain" => black_box(&permuted).reshape(black_box(&[6, 2, 4, 40])),
             "masked" => black_box(&masked).reshape(black_box(&[3, 4, 24, 10])),
             "none" => black_box(&permuted).reshape(black_box(&[48, 2, 2, 10])),
-            "compose" => black_box(&outer).compose(black_box(&permuted)),
+            "compose" => black_box(&outer).compose_over(black_box(&permuted)),
             other => {
                 eprintln!("unknown operation {other:?}: plain, masked, none, compose");
                 return;

@@ -130,8 +130,10 @@ pub enum CopyError {
         /// Bytes given.
         found: usize,
     },
-    /// An element size of zero, or a swap unit that does not divide it.
-    #[error("an element of {size} bytes cannot be swapped in units of {unit} bytes")]
+    /// An element or a unit of zero bytes, or a unit that does not divide the element.
+    #[error(
+        "element of {size} bytes in units of {unit}: sizes above 0 are allowed, and units that divide them"
+    )]
     Element {
         /// The size of an element in bytes.
         size: usize,
@@ -165,18 +167,6 @@ pub enum CopyError {
         cut: usize,
         /// Size of the axis.
         size: usize,
-    },
-    /// A range of elements is not within the view, or its buffer has another length.
-    #[error("elements {start}..{end} of {elements} in a buffer of {bytes} bytes")]
-    Run {
-        /// First element.
-        start: usize,
-        /// One past the last element.
-        end: usize,
-        /// Elements of the view.
-        elements: usize,
-        /// Length of the contiguous buffer.
-        bytes: usize,
     },
     /// A plan was run on an output whose view it was not made for.
     #[error("the plan was made for a destination of another shape, strides or mask")]

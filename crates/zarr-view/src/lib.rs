@@ -14,7 +14,7 @@
 //! let from = View::contiguous(&[3, 2])?.permute(&[1, 0])?;
 //! let to = View::contiguous(&[2, 3])?;
 //! let mut wanted = [0; 12];
-//! copy(&from, &stored, &to, &mut wanted, Element::swapped(2), &[])?;
+//! copy(&from, &stored, &to, &mut wanted, Element::swapped_in_units(2, 2)?, &[])?;
 //! assert_eq!(wanted, [1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -39,20 +39,19 @@ extern crate alloc;
 
 mod copy;
 mod error;
+mod runs;
 mod stack;
 mod view;
-mod walk;
 
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput, copy,
-    copy_in_order, gather, scatter, zeroed,
+    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput, copy, zeroed,
 };
 pub use error::{CopyError, ViewError};
+pub use runs::{Run, Runs};
 pub use stack::ViewStack;
-pub use view::{Merge, View, common_shape};
-pub use walk::{Run, Runs};
+pub use view::{View, common_shape};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -1,7 +1,5 @@
 //! Views on views, for what no single view expresses.
 
-use core::ops::Range;
-
 use smallvec::{SmallVec, smallvec};
 
 use crate::ViewError;
@@ -10,7 +8,7 @@ use crate::view::{View, unravel};
 /// A chain of views in which each reads the C-order elements of the one below; the lowest reads
 /// the buffer.
 ///
-/// Every operation works on the uppermost view. [`reshape`](ViewStack::reshape) always succeeds:
+/// Operations work on the uppermost view, by [`apply`](ViewStack::apply). [`reshape`](ViewStack::reshape) always succeeds:
 /// where no single view will do, a contiguous view of the new shape is put on top. After each
 /// operation the two uppermost views become one whenever a single view can hold both.
 ///
@@ -22,7 +20,7 @@ use crate::view::{View, unravel};
 /// stack.reshape(&[6])?; // 0 3 1 4 2 5
 /// assert_eq!(stack.views().len(), 2);
 /// assert_eq!(stack.position(&[1]), Some(3));
-/// stack.shrink(&[2..4])?; // 1 4: a single view again
+/// stack.apply(|top| top.shrink(&[2..4]))?; // 1 4: a single view again
 /// assert_eq!(stack.views(), [View::new(&[2], &[3], 1)?]);
 /// # Ok::<(), zarr_view::ViewError>(())
 /// ```
@@ -82,21 +80,9 @@ impl ViewStack {
     /// # Errors
     /// [`ViewError::Outer`] if it reaches past them; the stack is unchanged then.
     pub fn push(&mut self, view: View) -> Result<(), ViewError> {
-        let (reach, elements) = (view.span().end, self.top().len());
-        if reach > elements {
-            return Err(ViewError::Outer { position: reach - 1, elements });
-        }
+        check_reach(&view, self.top())?;
         self.views.push(view);
         self.collapse()
-    }
-
-    /// See [`View::permute`].
-    ///
-    /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn permute(&mut self, order: &[usize]) -> Result<(), ViewError> {
-        let top = self.top().permute(order)?;
-        self.replace(top)
     }
 
     /// Presents the same elements, in C order, in another shape.
@@ -112,54 +98,19 @@ impl ViewStack {
         }
     }
 
-    /// See [`View::expand`].
+    /// Applies an operation to the uppermost view: `stack.apply(|top| top.permute(order))`.
     ///
     /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn expand(&mut self, shape: &[usize]) -> Result<(), ViewError> {
-        let top = self.top().expand(shape)?;
-        self.replace(top)
-    }
-
-    /// See [`View::flip`].
-    ///
-    /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn flip(&mut self, axis: usize) -> Result<(), ViewError> {
-        let top = self.top().flip(axis)?;
-        self.replace(top)
-    }
-
-    /// See [`View::shrink`].
-    ///
-    /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn shrink(&mut self, ranges: &[Range<usize>]) -> Result<(), ViewError> {
-        let top = self.top().shrink(ranges)?;
-        self.replace(top)
-    }
-
-    /// See [`View::pad`].
-    ///
-    /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<(), ViewError> {
-        let top = self.top().pad(margins)?;
-        self.replace(top)
-    }
-
-    /// See [`View::slice`].
-    ///
-    /// # Errors
-    /// As there; the stack is unchanged then.
-    pub fn slice(
+    /// Those of the operation, and [`ViewError::Outer`] if its result reaches past the elements below.
+    /// The stack is unchanged then.
+    pub fn apply(
         &mut self,
-        axis: usize,
-        start: usize,
-        step: isize,
-        count: usize,
+        operation: impl FnOnce(&View) -> Result<View, ViewError>,
     ) -> Result<(), ViewError> {
-        let top = self.top().slice(axis, start, step, count)?;
+        let top = operation(self.top())?;
+        if let [.., below, _] = self.views.as_slice() {
+            check_reach(&top, below)?;
+        }
         self.replace(top)
     }
 
@@ -172,7 +123,7 @@ impl ViewStack {
     /// Merges the uppermost views as long as one can hold two.
     fn collapse(&mut self) -> Result<(), ViewError> {
         while let [.., inner, outer] = self.views.as_slice() {
-            match outer.compose(inner) {
+            match outer.compose_over(inner) {
                 Ok(Some(view)) => {
                     self.views.pop();
                     self.views.pop();
@@ -183,6 +134,15 @@ impl ViewStack {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a view that reaches past the elements of the one below it.
+fn check_reach(view: &View, below: &View) -> Result<(), ViewError> {
+    let (reach, elements) = (view.span().end, below.len());
+    match reach.checked_sub(1) {
+        Some(position) if reach > elements => Err(ViewError::Outer { position, elements }),
+        _ => Ok(()),
     }
 }
 

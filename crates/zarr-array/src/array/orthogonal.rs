@@ -2,7 +2,7 @@
 
 use zarr_codec::{Order, Slice};
 use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
-use zarr_view::{CopyError, Element, Output, View};
+use zarr_view::{CopyError, Output, View};
 
 use super::Array;
 use super::worker::Worker;
@@ -158,7 +158,7 @@ impl Array {
                 let gathered = room(gathered, length)?;
                 IndexMoves::new(&picks, &shape, &counts, size).run(around, gathered);
                 let view = View::contiguous(&counts).map_err(CopyError::from)?;
-                place.copy_from(&view, gathered, Element::new(size), &[])?;
+                place.copy_from(&view, gathered, place.element(), &[])?;
             }
             Ok(())
         })

@@ -127,7 +127,14 @@ impl Array {
                 Ok(Some(mut decoded)) => {
                     let (whole, bytes) = decoded.parts_mut();
                     let target = sliced(whole, part.in_chunk)?;
-                    copy(view, elements, &target, bytes, Element::new(self.element_size()), &[])?;
+                    copy(
+                        view,
+                        elements,
+                        &target,
+                        bytes,
+                        Element::try_from(self.element_size())?,
+                        &[],
+                    )?;
                     codec.encode_elements(decoded, self.fill(), encoded, scratch)
                 }
                 Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
@@ -152,7 +159,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         self.change_chunk(key, codec, Order::Stored, buffers, |whole, decoded| {
             let target = sliced(whole, part.in_chunk)?;
-            copy(view, elements, &target, decoded, Element::new(self.element_size()), &[])
+            copy(view, elements, &target, decoded, Element::try_from(self.element_size())?, &[])
         })
     }
 

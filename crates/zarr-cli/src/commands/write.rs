@@ -267,7 +267,14 @@ pub(super) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec
     let order: Vec<usize> = (0..sizes.len()).rev().collect();
     let source = View::contiguous(&reversed)?.permute(&order)?;
     let mut out = view::zeroed(elements.len())?;
-    view::copy(&source, elements, &View::contiguous(&sizes)?, &mut out, Element::new(size), &[])?;
+    view::copy(
+        &source,
+        elements,
+        &View::contiguous(&sizes)?,
+        &mut out,
+        Element::try_from(size)?,
+        &[],
+    )?;
     Ok(out)
 }
 

@@ -152,7 +152,7 @@ impl Route {
                 packed.unpack(&sliced(view, region)?, out, pool)
             }
             (Source::Elements(..) | Source::Packed(_), None) => {
-                let element = Element::new(out.element_size());
+                let element = out.element();
                 let buffer = self.gather(0, source, element, pool)?;
                 let view = sliced(&self.contiguous(0)?, region)?;
                 out.copy_from(&view, &buffer, element, &[])?;
@@ -249,7 +249,7 @@ impl Route {
             return self.down_to(next, source, &mut carried, pool);
         }
         // All elements go to a buffer in C order of the level, and then to `out`.
-        let element = Element::new(out.element_size());
+        let element = out.element();
         self.check_limit(source, element)?;
         let buffer = self.gather(level, source, element, pool)?;
         out.copy_from(&self.contiguous(level)?, &buffer, element, &[])?;
@@ -350,7 +350,7 @@ impl Route {
             .collect();
         let inside: Vec<Slice> = region.iter().map(|slice| Slice { start: 0, ..*slice }).collect();
         let whole = View::contiguous(&shape).map_err(CopyError::from)?;
-        let element = Element::new(out.element_size());
+        let element = out.element();
         self.check_limit(source, element)?;
         let mut buffer = pool.take(whole.len().saturating_mul(element.size()))?;
         let mut between = Output::new(&mut buffer, &whole, element.size())?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_view::{CopyError, Element, Output, View};
+use zarr_view::{CopyError, Output, View};
 
 use super::Fault;
 use super::slabs::{Slabs, alone};
@@ -36,7 +36,8 @@ impl Packed<'_> {
             let len = end.saturating_sub(start).saturating_mul(size);
             let elements = buffer.get_mut(..len).unwrap_or_default();
             self.unpack_range(start, elements)?;
-            out.shrink(&ranges)?.copy_from(&alone(&slab)?, elements, Element::new(size), &[])?;
+            let element = out.element();
+            out.shrink(&ranges)?.copy_from(&alone(&slab)?, elements, element, &[])?;
         }
         pool.give(buffer);
         Ok(())

@@ -1,3 +1,5 @@
+use core::num::NonZeroUsize;
+
 use crate::CopyError;
 
 /// The elements of a copy: how many bytes each has, and how they are swapped on the way.
@@ -7,31 +9,36 @@ use crate::CopyError;
 ///
 /// # Examples
 /// ```
+/// use core::num::NonZeroUsize;
 /// use zarr_view::Element;
 ///
-/// let float64 = Element::new(8);
-/// let big_endian_float64 = Element::swapped(8);
+/// const EIGHT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+/// let float64 = Element::new(EIGHT);
+/// let big_endian_float64 = Element::swapped(EIGHT);
 /// let big_endian_complex128 = Element::swapped_in_units(16, 8)?;
 /// assert_eq!(big_endian_complex128.size(), 16);
-/// # let _ = (float64, big_endian_float64);
+/// // From a size that is only known at run time.
+/// assert_eq!(Element::try_from(8)?, float64);
+/// assert!(Element::try_from(0).is_err());
+/// # let _ = big_endian_float64;
 /// # Ok::<(), zarr_view::CopyError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Element {
-    size: usize,
-    unit: usize,
+    size: NonZeroUsize,
+    unit: NonZeroUsize,
 }
 
 impl Element {
-    /// Elements of `size` bytes, moved as they are. A size of 0 is refused by every copy.
+    /// Elements of `size` bytes, moved as they are.
     #[must_use]
-    pub const fn new(size: usize) -> Self {
-        Self { size, unit: 1 }
+    pub const fn new(size: NonZeroUsize) -> Self {
+        Self { size, unit: NonZeroUsize::MIN }
     }
 
     /// Elements of `size` bytes, whose bytes are reversed on the way.
     #[must_use]
-    pub const fn swapped(size: usize) -> Self {
+    pub const fn swapped(size: NonZeroUsize) -> Self {
         Self { size, unit: size }
     }
 
@@ -39,24 +46,26 @@ impl Element {
     /// of 1 swap nothing.
     ///
     /// # Errors
-    /// [`CopyError::Element`] unless `unit` divides `size`.
+    /// [`CopyError::Element`] if either is 0, or `unit` does not divide `size`.
     pub const fn swapped_in_units(size: usize, unit: usize) -> Result<Self, CopyError> {
-        if size == 0 || unit == 0 || !size.is_multiple_of(unit) {
-            return Err(CopyError::Element { size, unit });
+        match (NonZeroUsize::new(size), NonZeroUsize::new(unit)) {
+            (Some(size), Some(unit)) if size.get().is_multiple_of(unit.get()) => {
+                Ok(Self { size, unit })
+            }
+            _ => Err(CopyError::Element { size, unit }),
         }
-        Ok(Self { size, unit })
     }
 
     /// Bytes an element.
     #[must_use]
     pub const fn size(self) -> usize {
-        self.size
+        self.size.get()
     }
 
     /// Bytes in a unit of the swap; 1 if there is none.
     #[must_use]
     pub const fn unit(self) -> usize {
-        self.unit
+        self.unit.get()
     }
 
     /// The same size without a swap.
@@ -64,11 +73,15 @@ impl Element {
     pub const fn unswapped(self) -> Self {
         Self::new(self.size)
     }
+}
 
-    pub(super) const fn check(self) -> Result<(), CopyError> {
-        if self.size == 0 {
-            return Err(CopyError::Element { size: self.size, unit: self.unit });
-        }
-        Ok(())
+/// Elements of so many bytes, moved as they are.
+impl TryFrom<usize> for Element {
+    type Error = CopyError;
+
+    /// # Errors
+    /// [`CopyError::Element`] for a size of 0.
+    fn try_from(size: usize) -> Result<Self, CopyError> {
+        Self::swapped_in_units(size, 1)
     }
 }

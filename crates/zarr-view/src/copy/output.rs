@@ -6,11 +6,10 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use super::grid::OutputGrid;
-use super::plan::{check_destination, check_fill};
-use super::range::{gather, scatter_with};
+use super::plan::check_destination;
 use super::{CopyPlan, Element};
 use crate::view::{Dims, View, signed};
-use crate::{CopyError, ViewError, common_shape};
+use crate::{CopyError, ViewError};
 
 /// So many elements are filled before a plan to fill them is made.
 const FEW: usize = 4096;
@@ -38,10 +37,11 @@ const FEW: usize = 4096;
 /// ```
 #[derive(Debug)]
 pub struct Output<'a> {
-    /// Start of the buffer. Every element of `view`, of `size` bytes, lies within the buffer.
+    /// Start of the buffer. Every element of `view` lies within the buffer.
     start: *mut u8,
     view: View,
-    size: usize,
+    /// Not swapped.
+    element: Element,
     buffer: PhantomData<&'a mut [u8]>,
 }
 
@@ -63,11 +63,10 @@ impl<'a> Output<'a> {
     /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
     /// [`CopyError::Element`] for a size of 0.
     pub fn new(buffer: &'a mut [u8], view: &View, size: usize) -> Result<Self, CopyError> {
-        let element = Element::new(size);
-        element.check()?;
+        let element = Element::try_from(size)?;
         check_destination(view, buffer.len(), element)?;
         view.check_injective()?;
-        Ok(Self { start: buffer.as_mut_ptr(), view: view.clone(), size, buffer: PhantomData })
+        Ok(Self { start: buffer.as_mut_ptr(), view: view.clone(), element, buffer: PhantomData })
     }
 
     /// The view of the buffer.
@@ -79,7 +78,13 @@ impl<'a> Output<'a> {
     /// Bytes an element.
     #[must_use]
     pub const fn element_size(&self) -> usize {
-        self.size
+        self.element.size()
+    }
+
+    /// Elements of that size, moved as they are: what a copy to this output takes.
+    #[must_use]
+    pub const fn element(&self) -> Element {
+        self.element
     }
 
     /// Divides the output in two along an axis: the indices below `at`, and the rest.
@@ -186,7 +191,8 @@ impl<'a> Output<'a> {
             return Some(&mut []);
         }
         // Within the buffer, as every element is, so that neither product overflows.
-        let (first, bytes) = (self.view.span().start * self.size, self.view.len() * self.size);
+        let (first, bytes) =
+            (self.view.span().start * self.element_size(), self.view.len() * self.element_size());
         // SAFETY: the view's positions follow each other from the first one on, so that these bytes
         // are those of its elements and no others. They lie within the buffer and belong to this
         // output alone, which is borrowed exclusively for as long as the slice lives.
@@ -214,35 +220,6 @@ impl<'a> Output<'a> {
             self.run_unchecked(&plan, src, fill);
         }
         Ok(())
-    }
-
-    /// Writes the elements of a view of any shape, in C order; see
-    /// [`copy_in_order`](crate::copy_in_order).
-    ///
-    /// # Errors
-    /// As [`copy_in_order`](crate::copy_in_order), and [`CopyError::ElementSize`].
-    pub fn copy_in_order_from(
-        &mut self,
-        src_view: &View,
-        src: &[u8],
-        element: Element,
-        fill: &[u8],
-    ) -> Result<(), CopyError> {
-        self.check_element(element)?;
-        if src_view.shape() == self.view.shape() {
-            return self.copy_from(src_view, src, element, fill);
-        }
-        if let Some((src_view, dst_view)) = common_shape(src_view, &self.view)? {
-            // SAFETY: the same elements, each at its position, in a shape that both have.
-            let mut dst = unsafe { self.reborrow(dst_view) };
-            return dst.copy_from(&src_view, src, element, fill);
-        }
-        super::plan::check_source(src_view, src.len(), element)?;
-        check_fill(src_view, fill, element)?;
-        super::in_tiles(src_view.len(), element, |range, tile| {
-            gather(src_view, src, range.clone(), tile, element, fill)?;
-            self.scatter(tile, range, element.unswapped())
-        })
     }
 
     /// Runs a plan that was made for this output's view, or for one that differs in its offset
@@ -280,7 +257,7 @@ impl<'a> Output<'a> {
     /// let mut buffer = *b"........";
     /// let mut whole = Output::new(&mut buffer, &View::contiguous(&[2, 4])?, 1)?;
     /// let square = whole.view().shrink(&[0..2, 0..2])?;
-    /// let plan = CopyPlan::new(&View::contiguous(&[2, 2])?, &square, Element::new(1))?;
+    /// let plan = CopyPlan::new(&View::contiguous(&[2, 2])?, &square, Element::try_from(1)?)?;
     /// whole.run_at(&[0, 2], &plan, b"abcd", &[])?;
     /// assert_eq!(&buffer, b"..ab..cd");
     /// # Ok::<(), zarr_view::CopyError>(())
@@ -336,7 +313,7 @@ impl<'a> Output<'a> {
             return Ok(());
         }
         let moved = first.wrapping_sub(planned.offset());
-        let moved = moved.wrapping_mul(self.size.cast_signed());
+        let moved = moved.wrapping_mul(self.element_size().cast_signed());
         let start = self.start.wrapping_offset(moved);
         // SAFETY: the plan writes at its own view's positions from `start`, which are those of this
         // output, or of a box of it, from `self.start`. They lie within the buffer and belong to
@@ -347,36 +324,13 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Writes contiguous bytes to the elements of `range`, counted in C order; see
-    /// [`scatter`](crate::scatter).
-    ///
-    /// # Errors
-    /// As [`scatter`](crate::scatter), and [`CopyError::ElementSize`].
-    pub fn scatter(
-        &mut self,
-        src: &[u8],
-        range: Range<usize>,
-        element: Element,
-    ) -> Result<(), CopyError> {
-        self.check_element(element)?;
-        scatter_with(src, range, &self.view, element, |plan, part| {
-            plan.check(part, &[])?;
-            // SAFETY: the plan's destination is a box of this output's view, the source has been
-            // checked, and this output is borrowed exclusively.
-            unsafe {
-                self.run_unchecked(plan, part, &[]);
-            }
-            Ok(())
-        })
-    }
-
     /// Writes one value to every element.
     ///
     /// # Errors
     /// [`CopyError::Fill`] if the value is not one element long.
     pub fn fill(&mut self, value: &[u8]) -> Result<(), CopyError> {
-        if value.len() != self.size {
-            return Err(CopyError::Fill { expected: self.size, found: value.len() });
+        if value.len() != self.element_size() {
+            return Err(CopyError::Fill { expected: self.element_size(), found: value.len() });
         }
         if self.view.mask().is_none() && self.view.len() <= FEW {
             let done = match *value {
@@ -392,7 +346,7 @@ impl<'a> Output<'a> {
         }
         let none: Dims<isize> = SmallVec::from_elem(0, self.view.rank());
         let src_view = View::new(self.view.shape(), &none, 0)?;
-        self.copy_from(&src_view, value, Element::new(self.size), &[])
+        self.copy_from(&src_view, value, self.element, &[])
     }
 
     /// Writes one value to every element of a view without mask, row by row: sooner done, where they
@@ -457,7 +411,7 @@ impl<'a> Output<'a> {
     where
         'a: 'b,
     {
-        Output { start: self.start, view, size: self.size, buffer: PhantomData }
+        Output { start: self.start, view, element: self.element, buffer: PhantomData }
     }
 
     /// Runs a plan.
@@ -472,10 +426,10 @@ impl<'a> Output<'a> {
     }
 
     const fn check_element(&self, element: Element) -> Result<(), CopyError> {
-        if element.size() == self.size {
+        if element.size() == self.element_size() {
             Ok(())
         } else {
-            Err(CopyError::ElementSize { expected: self.size, found: element.size() })
+            Err(CopyError::ElementSize { expected: self.element_size(), found: element.size() })
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::view::{Dims, View};
 /// use zarr_view::{CopyPlan, Element, View};
 ///
 /// let from = View::contiguous(&[2, 3])?.permute(&[1, 0])?;
-/// let plan = CopyPlan::new(&from, &View::contiguous(&[3, 2])?, Element::new(1))?;
+/// let plan = CopyPlan::new(&from, &View::contiguous(&[3, 2])?, Element::try_from(1)?)?;
 /// let mut to = [0; 6];
 /// plan.run(b"abcdef", &mut to, &[])?;
 /// assert_eq!(&to, b"adbecf");
@@ -36,9 +36,8 @@ impl CopyPlan {
     /// Works out a copy from `src` to `dst`; see [`copy`](crate::copy).
     ///
     /// # Errors
-    /// [`CopyError::Shape`] if the shapes differ, [`CopyError::Element`] if the size is 0.
+    /// [`CopyError::Shape`] if the shapes differ.
     pub fn new(src: &View, dst: &View, element: Element) -> Result<Self, CopyError> {
-        element.check()?;
         if src.shape() != dst.shape() {
             return Err(shape_error(src.shape(), dst.shape()));
         }
@@ -174,7 +173,7 @@ fn needed(view: &View, element: Element) -> usize {
     view.span().end.saturating_mul(element.size())
 }
 
-pub(super) fn check_source(view: &View, found: usize, element: Element) -> Result<(), CopyError> {
+fn check_source(view: &View, found: usize, element: Element) -> Result<(), CopyError> {
     let needed = needed(view, element);
     if needed > found { Err(CopyError::Source { needed, found }) } else { Ok(()) }
 }
@@ -186,11 +185,6 @@ pub(super) fn check_destination(
 ) -> Result<(), CopyError> {
     let needed = needed(view, element);
     if needed > found { Err(CopyError::Destination { needed, found }) } else { Ok(()) }
-}
-
-/// A masked source needs a fill value.
-pub(super) fn check_fill(src: &View, fill: &[u8], element: Element) -> Result<(), CopyError> {
-    if src.mask().is_none() { Ok(()) } else { check_fill_size(fill, element) }
 }
 
 fn check_fill_size(fill: &[u8], element: Element) -> Result<(), CopyError> {

@@ -1,6 +1,8 @@
 use alloc::vec::Vec;
 
-use super::{View, progressions::Progressions};
+use smallvec::SmallVec;
+
+use super::{Dims, View, progressions::Progressions};
 use crate::ViewError;
 
 /// Writes two views of equally many elements in one shape, the coarsest in which both are single
@@ -75,20 +77,41 @@ pub fn common_shape(a: &View, b: &View) -> Result<Option<(View, View)>, ViewErro
 impl View {
     /// The same elements in the same C order, in as few dimensions as possible.
     ///
-    /// Neighbours that [merge](View::merges) are merged, sizes of 1 vanish.
+    /// Neighbours become one wherever one dimension can take their place: the outer one continues
+    /// the inner one, which is valid as a whole. Sizes of 1 vanish.
     ///
     /// # Examples
     /// ```
     /// # use zarr_view::View;
     /// let view = View::contiguous(&[2, 3, 1, 4])?.permute(&[3, 0, 2, 1])?;
-    /// assert_eq!(view.coarsest().shape(), [4, 6]);
+    /// assert_eq!(view.coalesce().shape(), [4, 6]);
     /// # Ok::<(), zarr_view::ViewError>(())
     /// ```
     #[must_use]
-    pub fn coarsest(&self) -> Self {
+    pub fn coalesce(&self) -> Self {
+        let mut above = self.len();
+        let mut shape: Dims<usize> = SmallVec::new();
+        if self.is_masked_out() {
+            shape.push(above);
+            return if above == 0 {
+                Self::without_elements(shape)
+            } else {
+                Self::masked_out(shape)
+            };
+        }
+        // A dimension at the step of each entry: steps divide each other, as those of a shape do.
+        let relation = self.progressions();
+        let steps = relation.list.iter().rev().map(|run| run.step).filter(|&step| step > 1);
+        for step in steps {
+            shape.push(above / step);
+            above = step;
+        }
+        if above > 1 {
+            shape.push(above);
+        }
         // Only the offset of a masked view may not be representable; the view as it is will do.
-        match common_shape(self, self) {
-            Ok(Some((view, _))) => view,
+        match relation.realize(shape) {
+            Ok(Some(view)) => view,
             _ => self.clone(),
         }
     }

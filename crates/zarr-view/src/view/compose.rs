@@ -9,15 +9,21 @@ use crate::ViewError;
 const ENUMERATED: usize = 4096;
 
 impl View {
-    /// The view that reads `inner` through `self`; `None` if no single view does, or none was
-    /// found.
+    /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements of
+    /// `inner` through `outer`. `None` if no single view does, or none was found.
     ///
-    /// The positions of `self` are C-order indices of `inner`: index `i` of the result has the
-    /// position of `inner` at element `self.position(i)`, and is masked where either is.
+    /// The order matters. The shape of the result is that of `self`, the upper view. Its positions are
+    /// those of `inner`, the lower view, which lies on the buffer. Positions of `self` are C-order
+    /// indices of `inner`: index `i` of the result has the position of `inner` at element
+    /// `self.position(i)`, and is masked where either is. The other way round is another composition,
+    /// whose answer may be `None` where this one has a view.
+    ///
+    /// To apply an operation to `inner`, call it: `inner.permute(order)` is the composition of a
+    /// permuted contiguous view over `inner`.
     ///
     /// A view is never wrong. `None` is exact if `self` has at most 4096 valid elements. Beyond,
     /// `None` may also mean undecided, if a dimension of `self` runs over the end of a dimension
-    /// of `inner` (in its [coarsest](View::coarsest) form) or crosses the mask of `inner` together
+    /// of `inner` (in its [coalesced](View::coalesce) form) or crosses the mask of `inner` together
     /// with another dimension; see `docs/view.md`.
     ///
     /// # Errors
@@ -29,10 +35,10 @@ impl View {
     /// let inner = View::contiguous(&[4, 6])?.permute(&[1, 0])?;
     /// // Every second element of the first eight: 0, 12, 1, 13.
     /// let outer = View::new(&[2, 2], &[4, 2], 0)?;
-    /// assert_eq!(outer.compose(&inner)?, Some(View::new(&[2, 2], &[1, 12], 0)?));
+    /// assert_eq!(outer.compose_over(&inner)?, Some(View::new(&[2, 2], &[1, 12], 0)?));
     /// # Ok::<(), zarr_view::ViewError>(())
     /// ```
-    pub fn compose(&self, inner: &Self) -> Result<Option<Self>, ViewError> {
+    pub fn compose_over(&self, inner: &Self) -> Result<Option<Self>, ViewError> {
         let elements = inner.len();
         let span = self.span();
         if span.end > elements {
@@ -45,18 +51,18 @@ impl View {
             let masked = !self.shape.is_empty();
             return Ok(masked.then(|| Self::masked_out(self.shape.clone())));
         }
-        let inner = inner.coarsest();
+        let inner = inner.coalesce();
         if let Some(view) = Digits::new(self, &inner).compose() {
             return Ok(Some(view));
         }
         let valid = (0..self.rank()).map(|axis| self.valid(axis));
         let count = valid.map(|(lo, hi)| hi - lo).product::<usize>();
-        Ok(if count <= ENUMERATED { self.compose_by_looking(&inner) } else { None })
+        Ok(if count <= ENUMERATED { self.compose_by_enumeration(&inner) } else { None })
     }
 
     /// Composes by looking at every valid element of `self`: exact, in time proportional to their
     /// number.
-    fn compose_by_looking(&self, inner: &Self) -> Option<Self> {
+    fn compose_by_enumeration(&self, inner: &Self) -> Option<Self> {
         let rank = self.rank();
         let at = |index: &[usize]| inner.position(&unravel(self.position(index)?, &inner.shape));
         let start: Dims<usize> = (0..rank).map(|axis| self.valid(axis).0).collect();

@@ -7,7 +7,6 @@ mod expand;
 mod flip;
 mod index;
 mod invert;
-mod merge;
 mod pad;
 mod permute;
 mod progressions;
@@ -18,7 +17,6 @@ mod split;
 
 pub use common::common_shape;
 pub(crate) use index::{advance, unravel};
-pub use merge::Merge;
 
 use core::ops::Range;
 

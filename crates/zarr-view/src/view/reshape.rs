@@ -6,7 +6,7 @@ impl View {
     /// single view does.
     ///
     /// The answer is complete: whenever a view of `shape` with these elements exists, masked ones
-    /// at the same places, it is returned. [`View::merges`] explains a `None`, and
+    /// at the same places, it is returned. Where the answer is `None`,
     /// [`ViewStack`](crate::ViewStack) and [`common_shape`](crate::common_shape) do without it.
     ///
     /// The method is one pass over the old dimensions and one over the new; `docs/view.md` has

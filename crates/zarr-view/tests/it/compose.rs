@@ -11,7 +11,7 @@ fn composed(outer: &Map, inner: &Map) -> Map {
 /// Checks one composition. Returns whether a view exists, and whether it was found.
 fn check(outer: &View, inner: &View) -> (bool, bool) {
     let wanted = composed(&oracle::map(outer), &oracle::map(inner));
-    let found = outer.compose(inner).unwrap();
+    let found = outer.compose_over(inner).unwrap();
     if let Some(view) = &found {
         assert_eq!(view.shape(), outer.shape());
         assert_eq!(oracle::map(view), wanted, "{outer:?} over {inner:?} is wrong: {view:?}");
@@ -59,9 +59,9 @@ fn identity_on_either_side_changes_nothing() {
     for _ in 0..2000 {
         let view = chain(&mut rng, 48, 6);
         let above = View::contiguous(view.shape()).unwrap();
-        assert_eq!(above.compose(&view).unwrap().as_ref(), Some(&view));
+        assert_eq!(above.compose_over(&view).unwrap().as_ref(), Some(&view));
         let below = View::contiguous(&[48]).unwrap();
-        assert_eq!(view.compose(&below).unwrap().as_ref(), Some(&view));
+        assert_eq!(view.compose_over(&below).unwrap().as_ref(), Some(&view));
     }
 }
 
@@ -69,7 +69,7 @@ fn identity_on_either_side_changes_nothing() {
 fn an_outer_view_that_reaches_too_far_is_an_error() {
     let outer = View::contiguous(&[7]).unwrap();
     let inner = View::contiguous(&[2, 3]).unwrap();
-    assert_eq!(outer.compose(&inner), Err(ViewError::Outer { position: 6, elements: 6 }));
+    assert_eq!(outer.compose_over(&inner), Err(ViewError::Outer { position: 6, elements: 6 }));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn large_views_compose_without_enumeration() {
     let outer = View::contiguous(&[1 << 20, 1 << 20]).unwrap();
     let outer = outer.shrink(&[5..1 << 19, 7..1 << 18]).unwrap().flip(0).unwrap();
     let direct = inner.shrink(&[5..1 << 19, 7..1 << 18]).unwrap().flip(0).unwrap();
-    assert_eq!(outer.compose(&inner).unwrap(), Some(direct));
+    assert_eq!(outer.compose_over(&inner).unwrap(), Some(direct));
 }
 
 /// Two digits that move against each other, and a mask that wants both to be high: each bound that
@@ -92,7 +92,7 @@ fn a_mask_that_bounds_slowly_takes_no_time() {
     let step = side as isize - 1;
     let (count, start) = (side / 4, half * side + half);
     let outer = View::new(&[count, count], &[step, -step], start as isize).unwrap();
-    if let Some(view) = outer.compose(&inner).unwrap() {
+    if let Some(view) = outer.compose_over(&inner).unwrap() {
         assert!(view.is_masked_out());
     }
 }
@@ -127,6 +127,25 @@ fn inverses_undo_and_none_is_missed() {
         }
     }
     assert!(possible > 2000 && impossible > 2000, "{possible} possible, {impossible} impossible");
+}
+
+#[test]
+fn operations_on_a_stack_are_those_on_its_upper_view() {
+    let mut stack = ViewStack::new(View::contiguous(&[2, 3]).unwrap().permute(&[1, 0]).unwrap());
+    stack.reshape(&[6]).unwrap();
+    stack.apply(|top| top.flip(0)).unwrap();
+    let before = stack.clone();
+    let read = |stack: &ViewStack| -> Vec<_> { (0..6).map(|i| stack.position(&[i])).collect() };
+    assert_eq!(read(&stack), [5, 2, 4, 1, 3, 0].map(Some));
+    // An error, of the operation or of what it reaches, changes nothing.
+    assert!(stack.apply(|top| top.flip(1)).is_err());
+    let refused = stack.apply(|_| View::contiguous(&[7]));
+    assert_eq!(refused, Err(ViewError::Outer { position: 6, elements: 6 }));
+    assert_eq!(stack, before);
+    // The lowest view is on the buffer, whose length no stack knows.
+    let mut lowest = ViewStack::new(View::contiguous(&[6]).unwrap());
+    lowest.apply(|_| View::contiguous(&[7])).unwrap();
+    assert_eq!(lowest.shape(), [7]);
 }
 
 #[test]

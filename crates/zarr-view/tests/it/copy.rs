@@ -1,11 +1,10 @@
 use std::thread;
 
-use zarr_view::{
-    CopyError, CopyPlan, Element, InstructionSet, Output, View, copy_in_order, gather, scatter,
-};
+use zarr_view::{CopyError, CopyPlan, Element, InstructionSet, Output, View};
 
 use crate::oracle;
 use crate::rng::Rng;
+use crate::{element, swapped};
 
 /// Copies by every instruction set of this processor, which must all leave the same behind.
 pub(crate) fn copy(
@@ -54,8 +53,8 @@ fn expected(
 }
 
 pub(crate) fn elements() -> Vec<Element> {
-    let mut all: Vec<Element> = [1, 2, 3, 4, 5, 8, 12, 16, 24].map(Element::new).into();
-    all.extend([2, 3, 4, 8, 16].map(Element::swapped));
+    let mut all: Vec<Element> = [1, 2, 3, 4, 5, 8, 12, 16, 24].map(element).into();
+    all.extend([2, 3, 4, 8, 16].map(swapped));
     for (size, unit) in [(4, 2), (8, 4), (16, 8), (16, 4), (12, 4)] {
         all.push(Element::swapped_in_units(size, unit).unwrap());
     }
@@ -144,7 +143,7 @@ fn random_copies_are_exact() {
 #[test]
 fn instruction_sets_that_are_missing_are_refused() {
     let view = View::contiguous(&[2]).unwrap();
-    let plan = CopyPlan::new(&view, &view, Element::new(1)).unwrap();
+    let plan = CopyPlan::new(&view, &view, element(1)).unwrap();
     for set in InstructionSet::ALL.iter().copied() {
         let found = plan.clone().with_instruction_set(set).map(|_| ());
         let wanted =
@@ -182,7 +181,7 @@ fn sizes_beyond_every_buffer_are_refused() {
             continue;
         }
         for size in [1, 2, 3, 4, 8, 16, 24, 1 << 20, most, usize::MAX] {
-            for element in [Element::new(size), Element::swapped(size)] {
+            for element in [element(size), swapped(size)] {
                 let needed = |view: &View| view.span().end.saturating_mul(size);
                 let refused = copy(from, &[0; 3], to, &mut [0; 3], element, &[]);
                 let wanted = if needed(from) > 3 {
@@ -206,7 +205,7 @@ fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
     let far = View::new(&[2, 2], &[1, 3], isize::MAX - 9).unwrap();
     let near = View::new(&[2, 2], &[1, 3], 1).unwrap();
     let source = View::contiguous(&[2, 2]).unwrap();
-    let plan = CopyPlan::new(&source, &far, Element::swapped(2)).unwrap();
+    let plan = CopyPlan::new(&source, &far, swapped(2)).unwrap();
     let mut buffer = *b"............";
     let mut output = Output::new(&mut buffer, &near, 2).unwrap();
     output.run(&plan, b"abcdefgh", &[]).unwrap();
@@ -217,14 +216,14 @@ fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
 #[test]
 fn a_small_stack_is_enough() {
     let cases: &[(&[usize], &[usize], Element)] = &[
-        (&[2203, 2111], &[1, 0], Element::new(1)),
-        (&[1409, 1601], &[1, 0], Element::swapped(2)),
-        (&[1031, 1153], &[1, 0], Element::new(4)),
-        (&[769, 771], &[1, 0], Element::swapped(8)),
-        (&[300, 611], &[1, 0], Element::new(24)),
-        (&[40, 30, 70, 60], &[3, 0, 2, 1], Element::new(1)),
-        (&[40, 30, 70, 6], &[0, 3, 1, 2], Element::new(8)),
-        (&[90, 100], &[1, 0], Element::swapped(4)),
+        (&[2203, 2111], &[1, 0], element(1)),
+        (&[1409, 1601], &[1, 0], swapped(2)),
+        (&[1031, 1153], &[1, 0], element(4)),
+        (&[769, 771], &[1, 0], swapped(8)),
+        (&[300, 611], &[1, 0], element(24)),
+        (&[40, 30, 70, 60], &[3, 0, 2, 1], element(1)),
+        (&[40, 30, 70, 6], &[0, 3, 1, 2], element(8)),
+        (&[90, 100], &[1, 0], swapped(4)),
         (&[90, 100], &[1, 0], Element::swapped_in_units(16, 8).unwrap()),
     ];
     for &(shape, order, element) in cases {
@@ -245,58 +244,5 @@ fn a_small_stack_is_enough() {
             let found = thread.spawn(run).unwrap().join().unwrap();
             assert!(found == wanted, "{shape:?} to {order:?} of {element:?} by {set:?}");
         }
-    }
-}
-
-#[test]
-fn ranges_of_elements_are_exact() {
-    let mut rng = Rng(8);
-    let elements = elements();
-    for _ in 0..2000 {
-        let rank = rng.below(5);
-        let shape: Vec<usize> = (0..rank).map(|_| rng.below(7) + 1).collect();
-        let view = window(&mut rng, &shape);
-        let element = elements[rng.below(elements.len())];
-        let size = element.size();
-        let count = view.len();
-        let first = rng.below(count + 1);
-        let range = first..first + rng.below(count - first + 1);
-        let flat = View::contiguous(&[count]).unwrap();
-        let part = vec![(range.start, range.end)];
-
-        // Gather: as if copying to a flat array of which only the range is written.
-        let src = bytes(&mut rng, view.span().end * size);
-        let mut whole = vec![0; count * size];
-        copy_in_order(&view, &src, &flat, &mut whole, element, &[]).unwrap();
-        let map: Vec<usize> = oracle::map(&view).iter().map(|p| p.unwrap() as usize).collect();
-        let mut direct = vec![0; count * size];
-        for (i, &p) in map.iter().enumerate() {
-            let one = expected(
-                &View::contiguous(&[]).unwrap(),
-                &src[p * size..][..size],
-                &View::contiguous(&[]).unwrap(),
-                &vec![0; size],
-                element,
-                &[],
-            );
-            direct[i * size..][..size].copy_from_slice(&one);
-        }
-        assert!(whole == direct);
-        let mut tile = vec![0; range.len() * size];
-        gather(&view, &src, range.clone(), &mut tile, element, &[]).unwrap();
-        assert!(tile == whole[range.start * size..range.end * size]);
-
-        // Scatter: the flat side masked to the range, seen from the view's shape.
-        let mut dst = bytes(&mut rng, view.span().end * size);
-        let mut wanted = dst.clone();
-        let source = bytes(&mut rng, count * size);
-        for i in range.clone() {
-            let from = View::new(&[], &[], i as isize).unwrap();
-            let to = View::new(&[], &[], map[i] as isize).unwrap();
-            wanted = expected(&from, &source, &to, &wanted, element, &[]);
-        }
-        let tile = &source[range.start * size..range.end * size];
-        scatter(tile, range.clone(), &view, &mut dst, element).unwrap();
-        assert!(dst == wanted, "{view:?} {range:?} {part:?}");
     }
 }

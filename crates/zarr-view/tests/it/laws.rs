@@ -1,6 +1,6 @@
 //! The laws of the algebra, on views made by random chains.
 
-use zarr_view::{Merge, Run, View, ViewError, common_shape};
+use zarr_view::{Run, View, ViewError, common_shape};
 
 use crate::generators::{chain, factorisation, strided};
 use crate::oracle;
@@ -214,40 +214,19 @@ fn equality_is_that_of_maps() {
     assert!(equal > ROUNDS / 20);
 }
 
-/// A pair merges exactly if the reshape that merges it exists.
-#[test]
-fn merges_say_what_reshape_does() {
-    let mut seen = [0; 4];
-    for_views(29, |_, view| {
-        for (axis, merge) in view.merges().into_iter().enumerate() {
-            let mut shape = view.shape().to_vec();
-            shape[axis] *= shape.remove(axis + 1);
-            let exists = view.is_empty() || oracle::exists(&oracle::map(&view), &shape);
-            assert_eq!(merge == Merge::Merges, exists, "{view:?}, axis {axis}: {merge:?}");
-            seen[match merge {
-                Merge::Merges => 0,
-                Merge::Masked { .. } => 1,
-                Merge::Repeated { .. } => 2,
-                _ => 3,
-            }] += 1;
-        }
-    });
-    assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
-}
-
 #[test]
 fn sd_62_the_outermost_dimension_may_repeat_too() {
     // "1 < j" should be "1 <= j": the first dimension counts.
     let view = View::contiguous(&[1, 3]).unwrap().expand(&[2, 3]).unwrap();
-    assert_eq!(view.merges(), [Merge::Repeated { times: 2 }]);
+    assert_eq!(view.reshape(&[6]).unwrap(), None);
     let one = view.with_mask(&[(1, 2), (0, 3)]).unwrap();
-    assert_eq!(one.merges(), [Merge::Merges]);
+    assert!(one.reshape(&[6]).unwrap().is_some());
 }
 
 /// Brute force over every shape: some shape holds both views exactly if one is returned, and none
 /// that does has fewer dimensions.
 #[test]
-fn common_shapes_are_complete_and_coarsest() {
+fn common_shapes_are_complete_and_have_the_fewest_dimensions() {
     let (mut some, mut none) = (0, 0);
     let mut rng = Rng(30);
     for round in 0..4000 {
@@ -255,7 +234,7 @@ fn common_shapes_are_complete_and_coarsest() {
         let mut pick = || {
             loop {
                 let view = chain(&mut rng, elements, 5);
-                let view = if round % 4 == 0 && rng.one_in(2) { view.coarsest() } else { view };
+                let view = if round % 4 == 0 && rng.one_in(2) { view.coalesce() } else { view };
                 if view.len() == elements {
                     return view;
                 }
@@ -284,6 +263,30 @@ fn common_shapes_are_complete_and_coarsest() {
     assert!(some > 200 && none > 50, "{some} and {none}");
 }
 
+/// Brute force over every shape: coalescing changes no element, and no shape with fewer dimensions
+/// holds the view.
+#[test]
+fn coalesced_views_have_the_fewest_dimensions() {
+    let mut rng = Rng(31);
+    let mut fewer = 0;
+    for _ in 0..4000 {
+        let elements = [1, 6, 8, 12, 16, 24, 36][rng.below(7)];
+        let view = chain(&mut rng, elements, 5);
+        if view.len() > 100 || view.is_masked_out() {
+            continue;
+        }
+        let (coalesced, map) = (view.coalesce(), oracle::map(&view));
+        assert_eq!(oracle::map(&coalesced), map, "{view:?}");
+        let shapes = oracle::shapes(view.len(), 0).into_iter();
+        let least =
+            shapes.filter(|shape| oracle::exists(&map, shape)).map(|shape| shape.len()).min();
+        assert_eq!(Some(coalesced.rank()), least, "{view:?} to {coalesced:?}");
+        assert_eq!(coalesced.coalesce(), coalesced);
+        fewer += usize::from(coalesced.rank() < view.rank());
+    }
+    assert!(fewer > 1000, "{fewer}");
+}
+
 #[test]
 fn common_shapes_of_few_elements() {
     let one = View::contiguous(&[1, 1]).unwrap();
@@ -295,7 +298,7 @@ fn common_shapes_of_few_elements() {
     let (empty, none) = (View::contiguous(&[3, 0]).unwrap(), View::contiguous(&[0]).unwrap());
     assert_eq!(common_shape(&empty, &none).unwrap(), Some((none.clone(), none.clone())));
     assert_eq!(common_shape(&one, &none), Err(ViewError::Elements { expected: 1, found: 0 }));
-    assert_eq!(empty.coarsest(), none);
+    assert_eq!(empty.coalesce(), none);
 }
 
 #[test]
@@ -359,7 +362,7 @@ fn arguments_that_do_not_fit_are_errors() {
             view.expand(&[4, 3]).unwrap_err(),
             view.reshape(&[7]).unwrap_err(),
             view.pad(&[(usize::MAX, 0), (0, 0)]).unwrap_err(),
-            view.compose(&View::contiguous(&[5]).unwrap()).unwrap_err(),
+            view.compose_over(&View::contiguous(&[5]).unwrap()).unwrap_err(),
             view.with_mask(&[(2, 1), (0, 3)]).unwrap_err(),
             View::new(&[2], &[-1], 0).unwrap_err(),
             View::new(&[2], &[isize::MAX], 1).unwrap_err(),
@@ -421,8 +424,7 @@ fn extreme_numbers_never_wrap() {
             let high = corner(&|d| if steps[d] < 0 { valid[d].start } else { valid[d].end - 1 });
             assert_eq!((low, high + 1), (span.start as i128, span.end as i128), "{view:?}");
         }
-        let _ = view.merges();
-        let _ = view.coarsest();
+        let _ = view.coalesce();
         let _ = view.split(7);
         let _ = view.runs().take(5).count();
         let _ = view.reshape(&[view.len()]);
@@ -430,8 +432,9 @@ fn extreme_numbers_never_wrap() {
         let _ = view.pad(&vec![(3, 1); rank]);
         let _ = view.invert(&[1 << 20]);
         let _ = common_shape(&view, &View::contiguous(view.shape()).unwrap());
-        let _ =
-            view.compose(&View::contiguous(&[1 << 31, 1 << 31]).unwrap().permute(&[1, 0]).unwrap());
+        let _ = view.compose_over(
+            &View::contiguous(&[1 << 31, 1 << 31]).unwrap().permute(&[1, 0]).unwrap(),
+        );
         for axis in 0..rank {
             let _ = view.flip(axis).map(|view| view.flip(axis));
             let n = view.shape()[axis];

@@ -12,3 +12,15 @@ mod owned;
 mod reshape;
 mod rng;
 mod traits;
+
+use zarr_view::Element;
+
+/// Elements of `size` bytes.
+fn element(size: usize) -> Element {
+    Element::try_from(size).unwrap()
+}
+
+/// Elements of `size` bytes, which are reversed.
+fn swapped(size: usize) -> Element {
+    Element::swapped_in_units(size, size).unwrap()
+}

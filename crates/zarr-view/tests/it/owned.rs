@@ -2,9 +2,10 @@ use std::panic;
 use std::sync::mpsc;
 use std::thread;
 
-use zarr_view::{CopyError, Element, OwnedGrid, View};
+use zarr_view::{CopyError, OwnedGrid, View};
 
 use crate::copy::copy;
+use crate::element;
 use crate::oracle;
 
 fn grid_of(buffer: Vec<u8>, cuts: &[Vec<usize>]) -> OwnedGrid {
@@ -31,7 +32,7 @@ fn threads_that_outlive_the_call_write_every_part_once() {
                         |axis: usize| starts[axis][part[axis]]..starts[axis][part[axis] + 1];
                     let from = whole.shrink(&[range(0), range(1)]).unwrap();
                     assert_eq!(output.view().shape(), from.shape());
-                    output.lend().copy_from(&from, &source, Element::new(2), &[]).unwrap();
+                    output.lend().copy_from(&from, &source, element(2), &[]).unwrap();
                 }
             })
         })
@@ -41,7 +42,7 @@ fn threads_that_outlive_the_call_write_every_part_once() {
     }
     let found = grid.into_vec().unwrap();
     let mut wanted = vec![0xff; 9 * 20 * 2];
-    copy(&whole, &source, &view, &mut wanted, Element::new(2), &[]).unwrap();
+    copy(&whole, &source, &view, &mut wanted, element(2), &[]).unwrap();
     assert_eq!(found, wanted);
     // The same vector, its spare room included.
     assert_eq!((found.as_ptr(), found.capacity()), (address, 1000));

@@ -10,21 +10,11 @@ fn compared<T: Eq>() {}
 
 #[test]
 fn types_can_be_sent_shown_cloned_and_compared() {
-    shared::<(View, ViewStack, ViewError, CopyPlan, CopyError, Element, InstructionSet, Merge)>();
+    shared::<(View, ViewStack, ViewError, CopyPlan, CopyError, Element, InstructionSet)>();
     shared::<(Output<'_>, OutputGrid<'_>, Run, Runs)>();
-    cloned::<(
-        View,
-        ViewStack,
-        ViewError,
-        CopyPlan,
-        CopyError,
-        Element,
-        InstructionSet,
-        Merge,
-        Run,
-        Runs,
-    )>();
-    compared::<(View, ViewStack, ViewError, CopyError, Element, InstructionSet, Merge, Run)>();
+    cloned::<(View, ViewStack, ViewError, CopyPlan, CopyError, Element, InstructionSet, Run, Runs)>(
+    );
+    compared::<(View, ViewStack, ViewError, CopyError, Element, InstructionSet, Run)>();
     let _: &dyn std::error::Error = &CopyError::from(ViewError::Position);
     assert_eq!(ViewStack::from(View::contiguous(&[2]).unwrap()).as_view().unwrap().shape(), [2]);
 }

@@ -190,7 +190,7 @@ impl Case {
         let mut out = zarr_kit::view::zeroed(data.len())?;
         let from = View::contiguous(shape)?.permute(order)?;
         let to = View::contiguous(&self.permuted(shape))?;
-        copy(&from, data, &to, &mut out, Element::new(self.element_size), &[])?;
+        copy(&from, data, &to, &mut out, Element::try_from(self.element_size)?, &[])?;
         Ok(out)
     }
 }

@@ -94,7 +94,7 @@ fn main() {
             vec![("memcpy", Box::new(|src, dst| dst.copy_from_slice(src)))];
         let from = View::contiguous(&case.shape).unwrap().permute(&case.order).unwrap();
         let to = View::contiguous(from.shape()).unwrap();
-        let plan = CopyPlan::new(&from, &to, Element::new(case.size)).unwrap();
+        let plan = CopyPlan::new(&from, &to, Element::try_from(case.size).unwrap()).unwrap();
         copies.push(("zarr-view", Box::new(move |src, dst| plan.run(src, dst, &[]).unwrap())));
         if !only_ours {
             copies.extend(rivals::rivals(&case));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_metadata::IndexLocation;
-use zarr_view::{CopyError, CopyPlan, Element, Output, View, ViewError};
+use zarr_view::{CopyError, CopyPlan, Output, View, ViewError};
 
 use super::{ShardCodec, ShardIndex, advance, unravel};
 use crate::chunk::Planned;
@@ -244,7 +244,7 @@ impl<'s> Places<'s> {
         if out.view().mask().is_some() {
             return Ok(Self { chunks: None, fill: None, at: Vec::new() });
         }
-        let element = Element::new(out.element_size());
+        let element = out.element();
         let one = View::new(place.shape(), &vec![0; place.rank()], 0)?;
         let fill =
             Some(CopyPlan::new(&one, &place, element)?).filter(|_| fill.len() == element.size());

@@ -1,4 +1,4 @@
-//! Walking a view by contiguous runs.
+//! The contiguous runs of a view.
 
 use crate::view::{Dims, View, signed};
 
@@ -46,7 +46,7 @@ impl View {
     /// The elements in C order as the fewest possible runs: of consecutive positions, or masked.
     ///
     /// The cost is by run, not by element, where the innermost dimension (of the
-    /// [coarsest](View::coarsest) form) has stride 1.
+    /// [coalesced](View::coalesce) form) has stride 1.
     ///
     /// # Examples
     /// ```
@@ -66,7 +66,7 @@ impl View {
     /// ```
     #[must_use]
     pub fn runs(&self) -> Runs {
-        let view = self.coarsest();
+        let view = self.coalesce();
         let rows = view.rank().saturating_sub(1);
         Runs {
             row: smallvec::SmallVec::from_elem(0, rows),
