@@ -19,7 +19,7 @@ EVERYONE = ("zarr-python", "TensorStore", "zarrs")
 
 @dataclass(frozen=True)
 class Doubt:
-    """A document, and what a peer said about it: `read` or `written` where it gave no error."""
+    """A document, and the peer's answer: `read` or `written` if it gave no error."""
 
     peer: str
     document: dict
@@ -88,7 +88,7 @@ def partial_bits(doubt):
 
 
 def cut_blosc(doubt):
-    """What blosc holds need not be whole elements of its typesize: something may come before it."""
+    """The input of blosc need not be whole elements of its typesize: codecs may precede it."""
     return (doubt.said.startswith("error") and partial(doubt)
             and uneven_blosc(doubt.document["codecs"]))
 
@@ -107,7 +107,7 @@ def uneven_blosc(chain):
 
 
 def part_reshaped(doubt):
-    """A reshape outside or inside of a shard."""
+    """A reshape outside or inside a shard."""
     broken = ("reshape codec encoded/decoded number of elements differ", "Invalid argument",
               "panic", "died")
     return (doubt.says(*broken) and partial(doubt) and bool(doubt.all("reshape"))
@@ -181,7 +181,7 @@ def inexact(doubt):
     if form is None or not isinstance(fill, (int, float)) or isinstance(fill, bool):
         return False
     if math.isinf(fill):
-        return True  # a number past what Python's floats reach
+        return True  # a number beyond the range of Python's floats
     pattern = fill_element(fill, words.data_type(doubt.document))[0]
     pattern &= (1 << form.exponent + form.fraction) - 1
     return value_of(pattern, form) != abs(Fraction(fill))
@@ -200,7 +200,7 @@ def small_float_fill(doubt):
 
 
 def exponent_fill(doubt):
-    """TensorStore takes a power of two for one half of it."""
+    """TensorStore reads a power of two as half of it."""
     return doubt.differs and words.data_type(doubt.document) == "float8_e8m0fnu" and any(
         not isinstance(fill, str) for fill in doubt.fills)
 

@@ -20,7 +20,7 @@ class Case(NamedTuple):
 
     @property
     def size(self):
-        """By what the smallest case is the smallest."""
+        """The sort key that makes a case the smallest."""
         return (len(self.expected), len(self.text))
 
 

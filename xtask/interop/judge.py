@@ -1,4 +1,4 @@
-"""Who is right where two programs differ: the documents, through the plain reader."""
+"""Decides who is right where two programs differ: the specifications, through the plain reader."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ AGREE, LACKS, PEER, OURS, OPEN = "agree", "not supported", "peer", "ours", "unde
 
 
 class Finding(NamedTuple):
-    """How one array went between us and one peer."""
+    """The result of exchanging one array with one peer."""
 
     case: object
     direction: str  # "ours" or "theirs": who wrote it
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 def plain(folder):
-    """What the array holds by the documents, or why it cannot be read by them."""
+    """The array's elements by the specifications, or why it cannot be read."""
     try:
         return reader.read(folder), None
     except Exception as error:  # noqa: BLE001 - the reader asserts what the documents say
@@ -38,13 +38,13 @@ def difference(found, expected):
 
 
 def refused(case, said):
-    """Our command did not make the array that a fixture's document asks for."""
+    """Our command did not create the array of a fixture's document."""
     reason = faults.refusal(said)
     return Finding(case, "ours", "plain reader", LACKS if reason else OURS, reason or "", said)
 
 
 def read_by_text(case, folder):
-    """What we wrote, by the documents."""
+    """Judges what we wrote, by the specifications."""
     raw, wrong = plain(folder)
     if raw == case.expected:
         return Finding(case, "ours", "plain reader", AGREE)
@@ -56,7 +56,7 @@ def read_by_text(case, folder):
 
 
 def read_by_peer(case, peer, status, raw, by_text):
-    """What we wrote, as a peer reads it; `by_text` is what the plain reader found in it."""
+    """Judges a peer's reading of what we wrote; `by_text` is the plain reader's."""
     if status == "read" and raw == case.expected:
         return Finding(case, "ours", peer, AGREE)
     lacking = words.lacks(peer, case.document)

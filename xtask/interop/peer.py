@@ -1,4 +1,4 @@
-"""zarr-python and TensorStore as the programs at the other end.
+"""Runs zarr-python and TensorStore as peers.
 
 `peer.py PEER write FOLDER`: for every `<name>.json` (an array document) with `<name>.raw` (all its
 elements) in the folder, writes the array into `<name>/`.
@@ -81,7 +81,7 @@ def attempt(status, run):
     status.write_text("started")
     try:
         said = run()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the result
+    except Exception as error:  # noqa: BLE001 - any error is the result
         words = " ".join(f"{type(error).__name__}: {error}".split())
         said = f"error: {words[:600]}"
     status.write_text(said)

@@ -20,7 +20,7 @@ class Programs:
     # ── ours ─────────────────────────────────────────────────────────────────────────────────────
 
     def command(self, *arguments):
-        """None, or what our command said was wrong."""
+        """None, or our command's error message."""
         done = subprocess.run([self.ours, *arguments], capture_output=True, text=True, timeout=120,
                               check=False)
         return None if done.returncode == 0 else f"exit status {done.returncode}: {done.stderr}"
@@ -51,7 +51,7 @@ class Programs:
 
     @staticmethod
     def all_of(command, results):
-        """Calls a program again for the rest for as long as it dies, and says how each went."""
+        """Restarts a program for the remaining arrays while it dies, and returns the status of each."""
         while True:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS,
                                   preexec_fn=limit_memory, check=False)

@@ -1,4 +1,4 @@
-"""What a document uses, and which of the peers have it."""
+"""The features that a document uses, and which peers support them."""
 
 import json
 
@@ -14,12 +14,12 @@ def json_of(document):
 
 
 def named(value):
-    """A codec, grid or key encoding as an object, whichever way it is written."""
+    """A codec, grid or key encoding as an object, however it is written."""
     return {"name": value} if isinstance(value, str) else value
 
 
 def codecs(document):
-    """All codecs, those inside of shards too, each as an object."""
+    """All codecs, also those inside shards, each as an object."""
     return list(walk(document["codecs"]))
 
 
@@ -44,7 +44,7 @@ def is_raw(name):
 
 
 def lacks(peer, document):
-    """What of this document the peer does not have at all, as a word, or None."""
+    """The feature of this document that the peer lacks, as a word, or None."""
     name = data_type(document)
     if not has_type(peer, name):
         return name

@@ -20,7 +20,7 @@ ROUNDS = 7
 
 
 def best(run, operations):
-    """Nanoseconds an operation in the best round."""
+    """Nanoseconds per operation in the best round."""
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter_ns()
