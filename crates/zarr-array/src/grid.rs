@@ -20,8 +20,8 @@ pub(crate) fn grid_of(shape: &[u64], grid: &ChunkGrid) -> Result<Grid, GridError
 
 fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
     match edges {
-        ChunkEdges::Integer(edge) => Axis::regular(extent, *edge),
-        ChunkEdges::List(runs) => {
+        ChunkEdges::Regular(edge) => Axis::regular(extent, *edge),
+        ChunkEdges::Runs(runs) => {
             let runs = runs.iter().map(|run| match *run {
                 EdgeRun::Edge(edge) => Run { edge, count: 1 },
                 EdgeRun::Repeat { edge, count } => Run { edge, count: count.get() },

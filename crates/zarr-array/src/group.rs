@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_codec::Options;
-use zarr_metadata::GroupMetadata;
+use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use crate::array::Array;
 use crate::consolidated::Snapshot;
@@ -19,12 +19,14 @@ use crate::store::{DirEntry, Prefix, Store, StoreError, UpdatePolicy};
 /// use std::sync::Arc;
 /// use zarr_array::Group;
 /// use zarr_array::store::{MemoryStore, Prefix, Store};
-/// use zarr_metadata::GroupMetadata;
+/// use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 ///
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
-/// Group::create(store, &Prefix::new("inner")?, GroupMetadata::new())?;
-/// assert_eq!(root.children()?, ["inner"]);
+/// let root = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
+/// let metadata = ArrayBuilder::new([90], DataType::Float32).build()?;
+/// root.create_group("weather", GroupMetadata::new())?.create_array("rain", metadata)?;
+/// assert_eq!(root.children()?, ["weather"]);
+/// assert_eq!(root.array("weather/rain")?.shape(), [90]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -171,6 +173,28 @@ impl Group {
             Some(node) => node,
             None => node::open(&self.store, &prefix),
         }
+    }
+
+    /// Creates an array at `path` below this group.
+    ///
+    /// Consolidated metadata of this group, if it has any, does not learn of it.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub fn create_array(&self, path: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+        let array = Array::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
+        Ok(array.with_update_policy(self.policy))
+    }
+
+    /// Creates a group at `path` below this one.
+    ///
+    /// Consolidated metadata of this group, if it has any, does not learn of it.
+    ///
+    /// # Errors
+    /// As [`Group::create`].
+    pub fn create_group(&self, path: &str, metadata: GroupMetadata) -> Result<Self, ArrayError> {
+        let group = Self::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
+        Ok(group.with_update_policy(self.policy))
     }
 
     /// Opens the array at `path` below this group.

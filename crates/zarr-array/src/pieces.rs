@@ -22,12 +22,8 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [35, 2],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10, 1]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([35, 2], DataType::Uint8).chunk_shape([10, 1]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// let region = Region::parse("5:", array.shape())?;
     /// let pieces: Vec<_> = array.pieces(&region, 40)?.map(|piece| piece.shape()).collect();

@@ -29,13 +29,11 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [59, 100],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline",
-    /// #     "chunk_shapes": [[31, 28], 100]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    /// # let metadata = ArrayBuilder::new([59, 100], DataType::Uint8)
+    /// #     .chunks([[31, 28].into(), 100.into()])
+    /// #     .codecs([Codec::bytes()])
+    /// #     .build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write(&Region::whole(&[59, 100]), &[1; 5900])?;
     /// let region = Region::parse("30:32", array.shape())?;

@@ -62,7 +62,7 @@ pub(crate) fn parse(
 /// The edges of one axis: `31|28|31x2`, or a number for a regular axis.
 pub(crate) fn parse_edges(text: &str) -> Result<ChunkEdges, ChunksError> {
     if let Ok(edge @ 1..) = text.trim().parse::<u64>() {
-        return Ok(ChunkEdges::Integer(edge));
+        return Ok(ChunkEdges::Regular(edge));
     }
     let runs = text.split('|').map(|entry| {
         let wrong = || ChunksError::Edge { found: entry.trim().to_owned() };
@@ -121,8 +121,8 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
     let regular: Option<Vec<u64>> = axes
         .iter()
         .map(|edges| match edges {
-            ChunkEdges::Integer(edge) => Some(*edge),
-            ChunkEdges::List(_) => None,
+            ChunkEdges::Regular(edge) => Some(*edge),
+            ChunkEdges::Runs(_) => None,
         })
         .collect();
     Ok(match regular {
@@ -161,7 +161,7 @@ fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<()
     let ChunkGrid::Rectilinear { chunk_shapes } = grid else { return Ok(()) };
     for (axis, (edges, &length)) in chunk_shapes.iter().zip(shape).enumerate() {
         let name = || shown(axis, names);
-        if let ChunkEdges::List(_) = edges {
+        if let ChunkEdges::Runs(_) = edges {
             let sum = edges.extent().ok_or_else(|| ChunksError::TooLong { name: name() })?;
             if sum < length {
                 return Err(ChunksError::TooShort { name: name(), sum, length });

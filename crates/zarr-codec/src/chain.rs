@@ -25,19 +25,12 @@ use crate::symbolic::{AxisEdges, Shape};
 /// # Examples
 /// ```
 /// use zarr_codec::{AxisEdges, Chain};
-/// use zarr_metadata::ArrayMetadata;
+/// use zarr_metadata::{Codec, DataType, Packbits};
 ///
-/// let document = br#"{
-///   "zarr_format": 3, "node_type": "array", "shape": [59], "data_type": "bool",
-///   "chunk_grid": {"name": "rectilinear",
-///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
-///   "chunk_key_encoding": {"name": "default"}, "fill_value": false,
-///   "codecs": [{"name": "packbits"}]
-/// }"#;
-/// let metadata = ArrayMetadata::from_json(document)?;
+/// let codecs = [Codec::Packbits(Packbits::default())];
 /// let edges = [AxisEdges::of([31, 28])];
-/// let chain = Chain::bind(metadata.codecs(), metadata.data_type(), &edges)?;
-/// // Thirty-one booleans are four bytes, one bit of them padding.
+/// let chain = Chain::bind(&codecs, &DataType::Bool, &edges)?;
+/// // Thirty-one booleans are four bytes, with one bit of padding.
 /// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -16,21 +16,16 @@
 //! An array of days in months, with twelve bits per temperature, created, written and read:
 //! ```
 //! use std::sync::Arc;
-//! use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Region};
+//! use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Region};
 //!
-//! let document = br#"{
-//!   "zarr_format": 3, "node_type": "array", "shape": [90, 2], "data_type": "int16",
-//!   "chunk_grid": {"name": "rectilinear",
-//!     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28, 31], 2]}},
-//!   "chunk_key_encoding": {"name": "default"}, "fill_value": -2048,
-//!   "codecs": [
-//!     {"name": "transpose", "configuration": {"order": [1, 0]}},
-//!     {"name": "packbits", "configuration": {"last_bit": 11}}
-//!   ],
-//!   "dimension_names": ["day", "range"]
-//! }"#;
+//! let metadata = ArrayBuilder::new([90, 2], DataType::Int16)
+//!     .chunks([[31, 28, 31].into(), 2.into()])
+//!     .codecs([Codec::transpose([1, 0]), Codec::packbits(0..=11)])
+//!     .fill_value(-2048)
+//!     .dimension_names(["day", "range"])
+//!     .build()?;
 //! let store = Arc::new(MemoryStore::new());
-//! let array = Array::create(store, &Prefix::root(), ArrayMetadata::from_json(document)?)?;
+//! let array = Array::create(store, &Prefix::root(), metadata)?;
 //!
 //! // The last day of January and the first of February, in two chunks.
 //! array.write_as::<i16>(&Region::from([30..32, 0..2]), &[-12, 47, -30, 21])?;
@@ -54,7 +49,7 @@ pub use zarr_view as view;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
 pub use zarr_array::{Array, ArrayError, Group, Region, Select};
-pub use zarr_metadata::{ArrayMetadata, DataType, GroupMetadata};
+pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

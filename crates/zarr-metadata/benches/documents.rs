@@ -93,7 +93,7 @@ fn edges(id: &str, below: u64) {
     let text = document(lengths.iter().sum(), &list);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
     let ChunkGrid::Rectilinear { chunk_shapes } = array.chunk_grid() else { return };
-    let ChunkEdges::List(runs) = &chunk_shapes[0] else { return };
+    let ChunkEdges::Runs(runs) = &chunk_shapes[0] else { return };
     assert!(runs.iter().map(|run| run.edge()).eq(lengths));
 
     let reference = best(|| serde_json::from_str::<Vec<u64>>(&list).unwrap());

@@ -362,7 +362,7 @@ impl fmt::Debug for ArrayMetadata {
 fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
     let ChunkGrid::Rectilinear { chunk_shapes } = chunk_grid else { return Ok(()) };
     for (axis, edges) in chunk_shapes.iter().enumerate() {
-        if matches!(edges, ChunkEdges::List(runs) if runs.is_empty()) {
+        if matches!(edges, ChunkEdges::Runs(runs) if runs.is_empty()) {
             return Err(MetadataError::unexpected(
                 "an empty list of edges",
                 "an edge of at least 1, also on an axis of length 0",

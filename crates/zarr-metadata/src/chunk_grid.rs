@@ -26,7 +26,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 ///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28, 31], 100]}}"#;
 /// let months = ChunkEdges::from_lengths([31, 28, 31]);
 /// let expected =
-///     ChunkGrid::Rectilinear { chunk_shapes: vec![months, ChunkEdges::Integer(100)] };
+///     ChunkGrid::Rectilinear { chunk_shapes: vec![months, ChunkEdges::Regular(100)] };
 /// assert_eq!(ChunkGrid::from_json(json)?, expected);
 /// # Ok::<_, zarr_metadata::MetadataError>(())
 /// ```

@@ -16,10 +16,38 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// zarr-extensions `chunk-grids/rectilinear`, "Run-length encoding"; SD-04, SD-06.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkEdges {
-    /// One number: a regular axis of `ceil(length / number)` chunks (SD-04).
-    Integer(u64),
+    /// One number: chunks of this length, `ceil(length / number)` of them (SD-04).
+    Regular(u64),
     /// A list of lengths and of runs of them.
-    List(Vec<EdgeRun>),
+    Runs(Vec<EdgeRun>),
+}
+
+/// A regular axis with chunks of this length.
+impl From<u64> for ChunkEdges {
+    fn from(edge: u64) -> Self {
+        ChunkEdges::Regular(edge)
+    }
+}
+
+/// Chunks of these lengths, as [`ChunkEdges::from_lengths`] writes them.
+impl<const N: usize> From<[u64; N]> for ChunkEdges {
+    fn from(lengths: [u64; N]) -> Self {
+        ChunkEdges::from_lengths(lengths)
+    }
+}
+
+/// Chunks of these lengths, as [`ChunkEdges::from_lengths`] writes them.
+impl From<&[u64]> for ChunkEdges {
+    fn from(lengths: &[u64]) -> Self {
+        ChunkEdges::from_lengths(lengths.iter().copied())
+    }
+}
+
+/// Chunks of these lengths, as [`ChunkEdges::from_lengths`] writes them.
+impl From<Vec<u64>> for ChunkEdges {
+    fn from(lengths: Vec<u64>) -> Self {
+        ChunkEdges::from_lengths(lengths)
+    }
 }
 
 /// An element of a list of edges. It takes 16 bytes.
@@ -101,15 +129,15 @@ impl ChunkEdges {
         if let Some((edge, count)) = open {
             push_canonical(edge, count, &mut list);
         }
-        ChunkEdges::List(list)
+        ChunkEdges::Runs(list)
     }
 
     /// The sum of the listed edges; `None` for an integer axis, and past `u64`.
     #[must_use]
     pub fn extent(&self) -> Option<u64> {
         match self {
-            ChunkEdges::Integer(_) => None,
-            ChunkEdges::List(runs) => {
+            ChunkEdges::Regular(_) => None,
+            ChunkEdges::Runs(runs) => {
                 runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(run.extent()?))
             }
         }
@@ -118,8 +146,8 @@ impl ChunkEdges {
     /// The edges are those of an axis of this length.
     pub(crate) fn check(&self, length: u64) -> Result<()> {
         match self {
-            ChunkEdges::Integer(_) => Ok(()),
-            ChunkEdges::List(_) => match self.extent() {
+            ChunkEdges::Regular(_) => Ok(()),
+            ChunkEdges::Runs(_) => match self.extent() {
                 Some(extent) if extent >= length => Ok(()),
                 Some(extent) => Err(MetadataError::unexpected(
                     format!("edges of sum {extent}"),
@@ -155,7 +183,7 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
     if reader.peek() != Some(b'[') {
         let raw = reader.value(Grammar::Json)?;
         return match raw.natural() {
-            Some(edge) if edge > 0 => Ok(ChunkEdges::Integer(edge)),
+            Some(edge) if edge > 0 => Ok(ChunkEdges::Regular(edge)),
             Some(_) => Err(raw.expected(AXIS).breaks(Rule::GridZeroEdge)),
             None => Err(raw.expected(AXIS).breaks(Rule::GridAxis)),
         };
@@ -182,7 +210,7 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
         };
         runs.push(run);
     }
-    Ok(ChunkEdges::List(runs))
+    Ok(ChunkEdges::Runs(runs))
 }
 
 /// `[V, N]`, or the error that something else is there.
@@ -216,8 +244,8 @@ fn too_far() -> MetadataError {
 
 pub(crate) fn write_edges(edges: &ChunkEdges, json: &mut String) {
     let runs = match edges {
-        ChunkEdges::Integer(edge) => return write_u64(*edge, json),
-        ChunkEdges::List(runs) => runs,
+        ChunkEdges::Regular(edge) => return write_u64(*edge, json),
+        ChunkEdges::Runs(runs) => runs,
     };
     json.push('[');
     for (index, run) in runs.iter().enumerate() {

@@ -63,6 +63,7 @@
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 mod array;
+mod builder;
 mod chunk_grid;
 mod chunk_key;
 mod codec;
@@ -83,6 +84,7 @@ mod rule;
 mod serde_impls;
 
 pub use array::ArrayMetadata;
+pub use builder::{ArrayBuilder, Fill};
 pub use chunk_grid::ChunkGrid;
 pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{

@@ -42,12 +42,9 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
-    /// #   "data_type": "uint8", "fill_value": 7, "codecs": [{"name": "packbits"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let builder = ArrayBuilder::new([3], DataType::Uint8).chunk_shape([2]);
+    /// # let metadata = builder.fill_value(7).build()?;
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {

@@ -60,17 +60,15 @@ const CODEC_CACHE: usize = 1024;
 /// use std::sync::Arc;
 /// use zarr_array::{Array, Region};
 /// use zarr_array::store::{MemoryStore, Prefix};
-/// use zarr_metadata::ArrayMetadata;
+/// use zarr_metadata::{ArrayBuilder, Codec, DataType};
 ///
-/// let document = br#"{
-///   "zarr_format": 3, "node_type": "array", "shape": [59], "data_type": "uint16",
-///   "chunk_grid": {"name": "rectilinear",
-///     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
-///   "chunk_key_encoding": {"name": "default"}, "fill_value": 7,
-///   "codecs": [{"name": "packbits", "configuration": {"last_bit": 9}}]
-/// }"#;
+/// let metadata = ArrayBuilder::new([59], DataType::Uint16)
+///     .chunks([[31, 28].into()])
+///     .codecs([Codec::packbits(0..=9)])
+///     .fill_value(7)
+///     .build()?;
 /// let store = Arc::new(MemoryStore::new());
-/// let array = Array::create(store, &Prefix::root(), ArrayMetadata::from_json(document)?)?;
+/// let array = Array::create(store, &Prefix::root(), metadata)?;
 /// array.write(&Region::from(30..32), &[1, 0, 2, 3])?;
 /// assert_eq!(array.read(&Region::from(29..33))?, [7, 0, 1, 0, 2, 3, 7, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,13 +18,9 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [2, 3],
-    /// #   "data_type": "float32", "fill_value": 0.5,
-    /// #   "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let builder = ArrayBuilder::new([2, 3], DataType::Float32).chunk_shape([2, 2]);
+    /// # let metadata = builder.fill_value(0.5).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// let ones = ndarray::arr2(&[[1.0_f32], [2.0]]).into_dyn();
     /// array.write_ndarray(&Region::from([0..2, 1..2]), ones.view())?;

@@ -29,12 +29,8 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region, Select};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [4, 3],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write(&Region::whole(&[4, 3]), &[0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32])?;
     /// let rows = Select::Indices(&[3, 0, 3]);

@@ -31,12 +31,8 @@ impl Array {
     /// # use std::{ops::ControlFlow, sync::Arc};
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [30],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([30], DataType::Uint8).chunk_shape([10]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write_as::<u8>(&Region::from(12..15), &[1, 2, 3])?;
     /// let mut found = Vec::new();

@@ -97,12 +97,9 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
-    /// #   "data_type": "int16", "fill_value": -1, "codecs": [{"name": "packbits"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let builder = ArrayBuilder::new([3], DataType::Int16).chunk_shape([2]);
+    /// # let metadata = builder.fill_value(-1).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write_as(&Region::from(1..2), &[500_i16])?;
     /// assert_eq!(array.read_as::<i16>(&Region::whole(&[3]))?, [-1, 500, -1]);

@@ -18,12 +18,8 @@ use crate::transfer::number;
 /// use std::{io, sync::Arc};
 /// use zarr_array::{Array, ArrayError, Region};
 /// use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix};
-/// use zarr_metadata::ArrayMetadata;
-/// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [30],
-/// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-/// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
-/// #   "chunk_key_encoding": {"name": "default"}}"#;
-/// # let metadata = ArrayMetadata::from_json(document)?;
+/// use zarr_metadata::{ArrayBuilder, DataType};
+/// # let metadata = ArrayBuilder::new([30], DataType::Uint8).chunk_shape([10]).build()?;
 ///
 /// let full = Fault::Fail(io::ErrorKind::StorageFull);
 /// let store = FaultStore::new(MemoryStore::new()).on(Key::new("c/1")?, full);

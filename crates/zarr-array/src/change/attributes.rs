@@ -26,12 +26,10 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
-    /// #   "chunk_key_encoding": {"name": "default"}, "attributes": {"units": "K", "scale": 1.50}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3], DataType::Uint8)
+    /// #     .attributes(r#"{"units": "K", "scale": 1.50}"#)
+    /// #     .build()?;
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// let array = array.update_attributes(&[("units", Some(r#""degC""#)), ("old", None)])?;
     /// assert_eq!(array.metadata().attribute("units"), Some(r#""degC""#));

@@ -52,14 +52,9 @@ impl Array {
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, Cut, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [59],
-    /// #   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-    /// #   "chunk_grid": {"name": "rectilinear",
-    /// #     "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// use zarr_grid::Run;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
+    /// # let metadata = ArrayBuilder::new([59], DataType::Uint8).chunks([[31, 28].into()]).build()?;
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// // January and February; now March too.

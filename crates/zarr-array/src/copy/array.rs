@@ -40,18 +40,13 @@ use crate::store::{Prefix, Store};
 /// use zarr_array::copy::{CopyOptions, copy_array};
 /// use zarr_array::store::{MemoryStore, Prefix};
 /// use zarr_array::{Array, Region};
-/// use zarr_metadata::{ArrayMetadata, ChunkGrid};
+/// use zarr_metadata::{ArrayBuilder, ChunkGrid, DataType};
 ///
-/// let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [59],
-///   "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
-///   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
-///   "chunk_key_encoding": {"name": "default"}}"#;
-/// let metadata = ArrayMetadata::from_json(document)?;
+/// let metadata = ArrayBuilder::new([59], DataType::Uint8).chunk_shape([10]).build()?;
 /// let from = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
 /// from.write(&Region::from(9..11), &[1, 2])?;
 ///
-/// let months = ChunkGrid::from_json(br#"{"name": "rectilinear",
-///   "configuration": {"kind": "inline", "chunk_shapes": [[31, 28]]}}"#)?;
+/// let months = ChunkGrid::Rectilinear { chunk_shapes: vec![[31, 28].into()] };
 /// let months = from.metadata().with_shape_and_grid(from.shape(), &months)?;
 /// let store = Arc::new(MemoryStore::new());
 /// let options = CopyOptions::new();

@@ -63,8 +63,8 @@ fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksEr
 /// `30|31`.
 pub(super) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
     Ok(match chunks::parse_edges(edges)? {
-        ChunkEdges::Integer(edge) => vec![Run { edge, count: 1 }],
-        ChunkEdges::List(runs) => {
+        ChunkEdges::Regular(edge) => vec![Run { edge, count: 1 }],
+        ChunkEdges::Runs(runs) => {
             runs.iter().map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() }).collect()
         }
     })

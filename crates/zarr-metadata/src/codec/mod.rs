@@ -1,6 +1,7 @@
 //! Codecs: the configurations that are known, typed.
 
 mod chain;
+mod construct;
 mod known;
 mod read;
 mod write;

@@ -45,7 +45,7 @@ fn the_example_of_rectilinear() {
     ])
     .unwrap();
     let ChunkGrid::Rectilinear { chunk_shapes } = array.chunk_grid() else { panic!() };
-    assert_eq!(chunk_shapes[0], ChunkEdges::Integer(4));
+    assert_eq!(chunk_shapes[0], ChunkEdges::Regular(4));
     let extents: Vec<_> = chunk_shapes.iter().map(ChunkEdges::extent).collect();
     assert_eq!(extents, [None, Some(6), Some(8), Some(6), Some(12)]);
     insta::assert_snapshot!(canonical(&array));
@@ -131,7 +131,7 @@ fn a_new_array_with_everything() {
             chunk_shapes: vec![
                 ChunkEdges::from_lengths([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]),
                 ChunkEdges::from_lengths(std::iter::repeat_n(90, 8)),
-                ChunkEdges::Integer(360),
+                ChunkEdges::Regular(360),
             ],
         },
         &FillValue::parse(&DataType::Float32, "\"0x7FC00001\"").unwrap(),
@@ -432,7 +432,7 @@ fn extensions_made_by_hand() {
 fn parts_that_are_wrong_make_no_array() {
     let regular = ChunkGrid::Regular { chunk_shape: vec![2] };
     let edges =
-        |runs: Vec<EdgeRun>| ChunkGrid::Rectilinear { chunk_shapes: vec![ChunkEdges::List(runs)] };
+        |runs: Vec<EdgeRun>| ChunkGrid::Rectilinear { chunk_shapes: vec![ChunkEdges::Runs(runs)] };
     let bytes = Codec::Bytes { endian: None };
     let reshape = Codec::Reshape(Reshape { shape: vec![ReshapeDim::Auto, ReshapeDim::Auto] });
     let packbits = Packbits { first_bit: Some(3), last_bit: Some(2), ..Packbits::default() };

@@ -26,12 +26,12 @@ fn repeat(edge: u64, count: u64) -> EdgeRun {
 #[test]
 fn sd_04_an_integer_stays_one_and_a_list_stays_one() {
     for (edges, expected) in [
-        ("4", ChunkEdges::Integer(4)),
-        ("[4, 4, 4]", ChunkEdges::List(vec![EdgeRun::Edge(4); 3])),
-        ("[[4, 3]]", ChunkEdges::List(vec![repeat(4, 3)])),
+        ("4", ChunkEdges::Regular(4)),
+        ("[4, 4, 4]", ChunkEdges::Runs(vec![EdgeRun::Edge(4); 3])),
+        ("[[4, 3]]", ChunkEdges::Runs(vec![repeat(4, 3)])),
         (
             "[[4, 1], 4, [4, 1]]",
-            ChunkEdges::List(vec![repeat(4, 1), EdgeRun::Edge(4), repeat(4, 1)]),
+            ChunkEdges::Runs(vec![repeat(4, 1), EdgeRun::Edge(4), repeat(4, 1)]),
         ),
     ] {
         let array = axis(6, edges).unwrap();
@@ -67,7 +67,7 @@ fn by_serde(list: &str) -> Option<Vec<EdgeRun>> {
 
 fn reads_as_by_serde(list: &str) {
     let ours = axis(0, list).ok().map(|array| edges_of(&array));
-    assert_eq!(ours, by_serde(list).map(ChunkEdges::List), "{list}");
+    assert_eq!(ours, by_serde(list).map(ChunkEdges::Runs), "{list}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn sd_06_edges_are_integers_of_at_least_1() {
 #[test]
 fn sd_06_an_empty_list_is_read_and_not_written() {
     let array = axis(0, "[]").unwrap();
-    assert_eq!(edges_of(&array), ChunkEdges::List(vec![]));
+    assert_eq!(edges_of(&array), ChunkEdges::Runs(vec![]));
     let new = ArrayMetadata::new(
         array.shape(),
         array.data_type(),
@@ -163,7 +163,7 @@ fn sd_06_an_empty_list_is_read_and_not_written() {
 #[test]
 fn sd_07_runs_are_not_expanded_and_sums_not_wrapped() {
     let array = axis(1_000_000_000_000_000, "[[1, 1000000000000000]]").unwrap();
-    assert_eq!(edges_of(&array), ChunkEdges::List(vec![repeat(1, 1_000_000_000_000_000)]));
+    assert_eq!(edges_of(&array), ChunkEdges::Runs(vec![repeat(1, 1_000_000_000_000_000)]));
     assert_eq!(edges_of(&array).extent(), Some(1_000_000_000_000_000));
     assert!(axis(u64::MAX, "[[1, 18446744073709551615]]").is_ok());
     assert!(axis(u64::MAX, "[18446744073709551614, 1]").is_ok());
@@ -197,10 +197,10 @@ fn sd_09_the_canonical_writer_counts_characters() {
     assert_eq!(written(&[31, 28, 31, 30]), "[31, 28, 31, 30]");
     // Neighbouring runs of one length are one run; a sum past u64 stays two.
     let merged = ChunkEdges::from_runs([repeat(2, 3), EdgeRun::Edge(2), repeat(2, 1 << 40)]);
-    assert_eq!(merged, ChunkEdges::List(vec![repeat(2, (1 << 40) + 4)]));
+    assert_eq!(merged, ChunkEdges::Runs(vec![repeat(2, (1 << 40) + 4)]));
     let most = u64::MAX;
     let apart = ChunkEdges::from_runs([repeat(1, most), repeat(1, most)]);
-    assert_eq!(apart, ChunkEdges::List(vec![repeat(1, most), repeat(1, most)]));
+    assert_eq!(apart, ChunkEdges::Runs(vec![repeat(1, most), repeat(1, most)]));
     // By brute force: never longer than either form.
     for edge in [1_u64, 9, 10, 99, 1000] {
         for count in 1..130 {
@@ -298,6 +298,6 @@ fn grids_as_objects() {
         r#"{"configuration": {"chunk_shapes": [[3, [3, 1]]], "kind": "inline"}, "must_understand": false, "name": "rectilinear"}"#,
     )
     .unwrap();
-    assert_eq!(edges_of(&array), ChunkEdges::List(vec![EdgeRun::Edge(3), repeat(3, 1)]));
+    assert_eq!(edges_of(&array), ChunkEdges::Runs(vec![EdgeRun::Edge(3), repeat(3, 1)]));
     assert!(!document(&[]).is_empty());
 }

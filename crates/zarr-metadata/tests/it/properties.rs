@@ -47,7 +47,7 @@ impl Random {
 
     fn edges(&mut self, length: u64) -> ChunkEdges {
         if self.chance() {
-            return ChunkEdges::Integer(1 + self.below(length + 5));
+            return ChunkEdges::Regular(1 + self.below(length + 5));
         }
         let mut runs = Vec::new();
         let mut sum = 0;
@@ -60,7 +60,7 @@ impl Random {
             sum += run.extent().unwrap();
             runs.push(run);
         }
-        if self.chance() { ChunkEdges::from_runs(runs) } else { ChunkEdges::List(runs) }
+        if self.chance() { ChunkEdges::from_runs(runs) } else { ChunkEdges::Runs(runs) }
     }
 
     fn permutation(&mut self, rank: usize) -> Vec<usize> {

@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Edges {
 fn axis_of_document(document: &str) -> Axis {
     let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
     let ChunkGrid::Rectilinear { chunk_shapes } = metadata.chunk_grid() else { unreachable!() };
-    let [ChunkEdges::List(runs)] = chunk_shapes.as_slice() else { unreachable!() };
+    let [ChunkEdges::Runs(runs)] = chunk_shapes.as_slice() else { unreachable!() };
     let runs = runs.iter().map(|run| match *run {
         EdgeRun::Edge(edge) => Run { edge, count: 1 },
         EdgeRun::Repeat { edge, count } => Run { edge, count: count.get() },
