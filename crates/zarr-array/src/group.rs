@@ -1,7 +1,8 @@
 //! Groups: their attributes and what lies in them.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -10,7 +11,11 @@ use crate::array::Array;
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
+use crate::parallel;
 use crate::store::{DirEntry, Prefix, Store, StoreError, UpdatePolicy};
+
+/// Documents that are looked up at once at most, each by a thread of its own.
+const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
 /// A group in a store.
 ///
@@ -262,14 +267,33 @@ impl Group {
                 _ => return Err(error.into()),
             }
         }
-        let mut names = Vec::new();
-        for prefix in prefixes {
-            if self.store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {
-                let path = prefix.as_str();
-                names.push(path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned());
-            }
-        }
+        let mut names = self.nodes_among(&prefixes)?;
         names.sort();
         Ok(names)
+    }
+
+    /// The names of those that have a document: as many are looked up at once as the store is to have
+    /// requests in flight.
+    fn nodes_among(&self, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
+        let names = Mutex::new(Vec::new());
+        let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
+        let threads = self.store.requests_in_flight().min(MAX_LOOKUPS);
+        parallel::for_each(
+            count,
+            threads,
+            || (),
+            |(), range| {
+                let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+                for prefix in prefixes.get(at(range.start)..at(range.end)).unwrap_or_default() {
+                    if self.store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {
+                        let path = prefix.as_str();
+                        let name = path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
+                        names.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+                    }
+                }
+                Ok::<(), ArrayError>(())
+            },
+        )?;
+        Ok(names.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
