@@ -196,6 +196,15 @@ pub trait Store: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The same store, with puts that look at what they have written: whether it is as long as it
+    /// was, and has the ETag or the like that the store answered with. A put that is not there, though
+    /// the store said so, is then an error.
+    ///
+    /// `None` unless a store says otherwise: there is nobody else to ask than who has just answered.
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        None
+    }
+
     /// Where the objects below `prefix` are, so that it can be told whether they are also those of
     /// another store; `None` if the store does not know.
     ///

@@ -134,6 +134,17 @@ pub enum StoreError {
         /// How many times it was tried.
         attempts: u32,
     },
+    /// What the operation needs belongs to the process that this one was forked from, and cannot
+    /// be made anew.
+    #[error("cannot {operation} {key:?}: {reason}")]
+    Forked {
+        /// What was asked for.
+        operation: Operation,
+        /// Key or prefix that it concerned.
+        key: String,
+        /// What cannot be made anew, and what to do instead.
+        reason: &'static str,
+    },
     /// A URL or an option for opening a store is not understood.
     #[error("cannot open {url:?}: {reason}")]
     Url {
@@ -156,5 +167,12 @@ impl StoreError {
     /// An [`StoreError::Io`] with its context.
     pub fn io(operation: Operation, key: impl fmt::Display, cause: io::Error) -> Self {
         Self::Io { operation, key: key.to_string(), cause }
+    }
+
+    /// [`PerProcess`](crate::per_process::PerProcess) has no room left.
+    pub(crate) fn too_many_forks(operation: Operation, key: impl fmt::Display) -> Self {
+        let reason = "too many processes before this one used stores and then forked; start it \
+                      with exec";
+        Self::Forked { operation, key: key.to_string(), reason }
     }
 }

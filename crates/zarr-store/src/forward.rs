@@ -103,6 +103,10 @@ macro_rules! forward {
                 (**self).asynchronous()
             }
 
+            fn checked(&self) -> Option<Arc<dyn Store>> {
+                (**self).checked()
+            }
+
             fn location(&self, prefix: &Prefix) -> Option<Location> {
                 (**self).location(prefix)
             }

@@ -39,9 +39,11 @@ mod object;
 #[cfg(feature = "async")]
 mod offload;
 mod open;
+mod per_process;
 #[cfg(feature = "async")]
 mod runtime;
 mod update;
+mod waiting;
 
 pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
@@ -58,7 +60,9 @@ pub use self::object::ObjectStore;
 #[cfg(feature = "async")]
 pub use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
+pub use self::per_process::PerProcess;
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
+pub use self::waiting::Waiting;
 
 pub use zarr_codec::ByteRange;
 

@@ -4,15 +4,18 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use crate::per_process::PerProcess;
+
 /// How many names can be taken or given back without disturbing each other.
 const STRIPES: usize = 64;
 
 /// A set of names, each held by at most one thread at a time.
 ///
-/// Memory follows the names held now, not the names ever seen.
+/// Memory follows the names held now, not the names ever seen. A process that was forked holds none:
+/// the threads that did are in the other one.
 #[derive(Debug)]
 pub(super) struct LockTable<T> {
-    stripes: Box<[Stripe<T>]>,
+    stripes: PerProcess<Box<[Stripe<T>]>>,
     hasher: RandomState,
 }
 
@@ -38,18 +41,13 @@ pub(super) struct Held<T: Eq + Hash> {
 
 impl<T: Clone + Eq + Hash> LockTable<T> {
     pub(super) fn new() -> Self {
-        let stripes = (0..STRIPES)
-            .map(|_| Stripe {
-                names: Mutex::new(Names { held: HashSet::new(), waiting: 0 }),
-                freed: Condvar::new(),
-            })
-            .collect();
-        Self { stripes, hasher: RandomState::new() }
+        Self { stripes: PerProcess::new(), hasher: RandomState::new() }
     }
 
-    /// Waits until nobody holds `name`, then holds it.
-    pub(super) fn lock(self: &Arc<Self>, name: T) -> Held<T> {
-        let stripe = self.stripe(&name);
+    /// Waits until nobody holds `name`, then holds it. `None` in a process forked from too many
+    /// others that had such tables.
+    pub(super) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
+        let stripe = self.stripe(&name)?;
         // Nothing panics while a stripe is locked, so that poison carries no information.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         while names.held.contains(&name) {
@@ -59,21 +57,25 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
         }
         names.held.insert(name.clone());
         drop(names);
-        Held { table: Arc::clone(self), name }
+        Some(Held { table: Arc::clone(self), name })
     }
 }
 
 impl<T: Eq + Hash> LockTable<T> {
-    #[expect(clippy::indexing_slicing, reason = "the index is a remainder of the length")]
-    fn stripe(&self, name: &T) -> &Stripe<T> {
+    fn stripe(&self, name: &T) -> Option<&Stripe<T>> {
+        let stripe = |_| Stripe {
+            names: Mutex::new(Names { held: HashSet::new(), waiting: 0 }),
+            freed: Condvar::new(),
+        };
+        let stripes = self.stripes.get(|| (0..STRIPES).map(stripe).collect())?;
         let hash = self.hasher.hash_one(name);
-        &self.stripes[(hash % STRIPES as u64) as usize]
+        stripes.get((hash % STRIPES as u64) as usize)
     }
 }
 
 impl<T: Eq + Hash> Drop for Held<T> {
     fn drop(&mut self) {
-        let stripe = self.table.stripe(&self.name);
+        let Some(stripe) = self.table.stripe(&self.name) else { return };
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.held.remove(&self.name);
         // Telling nobody is a system call too.

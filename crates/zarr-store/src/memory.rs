@@ -9,8 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::api::assemble;
 use super::lock_table::LockTable;
 use super::{
-    ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Prefix, PutOutcome,
-    Store, StoreError, Version, reserve,
+    ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix,
+    PutOutcome, Store, StoreError, Version, reserve,
 };
 use crate::hash::fnv1a;
 
@@ -276,7 +276,9 @@ impl Store for MemoryStore {
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Ok(LockGuard::new(LockScope::AllProcesses, self.locks.lock(key.clone())))
+        let held = self.locks.lock(key.clone());
+        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        Ok(LockGuard::new(LockScope::AllProcesses, held))
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

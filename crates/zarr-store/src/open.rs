@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::waiting::{OnWait, Waiting};
 use super::{Durability, LocalStore, MemoryStore, Store, StoreError};
 
 /// How a store is opened by URL.
@@ -28,6 +29,7 @@ pub struct StoreOptions {
     in_flight: NonZeroUsize,
     max_retries: usize,
     retry_timeout: Duration,
+    on_wait: Option<OnWait>,
 }
 
 impl Default for StoreOptions {
@@ -48,6 +50,7 @@ impl StoreOptions {
             in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
             retry_timeout: Duration::from_secs(180),
+            on_wait: None,
         }
     }
 
@@ -94,7 +97,32 @@ impl StoreOptions {
     #[must_use]
     pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
         self.max_retries = retries;
+        self.timeout(timeout)
+    }
+
+    /// How long after its start a request to a remote store is retried at most; 3 minutes if this is
+    /// not set. No single try lasts longer than that, nor than 30 s, unless the
+    /// [setting](StoreOptions::setting) `timeout` says otherwise: a server that accepts and never
+    /// answers is given up after this time, and that of the last try.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;
+        self
+    }
+
+    /// What is to happen when a remote store has not answered for 5 s, then for 10 s, 20 s and so on.
+    ///
+    /// `told` is called on threads that move the bytes of other requests, and should be quick.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_array::store::StoreOptions;
+    ///
+    /// let options = StoreOptions::new().on_wait(|waiting| eprintln!("{waiting}"));
+    /// ```
+    #[must_use]
+    pub fn on_wait(mut self, told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+        self.on_wait = Some(OnWait::new(told));
         self
     }
 
@@ -103,14 +131,24 @@ impl StoreOptions {
         self.in_flight
     }
 
+    /// Settings of the client, later ones stronger.
     #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
-    pub(super) fn settings(&self) -> &[(String, String)] {
-        &self.settings
+    pub(super) fn settings(&self) -> Vec<(String, String)> {
+        // That of the clients, if it is not set.
+        const LONGEST_TRY: Duration = Duration::from_secs(30);
+        let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
+        let shorter = (self.retry_timeout < LONGEST_TRY).then(|| ("timeout".to_owned(), timeout));
+        shorter.into_iter().chain(self.settings.iter().cloned()).collect()
     }
 
-    #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+    #[cfg(feature = "object_store")]
     pub(super) fn retry_limits(&self) -> (usize, Duration) {
         (self.max_retries, self.retry_timeout)
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn waiting(&self) -> Option<OnWait> {
+        self.on_wait.clone()
     }
 }
 
@@ -126,6 +164,7 @@ impl fmt::Debug for StoreOptions {
             .field("in_flight", &self.in_flight)
             .field("max_retries", &self.max_retries)
             .field("retry_timeout", &self.retry_timeout)
+            .field("on_wait", &self.on_wait)
             .finish()
     }
 }
@@ -265,10 +304,17 @@ fn percent_decoded(text: &str) -> Result<String, String> {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
     for piece in pieces {
+        // Digits alone: a number may have a sign, too.
+        let digits = |hex: &str| hex.bytes().all(|digit| digit.is_ascii_hexdigit());
         let (code, rest) = piece
             .split_at_checked(2)
+            .filter(|(hex, _)| digits(hex))
             .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
-            .ok_or("'%' must be followed by two hexadecimal digits")?;
+            .ok_or_else(|| {
+                let found: String = piece.chars().take(2).collect();
+                let found = format!("%{found}");
+                format!("{found:?} is no percent encoding: '%' must be followed by two hexadecimal digits")
+            })?;
         bytes.push(code);
         bytes.extend_from_slice(rest.as_bytes());
     }
@@ -303,6 +349,24 @@ mod tests {
             "memory:x",
         ] {
             assert!(place(wrong).is_err(), "{wrong}");
+        }
+        for (wrong, found) in [
+            ("file:///tmp/b%+9g", r#""%+9""#),
+            ("file:///a%-1", r#""%-1""#),
+            ("file:///a% 1", r#""% 1""#),
+            ("file:///a%", r#""%""#),
+            ("file:///a%4", r#""%4""#),
+            ("file:///a%%41", r#""%""#),
+            ("file:///a%é", r#""%é""#),
+            ("file:///a%\u{1b}[", r#""%\u{1b}[""#),
+        ] {
+            let message = place(wrong).unwrap_err();
+            assert_eq!(
+                message,
+                format!(
+                    "{found} is no percent encoding: '%' must be followed by two hexadecimal digits"
+                )
+            );
         }
     }
 }

@@ -1,46 +1,88 @@
 //! The threads on which asynchronous operations run.
 
+#[cfg(feature = "object_store")]
+use std::any::Any;
 use std::io;
+#[cfg(feature = "object_store")]
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 #[cfg(feature = "object_store")]
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::sync::mpsc;
 use std::task::{Context, Poll};
-#[cfg(feature = "object_store")]
-use std::task::{Wake, Waker};
 use std::thread;
-#[cfg(feature = "object_store")]
-use std::thread::Thread;
 
+#[cfg(feature = "object_store")]
+use futures_util::FutureExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::{Operation, StoreError};
+use crate::per_process::PerProcess;
 
 /// Threads that move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
 
 /// One runtime for the process, started at first use and never shut down: connections that are
 /// kept alive belong to it, and shutting one down inside another runtime would panic.
-static RUNTIME: LazyLock<Result<Runtime, (io::ErrorKind, String)>> = LazyLock::new(|| {
+static RUNTIME: PerProcess<Result<Runtime, (io::ErrorKind, String)>> = PerProcess::new();
+
+fn start() -> Result<Runtime, (io::ErrorKind, String)> {
     Builder::new_multi_thread()
         .worker_threads(thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)))
         .thread_name("zarr-store")
         .enable_all()
         .build()
         .map_err(|error| (error.kind(), error.to_string()))
-});
+}
 
-fn runtime() -> Result<&'static Runtime, StoreError> {
-    RUNTIME.as_ref().map_err(|(kind, message)| {
+fn runtime(operation: Operation, name: &str) -> Result<&'static Runtime, StoreError> {
+    let started = RUNTIME.get(start);
+    let started = started.ok_or_else(|| StoreError::too_many_forks(operation, name))?;
+    started.as_ref().map_err(|(kind, message)| {
         let cause = io::Error::new(*kind, message.clone());
         StoreError::io(Operation::Open, "the input and output threads", cause)
     })
 }
 
-/// Something under way on the runtime's threads; given up when dropped.
+/// Runs `future` on the runtime's threads, on behalf of `operation` on the key or prefix `name`, and
+/// blocks this thread until it is done.
 ///
-/// It can be awaited on any executor, and waited for on any thread, a runtime's own included.
+/// The answer comes through a channel of the standard library. Whatever of tokio's this thread waited
+/// for would count against the budget of a task that the thread may itself be polling, and would
+/// be pending for ever once that is used up.
+#[cfg(feature = "object_store")]
+pub(super) fn wait<T: Send + 'static>(
+    operation: Operation,
+    name: &str,
+    future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    runtime(operation, name)?.spawn(async move {
+        // Whoever waits does so until there is an answer.
+        let _received = sender.send(AssertUnwindSafe(future).catch_unwind().await);
+    });
+    let fail = |cause: Box<dyn std::error::Error + Send + Sync>| StoreError::Remote {
+        operation,
+        key: name.to_owned(),
+        cause,
+    };
+    match receiver.recv() {
+        Ok(Ok(result)) => result,
+        // A panic within a client library ends the operation, not the process.
+        Ok(Err(panic)) => Err(fail(format!("the client panicked: {}", said(&*panic)).into())),
+        Err(closed) => Err(fail(closed.into())),
+    }
+}
+
+/// The message of a panic.
+#[cfg(feature = "object_store")]
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+/// Something under way on the runtime's threads, to be awaited on any executor; given up when
+/// dropped.
 #[derive(Debug)]
 pub(super) struct Task<T> {
     handle: JoinHandle<Result<T, StoreError>>,
@@ -56,7 +98,7 @@ impl<T: Send + 'static> Task<T> {
         name: &str,
         future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<Self, StoreError> {
-        let handle = runtime()?.spawn(future);
+        let handle = runtime(operation, name)?.spawn(future);
         Ok(Self { handle, operation, name: name.to_owned() })
     }
 
@@ -67,21 +109,8 @@ impl<T: Send + 'static> Task<T> {
         name: &str,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Self, StoreError> {
-        let handle = runtime()?.spawn_blocking(work);
+        let handle = runtime(operation, name)?.spawn_blocking(work);
         Ok(Self { handle, operation, name: name.to_owned() })
-    }
-
-    /// Blocks the thread until it is done.
-    #[cfg(feature = "object_store")]
-    pub(super) fn wait(mut self) -> Result<T, StoreError> {
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
-        let mut context = Context::from_waker(&waker);
-        loop {
-            match Pin::new(&mut self).poll(&mut context) {
-                Poll::Ready(result) => return result,
-                Poll::Pending => thread::park(),
-            }
-        }
     }
 }
 
@@ -106,15 +135,5 @@ impl<T> Future for Task<T> {
 impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.handle.abort();
-    }
-}
-
-#[cfg(feature = "object_store")]
-struct Unpark(Thread);
-
-#[cfg(feature = "object_store")]
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
     }
 }

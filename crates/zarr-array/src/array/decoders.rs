@@ -10,30 +10,27 @@ use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
+use crate::store::PerProcess;
+
 /// Threads for the process, however many reads there are: one for each core, started as they are
 /// needed, ended after some seconds without work, and served in the order of asking. Of a runtime it
-/// is the threads for blocking work alone; nothing drives it, and nothing shuts it down.
-pub(super) struct Pool(LazyLock<Result<Runtime, (io::ErrorKind, String)>>);
+/// is the threads for blocking work alone; nothing drives it, and nothing shuts it down. A process
+/// that was forked starts its own.
+pub(super) struct Pool {
+    name: &'static str,
+    threads: PerProcess<Result<Runtime, (io::ErrorKind, String)>>,
+}
 
 /// Those that decode what has come.
-pub(super) static DECODERS: Pool = Pool(LazyLock::new(|| start("zarr-decode")));
+pub(super) static DECODERS: Pool = Pool { name: "zarr-decode", threads: PerProcess::new() };
 
 /// Those that ask quick stores and decode. Apart from the others, so that a store which turns out not
 /// to answer keeps none from decoding what other stores have given.
-pub(super) static READERS: Pool = Pool(LazyLock::new(|| start("zarr-read")));
+pub(super) static READERS: Pool = Pool { name: "zarr-read", threads: PerProcess::new() };
 
 thread_local! {
     /// Whether this is a thread of a pool.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
-}
-
-fn start(name: &str) -> Result<Runtime, (io::ErrorKind, String)> {
-    Builder::new_current_thread()
-        .max_blocking_threads(count().get())
-        .thread_name(name)
-        .on_thread_start(|| IN_POOL.set(true))
-        .build()
-        .map_err(|error| (error.kind(), error.to_string()))
 }
 
 /// How many there are at most.
@@ -56,13 +53,26 @@ impl Pool {
         if IN_POOL.get() {
             return Ok(work());
         }
-        let threads =
-            self.0.as_ref().map_err(|(kind, message)| io::Error::new(*kind, message.as_str()))?;
+        let threads = self
+            .threads
+            .get(|| self.start())
+            .ok_or_else(|| io::Error::other("too many processes before this one forked"))?
+            .as_ref()
+            .map_err(|(kind, message)| io::Error::new(*kind, message.as_str()))?;
         let mut task = Task(threads.spawn_blocking(work));
         (&mut task.0).await.map_err(|error| match error.try_into_panic() {
             Ok(panic) => panic::resume_unwind(panic),
             Err(error) => error.into(),
         })
+    }
+
+    fn start(&self) -> Result<Runtime, (io::ErrorKind, String)> {
+        Builder::new_current_thread()
+            .max_blocking_threads(count().get())
+            .thread_name(self.name)
+            .on_thread_start(|| IN_POOL.set(true))
+            .build()
+            .map_err(|error| (error.kind(), error.to_string()))
     }
 }
 

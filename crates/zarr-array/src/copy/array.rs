@@ -62,6 +62,7 @@ pub fn copy_array(
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Array, CopySummary), TransferError> {
+    let store = store.checked().unwrap_or(store);
     let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
     let here = Side::new(from.store(), from.prefix());
     let there = Side::new(&store, prefix);

@@ -63,6 +63,8 @@ pub fn copy_tree(
     options: &CopyOptions,
     progress: &mut dyn FnMut(&Prefix, Progress),
 ) -> Result<CopySummary, TransferError> {
+    let checked = to.store.checked();
+    let to = Side::new(checked.as_ref().unwrap_or(to.store), to.prefix);
     match node::open(from.store, from.prefix).map_err(source)? {
         Node::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;

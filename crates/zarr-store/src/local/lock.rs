@@ -24,6 +24,7 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
     let folder = folder_of(store, key)?;
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
+    let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
     match lock_file(store, key, &path) {
         // Fields are dropped in order: the file's lock is given back first.
         Ok(file) => {

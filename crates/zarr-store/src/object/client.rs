@@ -6,24 +6,46 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
-use object_store::{
-    Error, GetOptions, GetResult, ObjectStore as Backend, ObjectStoreExt, PutMode, PutOptions,
-    PutPayload, UpdateVersion,
-};
+use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectStoreExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{Key, ObjectMeta, Operation, Prefix, PutOutcome, StoreError, Version, reserve};
+use super::retry::Limits;
+use crate::waiting::OnWait;
+use crate::{Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve};
 
-/// What all clones of a store share.
+/// What a URL, or whoever has a backend, leads to.
+pub(super) struct Origin {
+    pub(super) backend: Arc<dyn Backend>,
+    /// The backend once more, if it lists in pages what lies directly below a prefix.
+    pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
+    pub(super) base: Path,
+    /// What the paths are in, if the backend does not say so itself.
+    pub(super) space: Option<String>,
+    pub(super) conditional_put: bool,
+}
+
+/// What all clones of a store share within a process.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) backend: Arc<dyn Backend>,
-    /// The backend once more, if it lists in pages what lies directly below a prefix.
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
     /// What the paths are in: a service's bucket.
     pub(super) space: Arc<str>,
     pub(super) requests: Arc<Semaphore>,
+    pub(super) limits: Limits,
+    pub(super) on_wait: Option<OnWait>,
+    /// Whether it looks at what it has put.
+    pub(super) checked: bool,
+}
+
+/// What a backend calls itself. One that says no more than its kind is told by its address.
+fn space_of(backend: &Arc<dyn Backend>) -> String {
+    let name = backend.to_string();
+    match name.chars().all(char::is_alphanumeric) {
+        true => format!("{name} {:p}", Arc::as_ptr(backend).cast::<()>()),
+        false => name,
+    }
 }
 
 /// An error of the backend with its context.
@@ -62,14 +84,17 @@ pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
     ObjectMeta { size: meta.size, version: Some(version) }
 }
 
-/// The reverse of [`describe`], for conditional puts.
-fn expectation(version: &Version) -> UpdateVersion {
-    let (tag, number) = version.tag().and_then(|tag| tag.split_once('\n')).unwrap_or_default();
-    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    UpdateVersion { e_tag: given(tag), version: given(number) }
-}
-
 impl Client {
+    pub(super) fn new(origin: Origin, options: &StoreOptions) -> Self {
+        let Origin { backend, pages, base, space, .. } = origin;
+        let in_flight = options.in_flight().get().min(Semaphore::MAX_PERMITS);
+        let space = space.unwrap_or_else(|| space_of(&backend)).into();
+        let requests = Arc::new(Semaphore::new(in_flight));
+        let limits = Limits::new(options);
+        let on_wait = options.waiting();
+        Self { backend, pages, base, space, requests, limits, on_wait, checked: false }
+    }
+
     pub(super) fn path(&self, operation: Operation, name: &str) -> Result<Path, StoreError> {
         let below = Path::parse(name)
             .map_err(|error| remote(operation, name, Error::InvalidPath { source: error }))?;
@@ -89,100 +114,77 @@ impl Client {
         out.clear();
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
-        let found = self.backend.get_opts(&path, GetOptions::default()).await;
+        let asked = self.backend.get_opts(&path, GetOptions::default());
+        let found = self.answer(Operation::Get, key.as_str(), asked).await;
         let Some(found) = present(Operation::Get, &key, found)? else { return Ok((out, None)) };
         let meta = describe(&found.meta);
         reserve(&key, &mut out, meta.size)?;
-        receive(&key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
+        self.receive(&key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
         Ok((out, Some(meta)))
     }
 
     pub(super) async fn head(self, key: Key) -> Result<Option<ObjectMeta>, StoreError> {
         let path = self.path(Operation::Head, key.as_str())?;
         let _permit = self.permit().await;
-        let found = present(Operation::Head, &key, self.backend.head(&path).await)?;
-        Ok(found.map(|meta| describe(&meta)))
-    }
-
-    pub(super) async fn put(self, key: Key, bytes: Vec<u8>) -> Result<(), StoreError> {
-        let path = self.path(Operation::Put, key.as_str())?;
-        let _permit = self.permit().await;
-        let put = self.backend.put(&path, PutPayload::from(bytes)).await;
-        put.map(drop).map_err(|error| remote(Operation::Put, &key, error))
-    }
-
-    pub(super) async fn put_if(
-        self,
-        key: Key,
-        bytes: Vec<u8>,
-        expected: Option<Version>,
-    ) -> Result<PutOutcome, StoreError> {
-        let path = self.path(Operation::Put, key.as_str())?;
-        let mode = match &expected {
-            None => PutMode::Create,
-            Some(version) => PutMode::Update(expectation(version)),
-        };
-        let _permit = self.permit().await;
-        let options = PutOptions { mode, ..PutOptions::default() };
-        match self.backend.put_opts(&path, PutPayload::from(bytes), options).await {
-            Ok(_) => Ok(PutOutcome::Written),
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
-                Ok(PutOutcome::Changed)
-            }
-            // Gone meanwhile, as some backends put it; but a bucket may be missing too.
-            Err(Error::NotFound { .. }) if expected.is_some() => Ok(PutOutcome::Changed),
-            Err(error) => Err(remote(Operation::Put, &key, error)),
-        }
+        let found = self.answer(Operation::Head, key.as_str(), self.backend.head(&path)).await;
+        Ok(present(Operation::Head, &key, found)?.map(|meta| describe(&meta)))
     }
 
     pub(super) async fn delete(self, key: Key) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, key.as_str())?;
         let _permit = self.permit().await;
-        present(Operation::Delete, &key, self.backend.delete(&path).await).map(drop)
+        let deleted = self.answer(Operation::Delete, key.as_str(), self.backend.delete(&path));
+        present(Operation::Delete, &key, deleted.await).map(drop)
     }
 
     /// Deletes in bulk, while the listing goes on, where the backend can.
     pub(super) async fn delete_prefix(self, prefix: Prefix) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, prefix.as_str())?;
         let _permit = self.permit().await;
-        let listed = self.backend.list(Some(&path));
-        let paths = listed.map(|found| found.map(|meta| meta.location)).boxed();
-        let mut deleted = self.backend.delete_stream(paths);
-        while let Some(result) = deleted.next().await {
-            match result {
-                Ok(_) | Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(remote(Operation::Delete, &prefix, error)),
+        // From the start again, which finds less than before.
+        let deleted = self.retrying(|| async {
+            let listed = self.backend.list(Some(&path));
+            let paths = listed.map(|found| found.map(|meta| meta.location)).boxed();
+            let mut deleted = self.backend.delete_stream(paths);
+            loop {
+                let next = deleted.next();
+                match self.answer(Operation::Delete, prefix.as_str(), next).await {
+                    Some(Ok(_) | Err(Error::NotFound { .. })) => {}
+                    Some(Err(error)) => return Err(error),
+                    None => return Ok(()),
+                }
             }
+        });
+        deleted.await.map_err(|error| remote(Operation::Delete, &prefix, error))
+    }
+
+    /// Takes in what was asked for, piece by piece, with each piece's position in the object; an
+    /// error if it is more or less than was announced.
+    pub(super) async fn receive(
+        &self,
+        key: &Key,
+        found: GetResult,
+        mut take: impl FnMut(u64, &[u8]),
+    ) -> Result<(), StoreError> {
+        let mut at = found.range.start;
+        let end = found.range.end;
+        let mut stream = found.into_stream();
+        while let Some(piece) = self.answer(Operation::Get, key.as_str(), stream.next()).await {
+            let piece = piece.map_err(|error| remote(Operation::Get, key, error))?;
+            let next = at + piece.len() as u64;
+            if next > end {
+                let message = "the server sent more bytes than it announced";
+                let cause = io::Error::new(io::ErrorKind::InvalidData, message);
+                return Err(StoreError::io(Operation::Get, key, cause));
+            }
+            take(at, &piece);
+            at = next;
+        }
+        if at < end {
+            let message = format!("the server sent {} bytes less than it announced", end - at);
+            let cause = io::Error::new(io::ErrorKind::UnexpectedEof, message);
+            return Err(StoreError::io(Operation::Get, key, cause));
         }
         Ok(())
     }
-}
-
-/// Takes in what was asked for, piece by piece, with each piece's position in the object; an error
-/// if it is more or less than was announced.
-pub(super) async fn receive(
-    key: &Key,
-    found: GetResult,
-    mut take: impl FnMut(u64, &[u8]),
-) -> Result<(), StoreError> {
-    let mut at = found.range.start;
-    let end = found.range.end;
-    let mut stream = found.into_stream();
-    while let Some(piece) = stream.next().await {
-        let piece = piece.map_err(|error| remote(Operation::Get, key, error))?;
-        let next = at + piece.len() as u64;
-        if next > end {
-            let message = "the server sent more bytes than it announced";
-            let cause = io::Error::new(io::ErrorKind::InvalidData, message);
-            return Err(StoreError::io(Operation::Get, key, cause));
-        }
-        take(at, &piece);
-        at = next;
-    }
-    if at < end {
-        let message = format!("the server sent {} bytes less than it announced", end - at);
-        let cause = io::Error::new(io::ErrorKind::UnexpectedEof, message);
-        return Err(StoreError::io(Operation::Get, key, cause));
-    }
-    Ok(())
 }

@@ -3,7 +3,9 @@
 mod client;
 mod list;
 mod open;
+mod put;
 mod ranges;
+mod retry;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,15 +14,15 @@ use std::sync::{Arc, LazyLock};
 
 use object_store::ObjectStore as Backend;
 use object_store::path::Path;
-use tokio::sync::Semaphore;
 
-use self::client::Client;
+use self::client::{Client, Origin};
 use super::lock_table::LockTable;
-use super::runtime::Task;
+use super::runtime::{self, Task};
 use super::{
     AsyncStore, ByteRange, DirEntry, Key, Location, LockGuard, LockScope, Object, ObjectMeta,
     Operation, Prefix, PutOutcome, Store, StoreError, StoreFuture, StoreOptions, Version,
 };
+use crate::per_process::PerProcess;
 
 /// Names that threads of this process hold: of whatever handle, if their stores call themselves the
 /// same.
@@ -35,18 +37,47 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 /// [`delete_prefix`](Store::delete_prefix) counts as one, though it lists while the backend deletes
 /// in bulk, by up to 20 requests at once on S3.
 ///
-/// Requests are retried as the backend's settings say. A conditional put whose answer was lost may
-/// have taken effect though it is then reported as [`PutOutcome::Changed`]: an update is then
-/// applied once more, to bytes that already hold it.
+/// # Requests that fail
+/// They are retried after server errors, resets, time-outs and answers that break off, within the
+/// limits of [`StoreOptions::retries`]. If a conditional put fails whose answer may have been lost,
+/// the object is read again: the put has succeeded if the object holds the very bytes that were sent.
+/// A put that is refused without such a loss is [`PutOutcome::Changed`], whatever the object holds.
+/// (Backends of others do not tell of requests that they repeat themselves. Of those, only losses
+/// that they report are known.)
+///
+/// After a loss, bytes that another writer has put look like those that were sent, if they are equal:
+/// both writers are then told that they have written. What sets elements, attributes or a shape is
+/// as good as done by the other writer, who began with the same version. Changes by
+/// [`update`](super::update) that count, and must not agree with others' changes by chance, put
+/// something into the object that is their own.
+///
+/// # After a fork
+/// A process that was forked makes a client of its own at first use, by the same URL and options. A
+/// store made by [`ObjectStore::new`] cannot do so, and answers [`StoreError::Forked`].
 ///
 /// # Non-goals
 /// No multipart uploads: an object is put in one request, of up to 5 GB on S3.
 #[derive(Clone)]
 pub struct ObjectStore {
-    client: Client,
+    shared: Arc<Shared>,
+    checked: bool,
+}
+
+/// What all clones of a store share, in whatever process.
+struct Shared {
+    clients: PerProcess<Result<Client, StoreError>>,
+    /// Makes a client in a process that was forked, if anything says how.
+    remake: Option<Remake>,
     conditional_put: bool,
     in_flight: NonZeroUsize,
+    /// What the backend calls itself.
+    name: String,
+    base: Path,
+    /// What the paths are in: a service's bucket.
+    space: Arc<str>,
 }
+
+type Remake = Box<dyn Fn() -> Result<Client, StoreError> + Send + Sync>;
 
 impl ObjectStore {
     /// A store in `backend`, of the objects whose paths begin with `base`.
@@ -59,11 +90,8 @@ impl ObjectStore {
         conditional_put: bool,
         options: &StoreOptions,
     ) -> Self {
-        let in_flight = options.in_flight();
-        let requests = Arc::new(Semaphore::new(in_flight.get().min(Semaphore::MAX_PERMITS)));
-        let space = space_of(&backend);
-        let client = Client { backend, pages: None, base, space, requests };
-        Self { client, conditional_put, in_flight }
+        let origin = Origin { backend, pages: None, base, space: None, conditional_put };
+        Self::of(Client::new(origin, options), conditional_put, options, None)
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
@@ -74,7 +102,51 @@ impl ObjectStore {
     /// [`StoreError::Url`] if the URL or an option is not understood; [`StoreError::Remote`] if the
     /// settings do not do.
     pub fn from_url(url: &str, options: &StoreOptions) -> Result<Self, StoreError> {
-        open::from_url(url, options)
+        let origin = open::from_url(url, options)?;
+        let conditional_put = origin.conditional_put;
+        let (again, recipe) = (url.to_owned(), options.clone());
+        let remake: Remake =
+            Box::new(move || Ok(Client::new(open::from_url(&again, &recipe)?, &recipe)));
+        Ok(Self::of(Client::new(origin, options), conditional_put, options, Some(remake)))
+    }
+
+    fn of(
+        client: Client,
+        conditional_put: bool,
+        options: &StoreOptions,
+        remake: Option<Remake>,
+    ) -> Self {
+        let (name, base) = (client.backend.to_string(), client.base.clone());
+        let space = Arc::clone(&client.space);
+        let clients = PerProcess::new();
+        clients.get(|| Ok(client));
+        let in_flight = options.in_flight();
+        let shared = Shared { clients, remake, conditional_put, in_flight, name, base, space };
+        Self { shared: Arc::new(shared), checked: false }
+    }
+
+    /// The client of this process, on behalf of `operation` on the key or prefix `name`.
+    fn client(&self, operation: Operation, name: &str) -> Result<Client, StoreError> {
+        let Shared { clients, remake, .. } = &*self.shared;
+        let made = clients.get(|| match remake {
+            Some(remake) => remake(),
+            None => Err(StoreError::Forked {
+                operation,
+                key: name.to_owned(),
+                reason: "the client of this store was made before the process was forked; open the \
+                         store anew in this process",
+            }),
+        });
+        match made.ok_or_else(|| StoreError::too_many_forks(operation, name))? {
+            Ok(client) => Ok(Client { checked: self.checked, ..client.clone() }),
+            Err(StoreError::Forked { reason, .. }) => {
+                Err(StoreError::Forked { operation, key: name.to_owned(), reason })
+            }
+            Err(error) => {
+                let cause = error.to_string().into();
+                Err(StoreError::Remote { operation, key: name.to_owned(), cause })
+            }
+        }
     }
 
     fn run<T, F>(
@@ -87,7 +159,8 @@ impl ObjectStore {
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        Task::start(operation, key.as_str(), work(self.client.clone(), key.clone()))?.wait()
+        let client = self.client(operation, key.as_str())?;
+        runtime::wait(operation, key.as_str(), work(client, key.clone()))
     }
 
     fn start<F>(
@@ -98,9 +171,9 @@ impl ObjectStore {
     where
         F: Future<Output = Result<(Vec<u8>, Option<ObjectMeta>), StoreError>> + Send + 'static,
     {
-        let client = self.client.clone();
-        let key = key.clone();
+        let (store, key) = (self.clone(), key.clone());
         Box::pin(async move {
+            let client = store.client(Operation::Get, key.as_str())?;
             let name = key.to_string();
             let (bytes, meta) = Task::start(Operation::Get, &name, work(client, key))?.await?;
             Ok(meta.map(|meta| Object { bytes, meta }))
@@ -116,22 +189,13 @@ impl ObjectStore {
     }
 }
 
-/// What a backend calls itself. One that says no more than its kind is told by its address.
-fn space_of(backend: &Arc<dyn Backend>) -> Arc<str> {
-    let name = backend.to_string();
-    match name.chars().all(char::is_alphanumeric) {
-        true => format!("{name} {:p}", Arc::as_ptr(backend).cast::<()>()).into(),
-        false => name.into(),
-    }
-}
-
 impl fmt::Debug for ObjectStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The backend's own text names it without its secrets.
         f.debug_struct("ObjectStore")
-            .field("backend", &self.client.backend.to_string())
-            .field("base", &self.client.base.as_ref())
-            .field("conditional_put", &self.conditional_put)
+            .field("backend", &self.shared.name)
+            .field("base", &self.shared.base.as_ref())
+            .field("conditional_put", &self.shared.conditional_put)
             .finish()
     }
 }
@@ -177,7 +241,7 @@ impl Store for ObjectStore {
     }
 
     fn conditional_put(&self) -> bool {
-        self.conditional_put
+        self.shared.conditional_put
     }
 
     fn put_if(
@@ -186,7 +250,7 @@ impl Store for ObjectStore {
         bytes: &[u8],
         expected: Option<&Version>,
     ) -> Result<PutOutcome, StoreError> {
-        if !self.conditional_put {
+        if !self.shared.conditional_put {
             return Err(Self::no_conditional_put(key));
         }
         let (bytes, expected) = (bytes.to_vec(), expected.cloned());
@@ -198,8 +262,9 @@ impl Store for ObjectStore {
     }
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        let work = self.client.clone().delete_prefix(prefix.clone());
-        Task::start(Operation::Delete, prefix.as_str(), work)?.wait()
+        let client = self.client(Operation::Delete, prefix.as_str())?;
+        let work = client.delete_prefix(prefix.clone());
+        runtime::wait(Operation::Delete, prefix.as_str(), work)
     }
 
     fn list(
@@ -207,7 +272,7 @@ impl Store for ObjectStore {
         prefix: &Prefix,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        list::list(&self.client, prefix, visit)
+        list::list(&self.client(Operation::List, prefix.as_str())?, prefix, visit)
     }
 
     fn list_dir(
@@ -215,28 +280,34 @@ impl Store for ObjectStore {
         prefix: &Prefix,
         visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        list::list_dir(&self.client, prefix, visit)
+        list::list_dir(&self.client(Operation::List, prefix.as_str())?, prefix, visit)
     }
 
     /// Only among the threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let name = format!("{}\0{}\0{key}", self.client.backend, self.client.base);
-        Ok(LockGuard::new(LockScope::Process, HELD.lock(name)))
+        let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);
+        let held = HELD.lock(name);
+        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        Ok(LockGuard::new(LockScope::Process, held))
     }
 
     fn requests_in_flight(&self) -> NonZeroUsize {
-        self.in_flight
+        self.shared.in_flight
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(self.clone()))
     }
 
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Self { checked: true, ..self.clone() }))
+    }
+
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let base = self.client.base.parts();
+        let base = self.shared.base.parts();
         let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
         let segments = base.iter().map(String::as_str).chain(prefix.segments());
-        Some(Location::new(&*self.client.space, segments))
+        Some(Location::new(&*self.shared.space, segments))
     }
 }
 

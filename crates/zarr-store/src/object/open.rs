@@ -8,11 +8,12 @@ use object_store::path::Path;
 use object_store::{Error, ObjectStoreScheme};
 use url::Url;
 
-use super::ObjectStore;
-use super::client::remote;
+use super::client::{Origin, remote};
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use super::retry::Watch;
 use crate::{Operation, StoreError, StoreOptions};
 
-pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<ObjectStore, StoreError> {
+pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown(text), reason };
     let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
     if url.query().is_some() || url.fragment().is_some() {
@@ -63,7 +64,7 @@ macro_rules! configure {
                 .map_err(|_| $refuse(format!("the option {name:?} is unknown for this store")))?;
             builder = builder.with_config(key, value);
         }
-        builder.with_retry(retry($options))
+        builder.with_http_connector(Watch).with_retry(retry($options))
     }};
 }
 
@@ -73,17 +74,15 @@ fn retry(options: &StoreOptions) -> object_store::RetryConfig {
     object_store::RetryConfig { max_retries, retry_timeout, ..object_store::RetryConfig::default() }
 }
 
-/// A store whose backend can list what lies directly below a prefix in pages.
+/// A backend that can list what lies directly below a prefix in pages.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
 fn paged<B: object_store::ObjectStore + object_store::list::PaginatedListStore>(
-    backend: Arc<B>,
+    backend: B,
     base: Path,
     conditional_put: bool,
-    options: &StoreOptions,
-) -> ObjectStore {
-    let mut store = ObjectStore::new(backend.clone(), base, conditional_put, options);
-    store.client.pages = Some(backend);
-    store
+) -> Origin {
+    let backend = Arc::new(backend);
+    Origin { backend: backend.clone(), pages: Some(backend), base, space: None, conditional_put }
 }
 
 #[cfg(feature = "aws")]
@@ -93,7 +92,7 @@ fn aws(
     options: &StoreOptions,
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
-) -> Result<ObjectStore, StoreError> {
+) -> Result<Origin, StoreError> {
     use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
     let builder = AmazonS3Builder::from_env().with_url(url.as_str());
@@ -103,14 +102,13 @@ fn aws(
     let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
         .iter()
         .find_map(|key| builder.get_config_value(key));
-    let backend = Arc::new(builder.build().map_err(fail)?);
-    let mut store = paged(backend, base, conditional, options);
+    let mut origin = paged(builder.build().map_err(fail)?, base, conditional);
     // Without one, names of buckets are the world's.
     if let Some(Ok(endpoint)) = endpoint.map(|endpoint| Url::parse(&endpoint)) {
         let host = &endpoint[url::Position::BeforeHost..url::Position::AfterPort];
-        store.client.space = format!("{} at {host}", store.client.space).into();
+        origin.space = Some(format!("{} at {host}", origin.backend));
     }
-    Ok(store)
+    Ok(origin)
 }
 
 #[cfg(feature = "gcp")]
@@ -120,10 +118,9 @@ fn gcp(
     options: &StoreOptions,
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
-) -> Result<ObjectStore, StoreError> {
+) -> Result<Origin, StoreError> {
     let builder = object_store::gcp::GoogleCloudStorageBuilder::from_env().with_url(url.as_str());
-    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
-    Ok(paged(backend, base, true, options))
+    Ok(paged(configure!(builder, options, refuse).build().map_err(fail)?, base, true))
 }
 
 #[cfg(feature = "azure")]
@@ -133,10 +130,9 @@ fn azure(
     options: &StoreOptions,
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
-) -> Result<ObjectStore, StoreError> {
+) -> Result<Origin, StoreError> {
     let builder = object_store::azure::MicrosoftAzureBuilder::from_env().with_url(url.as_str());
-    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
-    Ok(paged(backend, base, true, options))
+    Ok(paged(configure!(builder, options, refuse).build().map_err(fail)?, base, true))
 }
 
 #[cfg(feature = "http")]
@@ -146,7 +142,7 @@ fn http(
     options: &StoreOptions,
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
-) -> Result<ObjectStore, StoreError> {
+) -> Result<Origin, StoreError> {
     use object_store::ClientConfigKey;
     use object_store::http::HttpBuilder;
 
@@ -156,8 +152,7 @@ fn http(
         builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
     }
     let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
+    let space = url[url::Position::BeforeHost..url::Position::AfterPort].to_owned();
     // Plain HTTP has no puts that compare.
-    let mut store = ObjectStore::new(backend, base, false, options);
-    store.client.space = url[url::Position::BeforeHost..url::Position::AfterPort].into();
-    Ok(store)
+    Ok(Origin { backend, pages: None, base, space: Some(space), conditional_put: false })
 }

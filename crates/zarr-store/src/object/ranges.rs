@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use futures_util::stream::FuturesUnordered;
 use object_store::{Error, GetOptions, GetRange};
 
-use super::client::{Client, describe, present, receive};
+use super::client::{Client, describe, present};
 use crate::{ByteRange, Key, ObjectMeta, Operation, StoreError, reserve};
 
 /// Bytes between two ranges that are fetched along rather than by a request of their own: at
@@ -118,7 +118,8 @@ impl Client {
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Bounded(span.clone())));
-        let found = match self.backend.get_opts(&path, options).await {
+        let asked = self.backend.get_opts(&path, options);
+        let found = match self.answer(Operation::Get, key.as_str(), asked).await {
             Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
             result => present(Operation::Get, key, result)?,
         };
@@ -130,7 +131,7 @@ impl Client {
             return Err(beyond(key, range, meta.size).into());
         }
         let mut first = 0;
-        receive(key, found, |at, bytes| {
+        self.receive(key, found, |at, bytes| {
             let end = at + bytes.len() as u64;
             while parts.get(first).is_some_and(|(part, _)| part.end <= at) {
                 first += 1;
@@ -156,7 +157,8 @@ impl Client {
         let path = self.path(Operation::Get, key.as_str())?;
         let permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
-        let found = match self.backend.get_opts(&path, options).await {
+        let asked = self.backend.get_opts(&path, options);
+        let found = match self.answer(Operation::Get, key.as_str(), asked).await {
             Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
             result => present(Operation::Get, key, result),
         };
@@ -176,7 +178,7 @@ impl Client {
             return Err(beyond(key, range, meta.size).into());
         }
         reserve(key, out, len)?;
-        receive(key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
+        self.receive(key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
         Ok(Some(meta))
     }
 

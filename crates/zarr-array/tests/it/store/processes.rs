@@ -44,6 +44,10 @@ fn child() {
             crate::workload::run_from(root, step.parse().unwrap(), say);
         }
         ["lock", root] => hold_lock(root),
+        #[cfg(all(feature = "aws", feature = "async"))]
+        ["fork", url, endpoint] => super::fork::use_forked(url, endpoint),
+        #[cfg(all(feature = "aws", feature = "async"))]
+        ["lock-forked"] => super::fork::lock_forked(),
         ["denied", root] => super::local::denied(root),
         _ => panic!("no such job: {job}"),
     }
@@ -83,7 +87,7 @@ pub(crate) fn wait_for(output: &mut BufReader<ChildStdout>, marker: &str) {
     }
 }
 
-fn say(marker: &str) {
+pub(super) fn say(marker: &str) {
     let mut out = std::io::stdout();
     writeln!(out, "{marker}").unwrap();
     out.flush().unwrap();

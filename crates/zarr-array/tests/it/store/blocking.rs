@@ -1,0 +1,142 @@
+//! Blocking operations of remote stores on threads that are polling asynchronous tasks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use tokio::runtime::{Builder, Runtime};
+use zarr_array::Group;
+use zarr_array::store::{
+    ByteRange, Change, ObjectStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy,
+    open_url, update,
+};
+use zarr_metadata::GroupMetadata;
+
+use super::conformance::{key, keys_below};
+use super::server::Server;
+
+/// Fails instead of waiting for ever.
+fn within_two_minutes(work: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        work();
+        sender.send(()).unwrap();
+    });
+    match receiver.recv_timeout(Duration::from_secs(120)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("an operation does not return"),
+        _ => thread.join().unwrap(),
+    }
+}
+
+/// Does `work` in a task of each kind, and on a thread where blocking is allowed.
+fn in_every_context(work: impl Fn() + Clone + Send + 'static) {
+    within_two_minutes(move || {
+        let current = || Builder::new_current_thread().build().unwrap();
+        let multi = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let task = |work: &dyn Fn()| work();
+        current().block_on(async { task(&work) });
+        let spawned = |runtime: &Runtime| {
+            let work = work.clone();
+            runtime.block_on(runtime.spawn(async move { work() })).unwrap();
+        };
+        spawned(&current());
+        spawned(&multi);
+        multi.block_on(multi.spawn_blocking(work)).unwrap();
+    });
+}
+
+/// Every operation, each `rounds` times: a task of tokio's may do 128 before it has to yield.
+fn every_operation(store: &Arc<dyn Store>, rounds: usize) {
+    let (a, b, root) = (key("a/x"), key("b"), Prefix::root());
+    let mut out = Vec::new();
+    let times = |work: &mut dyn FnMut()| (0..rounds).for_each(|_| work());
+    times(&mut || store.put(&a, b"0123").unwrap());
+    times(&mut || assert_eq!(store.get(&a).unwrap().unwrap(), b"0123"));
+    times(&mut || assert_eq!(store.size(&a).unwrap(), Some(4)));
+    times(&mut || assert_eq!(store.get(&b).unwrap(), None));
+    let ranges = [ByteRange::Suffix { len: 1 }, ByteRange::FromStart { offset: 1, len: 2 }];
+    times(&mut || {
+        store.get_ranges(&a, &ranges, &mut out).unwrap().unwrap();
+        assert_eq!(out, b"312");
+    });
+    times(&mut || {
+        update(store, &b, UpdatePolicy::default(), &mut Vec::new(), |_, bytes| {
+            bytes.resize(bytes.len() + 1, 0);
+            Ok::<_, StoreError>(Change::Put)
+        })
+        .unwrap();
+    });
+    assert_eq!(store.size(&b).unwrap(), Some(rounds as u64));
+    times(&mut || assert_eq!(keys_below(&**store, "").len(), 2));
+    times(&mut || {
+        let mut entries = 0;
+        store
+            .list_dir(&root, &mut |_| {
+                entries += 1;
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(entries, 2);
+    });
+    times(&mut || drop(store.lock(&a).unwrap()));
+    times(&mut || store.delete(&b).unwrap());
+    times(&mut || store.delete_prefix(&root).unwrap());
+    assert_eq!(store.get(&a).unwrap(), None);
+}
+
+#[test]
+fn object_storage_blocks_in_any_task() {
+    in_every_context(|| {
+        let store: Arc<dyn Store> = Arc::new(ObjectStore::new(
+            Arc::new(InMemory::new()),
+            Path::from("base"),
+            true,
+            &StoreOptions::new(),
+        ));
+        every_operation(&store, 1000);
+    });
+}
+
+#[test]
+fn an_s3_server_blocks_in_any_task() {
+    in_every_context(|| every_operation(&Server::start().open(), 150));
+}
+
+#[test]
+fn an_http_server_blocks_in_any_task() {
+    in_every_context(|| {
+        let server = Server::start();
+        server.open().put(&key("a"), b"0123").unwrap();
+        let url = format!("{}/bucket/base", server.endpoint);
+        let store = open_url(&url, &StoreOptions::new()).unwrap();
+        let mut out = Vec::new();
+        for _ in 0..300 {
+            assert_eq!(store.get(&key("a")).unwrap().unwrap(), b"0123");
+            assert_eq!(store.size(&key("a")).unwrap(), Some(4));
+            store
+                .get_ranges(&key("a"), &[ByteRange::Suffix { len: 1 }], &mut out)
+                .unwrap()
+                .unwrap();
+            store.put(&key("b"), b"x").unwrap();
+            store.delete(&key("b")).unwrap();
+        }
+    });
+}
+
+#[test]
+fn many_children_are_found_in_any_task() {
+    let server = Server::start();
+    let store = server.open();
+    let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new()).unwrap();
+    for n in 0..200 {
+        let prefix = Prefix::new(format!("g{n:03}")).unwrap();
+        Group::create(store.clone(), &prefix, GroupMetadata::new()).unwrap();
+    }
+    store.put(&key("no-node/x"), b"").unwrap();
+    let names: Vec<String> = (0..200).map(|n| format!("g{n:03}")).collect();
+    in_every_context(move || assert_eq!(root.children().unwrap(), names));
+}

@@ -1,0 +1,172 @@
+//! Stores and reads in a process that was forked from one which had used them.
+
+use std::io::BufRead;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{panic, process, thread};
+
+use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
+use object_store::memory::InMemory;
+use zarr_array::store::{
+    Change, MemoryStore, ObjectStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy,
+    open_url, update,
+};
+use zarr_array::{Array, Region};
+use zarr_metadata::ArrayMetadata;
+
+use super::conformance::key;
+use super::processes;
+use super::server::Server;
+use crate::asynchronous::block_on;
+
+/// Does `work` in a forked process, which has to end well.
+fn forked(work: impl FnOnce()) {
+    match fork().unwrap() {
+        Fork::Parent(child) => {
+            let status = waitpid(child).unwrap();
+            assert!(WIFEXITED(status), "killed: {status}");
+            assert_eq!(WEXITSTATUS(status), 0);
+        }
+        Fork::Child => {
+            // Instead of waiting for ever.
+            thread::spawn(|| {
+                thread::sleep(Duration::from_secs(60));
+                eprintln!("the forked process hangs");
+                process::exit(7);
+            });
+            let done = panic::catch_unwind(panic::AssertUnwindSafe(work));
+            process::exit(if done.is_ok() { 0 } else { 8 });
+        }
+    }
+}
+
+fn array(store: Arc<dyn Store>) -> Array {
+    let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [400],
+        "data_type": "uint8", "fill_value": 0,
+        "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [10],
+            "codecs": [{"name": "packbits"}], "index_codecs": [{"name": "bytes",
+            "configuration": {"endian": "little"}}]}}],
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [20]}},
+        "chunk_key_encoding": {"name": "default"}}"#;
+    let metadata = ArrayMetadata::from_json(document).unwrap();
+    let array = Array::create(store, &Prefix::root(), metadata).unwrap();
+    array.write(&Region::from(0..400), &elements()).unwrap();
+    array
+}
+
+fn elements() -> Vec<u8> {
+    (0..400).map(|n| (n % 251) as u8).collect()
+}
+
+/// Reads and changes all that is there, in each way that has threads or locks of its own.
+fn use_it(array: &Array) {
+    let whole = Region::whole(array.shape());
+    for _ in 0..20 {
+        assert_eq!(array.read(&whole).unwrap(), elements());
+        assert_eq!(block_on(array.read_async(&whole)).unwrap(), elements());
+        array.write(&Region::from(3..4), &[3]).unwrap();
+    }
+    let store = array.store();
+    update(store, &key("count"), UpdatePolicy::default(), &mut Vec::new(), |_, bytes| {
+        bytes.push(1);
+        Ok::<_, StoreError>(Change::Put)
+    })
+    .unwrap();
+    let mut keys = 0;
+    let mut count = |_| {
+        keys += 1;
+        ControlFlow::Continue(())
+    };
+    store.list(&Prefix::root(), &mut count).unwrap();
+    assert_eq!(keys, 22);
+}
+
+/// In a process of its own: forks, and forks again from there, with both ends at work afterwards.
+pub(super) fn use_forked(url: &str, endpoint: &str) {
+    let store = open_url(url, &Server::options(endpoint).create(true)).unwrap();
+    let array = &array(store);
+    use_it(array);
+    thread::scope(|scope| {
+        // Another thread is at it all the time.
+        let (stop, stopped) = mpsc::channel::<()>();
+        let reading = scope.spawn(move || {
+            let mut rounds = 0;
+            while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                assert!(array.store().get(&key("c/0")).unwrap().is_some());
+                rounds += 1;
+            }
+            rounds
+        });
+        for _ in 0..5 {
+            forked(|| {
+                use_it(array);
+                forked(|| use_it(array));
+            });
+        }
+        drop(stop);
+        assert!(reading.join().unwrap() > 0);
+    });
+    use_it(array);
+    processes::say("all ended");
+}
+
+/// In a process of its own: what a thread of the parent holds is not held in the child.
+pub(super) fn lock_forked() {
+    let backend = Arc::new(InMemory::new());
+    let given =
+        ObjectStore::new(backend, object_store::path::Path::default(), true, &StoreOptions::new());
+    let memory = MemoryStore::new();
+    let (held, is_held) = mpsc::channel();
+    let (let_go, may_go) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (given, memory) = (&given, &memory);
+        scope.spawn(move || {
+            let _locks = [given.lock(&key("a")).unwrap(), memory.lock(&key("a")).unwrap()];
+            held.send(()).unwrap();
+            may_go.recv().unwrap();
+        });
+        is_held.recv().unwrap();
+        forked(|| {
+            drop(memory.lock(&key("a")).unwrap());
+            drop(given.lock(&key("a")).unwrap());
+        });
+        let_go.send(()).unwrap();
+    });
+    Store::put(&given, &key("a"), b"x").unwrap();
+    forked(|| {
+        // Nothing tells how to make such a client anew.
+        let error = Store::get(&given, &key("a")).unwrap_err();
+        insta::assert_snapshot!(error, @r#"cannot read "a": the client of this store was made before the process was forked; open the store anew in this process"#);
+        assert!(matches!(error, StoreError::Forked { .. }));
+        Store::list(&given, &Prefix::root(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+    });
+    processes::say("all ended");
+}
+
+fn run(job: &str) {
+    let (mut child, mut output) = processes::start(job);
+    let mut lines = String::new();
+    while output.read_line(&mut lines).unwrap() > 0 {}
+    assert!(child.wait().unwrap().success() && lines.contains("all ended"), "{lines}");
+}
+
+#[test]
+fn a_folder_is_used_after_a_fork() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    run(&format!("fork {} -", Path::new(&path).to_str().unwrap()));
+}
+
+#[test]
+fn a_store_in_object_storage_is_used_after_a_fork() {
+    let server = Server::start();
+    run(&format!("fork s3://bucket/base {}", server.endpoint));
+}
+
+#[test]
+fn locks_are_not_inherited_and_foreign_clients_are_refused() {
+    run("lock-forked");
+}

@@ -1,0 +1,207 @@
+//! Trying again, and knowing what has become of a request without an answer.
+
+use std::error::Error as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+pub(super) use self::watch::Watch;
+use object_store::Error;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::client::Client;
+use crate::waiting::Waiting;
+use crate::{Operation, StoreOptions};
+
+/// How long there may be no answer before somebody is told, and each time as long again.
+const QUIET: Duration = Duration::from_secs(5);
+/// The pause before the first repetition; twice as long before each further one.
+const PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+/// How often an operation is repeated at most, whose requests a backend may have repeated before.
+const MAX_REPETITIONS: usize = 3;
+
+/// How often, and until when, an operation is tried again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    retries: usize,
+    timeout: Duration,
+}
+
+impl Limits {
+    pub(super) fn new(options: &StoreOptions) -> Self {
+        let (retries, timeout) = options.retry_limits();
+        Self { retries: retries.min(MAX_REPETITIONS), timeout }
+    }
+}
+
+/// The tries of one operation.
+pub(super) struct Tries {
+    limits: Limits,
+    begun: Instant,
+    made: usize,
+    pause: Duration,
+}
+
+impl Tries {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, begun: Instant::now(), made: 0, pause: PAUSE }
+    }
+
+    /// What is left of the time, but enough for a request.
+    pub(super) fn time_left(&self) -> Duration {
+        self.limits.timeout.saturating_sub(self.begun.elapsed()).max(QUIET)
+    }
+
+    /// Waits for the next try; false if there is to be none.
+    pub(super) async fn next(&mut self) -> bool {
+        self.made += 1;
+        if self.made > self.limits.retries || self.begun.elapsed() > self.limits.timeout {
+            return false;
+        }
+        sleep(self.pause).await;
+        self.pause = MAX_PAUSE.min(self.pause * 2);
+        true
+    }
+}
+
+impl Client {
+    /// Repeats what may be repeated as long as its answer is lost or broken off. That it is answered
+    /// with an error is up to the backend, which has repeated it as often as it may be.
+    pub(super) async fn retrying<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, Error> {
+        let mut tries = Tries::new(self.limits);
+        loop {
+            match attempt().await {
+                Err(error) if is_lost(&error) && tries.next().await => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Awaits an answer, and tells whoever wants to know if it takes long.
+    pub(super) async fn answer<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        answer: impl Future<Output = T>,
+    ) -> T {
+        let Some(on_wait) = &self.on_wait else { return answer.await };
+        let mut answer = pin!(answer);
+        let begun = Instant::now();
+        let mut patience = QUIET;
+        loop {
+            match timeout(patience, answer.as_mut()).await {
+                Ok(answer) => return answer,
+                Err(_) => on_wait.tell(&Waiting {
+                    operation,
+                    key: name.to_owned(),
+                    place: self.space.to_string(),
+                    waited: begun.elapsed(),
+                    limit: self.limits.timeout,
+                }),
+            }
+            patience = begun.elapsed();
+        }
+    }
+}
+
+/// Whether an error says that a request was sent and its answer did not come, or not all of it.
+pub(super) fn is_lost(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if watch::is_lost(error) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Set once a request may have been done though its answer does not say so. It goes with the request
+/// to where requests are made, since a backend repeats requests by itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unanswered(Arc<AtomicBool>);
+
+impl Unanswered {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Looks at every request on its way.
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+mod watch {
+    use std::error::Error;
+    use std::pin::Pin;
+
+    use object_store::ClientOptions;
+    use object_store::client::{
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+        HttpService, ReqwestConnector,
+    };
+
+    use super::Unanswered;
+
+    /// What a request without an answer, or with half of one, fails with.
+    pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
+        // Without a connection nothing was sent.
+        let lost = |error: &HttpError| error.kind() != HttpErrorKind::Connect;
+        error.downcast_ref().is_some_and(lost)
+    }
+
+    /// Makes clients that look at their requests.
+    #[derive(Debug)]
+    pub(in super::super) struct Watch;
+
+    impl HttpConnector for Watch {
+        fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+            let client = ReqwestConnector::default().connect(options)?;
+            Ok(HttpClient::new(Watched(client)))
+        }
+    }
+
+    #[derive(Debug)]
+    struct Watched(HttpClient);
+
+    impl HttpService for Watched {
+        fn call<'a, 'b>(
+            &'a self,
+            request: HttpRequest,
+        ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
+        where
+            'a: 'b,
+            Self: 'b,
+        {
+            Box::pin(async move {
+                let unanswered = request.extensions().get::<Unanswered>().cloned();
+                let answer = self.0.execute(request).await;
+                let is_lost = match &answer {
+                    // A server may find that it has failed when all is done.
+                    Ok(answer) => answer.status().is_server_error(),
+                    Err(error) => is_lost(error),
+                };
+                if let Some(unanswered) = unanswered.filter(|_| is_lost) {
+                    unanswered.set();
+                }
+                answer
+            })
+        }
+    }
+}
+
+/// Without clients there are no requests.
+#[cfg(not(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http")))]
+mod watch {
+    pub(super) fn is_lost(_: &(dyn std::error::Error + 'static)) -> bool {
+        false
+    }
+}

@@ -1,0 +1,60 @@
+//! Telling of servers that do not answer.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Operation;
+
+/// A request to a remote store that has been without an answer for some time; see
+/// [`StoreOptions::on_wait`](super::StoreOptions::on_wait).
+///
+/// Displayed, it is one line without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// What was asked for.
+    pub operation: Operation,
+    /// Key or prefix that it concerns.
+    pub key: String,
+    /// Who was asked: a host with its port, or a bucket.
+    pub place: String,
+    /// For how long there has been no answer, repetitions included.
+    pub waited: Duration,
+    /// After how long there will be no more repetitions.
+    pub limit: Duration,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operation, key, place, waited, limit } = self;
+        let (waited, limit) = (waited.as_secs(), limit.as_secs());
+        write!(f, "{place} has not answered for {waited} s, asked to {operation} {key:?}; ")?;
+        write!(f, "tried again for up to {limit} s")
+    }
+}
+
+/// Who is told.
+#[derive(Clone)]
+#[cfg_attr(
+    not(feature = "object_store"),
+    expect(dead_code, reason = "only object storage makes anybody wait")
+)]
+pub(super) struct OnWait(Arc<dyn Fn(&Waiting) + Send + Sync>);
+
+impl OnWait {
+    pub(super) fn new(told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(told))
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn tell(&self, waiting: &Waiting) {
+        (self.0)(waiting);
+    }
+}
+
+impl fmt::Debug for OnWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnWait")
+    }
+}
