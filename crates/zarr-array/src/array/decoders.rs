@@ -1,4 +1,4 @@
-//! The threads that work for asynchronous reads.
+//! Thread pools for asynchronous reads.
 
 use std::cell::Cell;
 use std::io;
@@ -12,20 +12,20 @@ use tokio::task::JoinHandle;
 
 use crate::store::PerProcess;
 
-/// Threads for the process, however many reads there are: one for each core, started as they are
-/// needed, ended after some seconds without work, and served in the order of asking. Of a runtime it
-/// is the threads for blocking work alone; nothing drives it, and nothing shuts it down. A process
+/// A process-wide pool with one thread per core, whatever the number of reads. Threads start on
+/// demand, end after some seconds without work, and take work in order. It is only the blocking
+/// threads of a runtime; nothing drives it, and nothing shuts it down. A process
 /// that was forked starts its own.
 pub(super) struct Pool {
     name: &'static str,
     threads: PerProcess<Result<Runtime, (io::ErrorKind, String)>>,
 }
 
-/// Those that decode what has come.
+/// Threads that decode fetched chunks.
 pub(super) static DECODERS: Pool = Pool { name: "zarr-decode", threads: PerProcess::new() };
 
-/// Those that ask quick stores and decode. Apart from the others, so that a store which turns out not
-/// to answer keeps none from decoding what other stores have given.
+/// Threads that read from fast stores and decode. They are separate, so that a store that stops
+/// answering does not block the decoding of data from other stores.
 pub(super) static READERS: Pool = Pool { name: "zarr-read", threads: PerProcess::new() };
 
 thread_local! {
@@ -33,7 +33,7 @@ thread_local! {
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many there are at most.
+/// The largest number of threads.
 pub(super) fn count() -> NonZeroUsize {
     static COUNT: LazyLock<NonZeroUsize> =
         LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
@@ -41,11 +41,11 @@ pub(super) fn count() -> NonZeroUsize {
 }
 
 impl Pool {
-    /// Does `work` on one of the threads. Given up when dropped, unless it has begun; a panic in it
-    /// goes on in whoever awaits it.
+    /// Runs `work` on one of the threads. Dropping the future cancels it unless it has begun; a
+    /// panic in it continues in the awaiting task.
     ///
-    /// A store may itself wait for a read of another array, on a thread of a pool that may have no
-    /// other: there it is done at once.
+    /// On a thread of a pool `work` runs at once: a store may itself wait for a read of another
+    /// array, on what may be the pool's only thread.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
