@@ -237,6 +237,9 @@ pub(crate) struct Check {
     /// Read and decode every chunk too.
     #[arg(long)]
     pub(crate) data: bool,
+    /// Memory for the elements of chunks that are decoded at a time: 64MiB, 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
+    pub(crate) memory: u64,
     /// Print one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

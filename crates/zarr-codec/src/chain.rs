@@ -7,7 +7,7 @@ use zarr_metadata::{Codec, DataType};
 use crate::chunk::ChunkCodec;
 use crate::compressor::{self, ByteCodec};
 use crate::element::ElementType;
-use crate::error::{ChainError, ChainErrorKind, ChunkError};
+use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::leaf::shard::Shard;
 use crate::leaf::{ElementLeaf, Leaf};
 use crate::moves::Move;
@@ -43,15 +43,50 @@ pub struct Chain {
 }
 
 /// A codec's place in the document and its name, for messages.
+///
+/// The path is put together when it is needed: those of long chains deep inside of shards would take
+/// more memory than the document.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    pub(crate) path: String,
-    pub(crate) name: String,
+    /// The path of the list that the codec is in.
+    list: Arc<str>,
+    /// Where it is in the list; none for the list itself.
+    index: Option<usize>,
+    name: Box<str>,
 }
 
+/// Characters of a codec's name in a message.
+const NAME: usize = 64;
+
 impl Place {
+    /// The place of a whole chain.
+    fn of_chain(list: &Arc<str>) -> Self {
+        Self { list: Arc::clone(list), index: None, name: "chain".into() }
+    }
+
+    fn of_codec(list: &Arc<str>, index: usize, codec: &Codec) -> Self {
+        // Of a name without end, what a message has room for.
+        let name = match codec.name().char_indices().nth(NAME) {
+            Some((end, _)) => format!("{}...", codec.name().get(..end).unwrap_or_default()).into(),
+            None => codec.name().into(),
+        };
+        Self { list: Arc::clone(list), index: Some(index), name }
+    }
+
+    /// The JSON path.
+    pub(crate) fn path(&self) -> String {
+        match self.index {
+            Some(index) => format!("{}[{index}]", self.list),
+            None => self.list.to_string(),
+        }
+    }
+
     pub(crate) fn error(&self, kind: ChainErrorKind) -> ChainError {
-        ChainError::new(&self.path, &self.name, kind)
+        ChainError::new(&self.path(), &self.name, kind)
+    }
+
+    pub(crate) fn chunk_error(&self, kind: ChunkErrorKind) -> ChunkError {
+        ChunkError::new(&self.path(), &self.name, kind)
     }
 }
 
@@ -105,20 +140,21 @@ impl Chain {
         edges: &[AxisEdges],
         options: Options,
     ) -> Result<Self, ChainError> {
-        let whole = Place { path: path.to_owned(), name: "chain".to_owned() };
+        let path: Arc<str> = path.into();
+        let whole = Place::of_chain(&path);
         let shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
-        Self::bind_shape(path, codecs, data_type, shape, options)
+        Self::bind_shape(&path, codecs, data_type, shape, options)
     }
 
     /// As [`bind_at`](Chain::bind_at) for all arrays of a symbolic shape.
     pub(crate) fn bind_shape(
-        path: &str,
+        path: &Arc<str>,
         codecs: &[Codec],
         data_type: &DataType,
         mut shape: Shape<'_>,
         options: Options,
     ) -> Result<Self, ChainError> {
-        let whole = Place { path: path.to_owned(), name: "chain".to_owned() };
+        let whole = Place::of_chain(path);
         let element = ElementType::new(data_type).map_err(|kind| whole.error(kind))?;
         let mut moves = Vec::new();
         let mut leaf = None;
@@ -127,7 +163,7 @@ impl Chain {
         let mut read_only = None;
 
         for (index, codec) in codecs.iter().enumerate() {
-            let place = Place { path: format!("{path}[{index}]"), name: codec.name().to_owned() };
+            let place = Place::of_codec(path, index, codec);
             if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
                 read_only = Some(place);
                 continue;
@@ -204,7 +240,7 @@ impl Chain {
             Leaf::Elements(leaf) => leaf,
             Leaf::Shard(shard) => return shard.inner.read_back(element),
         };
-        let failed = |kind| ChunkError::new(&place.path, &place.name, kind);
+        let failed = |kind| place.chunk_error(kind);
         let (mut elements, mut pool) = (element.to_vec(), Pool::default());
         element_type.check(&elements).map_err(failed)?;
         element_type.canonicalise(&mut elements);

@@ -108,3 +108,13 @@ impl ElementType {
         }
     }
 }
+
+impl ChunkErrorKind {
+    /// The fault of elements that are counted from the one of number `first`.
+    pub(crate) fn further(mut self, first: usize) -> Self {
+        if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
+            *element = element.saturating_add(crate::compressor::widen(first));
+        }
+        self
+    }
+}

@@ -368,6 +368,15 @@ pub enum ChunkErrorKind {
         /// The limit.
         limit: u64,
     },
+    /// Decodes to far more bytes than the chunk's elements are encoded to by the codecs before it
+    /// (SD-35).
+    #[error("decodes to more than {limit} bytes, where the elements are encoded to {most} at most")]
+    DecodedExcess {
+        /// Where decoding stopped.
+        limit: u64,
+        /// What ordinary encoders make of the elements at most.
+        most: u64,
+    },
     /// Fewer encoded bytes than the codec always writes.
     #[error("{found} encoded byte{}, expected at least {least}", s(*found == 1))]
     EncodedLength {
@@ -484,14 +493,4 @@ pub enum ChunkErrorKind {
 /// What makes a noun a plural, unless there is one.
 fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
-}
-
-impl ChunkErrorKind {
-    /// The fault of elements that are counted from the one of number `first`.
-    pub(crate) fn further(mut self, first: usize) -> Self {
-        if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
-            *element = element.saturating_add(crate::compressor::widen(first));
-        }
-        self
-    }
 }

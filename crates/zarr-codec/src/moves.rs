@@ -50,15 +50,16 @@ impl Move {
         }
     }
 
-    /// As [`encode_view`](Move::encode_view) for where elements are to be written.
+    /// As [`encode_view`](Move::encode_view) for where elements are to be written; the output as it
+    /// was if one view cannot hold it.
     pub(crate) fn encode_output<'o>(
         &self,
-        output: &'o mut Output<'_>,
+        output: Output<'o>,
         encoded_shape: &[usize],
-    ) -> Result<Option<Output<'o>>, CopyError> {
+    ) -> Result<Result<Output<'o>, Output<'o>>, CopyError> {
         match self {
-            Self::Reshape { .. } => output.reshape(encoded_shape),
-            Self::Transpose { order } => output.permute(order).map(Some),
+            Self::Reshape { .. } => output.into_reshaped(encoded_shape),
+            Self::Transpose { order } => output.into_permuted(order).map(Ok),
         }
     }
 

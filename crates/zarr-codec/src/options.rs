@@ -28,9 +28,12 @@ impl Options {
         Self { unknown_decoded_len: 2 << 30, strict: false }
     }
 
-    /// The most bytes that decoding may take where nothing else bounds them: out of a compressor
+    /// The most bytes that decoding may take where the metadata says no length: out of a compressor
     /// under another one or around a shard, and for the elements of a shard, which a few bytes may
     /// stand for, where a `reshape` around it makes a buffer necessary (SD-35).
+    ///
+    /// What comes out of a compressor is bounded by the chunk's elements as well: it is at most
+    /// twice what encoders make of them where nothing can be compressed, and a mebibyte.
     #[must_use]
     pub fn unknown_decoded_len(mut self, bytes: u64) -> Self {
         self.unknown_decoded_len = bytes;

@@ -6,7 +6,7 @@
 use zarr_metadata::ReshapeDim;
 
 use crate::error::ChainErrorKind;
-use crate::symbolic::{Dimension, Shape};
+use crate::symbolic::{Balance, Dimension, Shape};
 
 /// The shape that `reshape` gives to chunks of shape `input`, with every constraint of the
 /// document checked in the order in which a reader would: the list itself (SD-20, SD-21), the
@@ -15,9 +15,11 @@ pub(crate) fn output_shape<'a>(
     output: &[ReshapeDim],
     input: &Shape<'a>,
 ) -> Result<Shape<'a>, ChainErrorKind> {
-    check_input_dims(output, input.rank())?;
+    let mentioned = check_input_dims(output, input.rank())?;
     let sizes = explicit_product(output)?;
-    let unmentioned = unmentioned_product(output, input)?;
+    // Those mentioned stand on both sides of `prod(B_shape) == prod(A_shape)` and cancel.
+    let unmentioned = input.dimensions.iter().zip(&mentioned).filter(|(_, mentioned)| !**mentioned);
+    let unmentioned = Shape::product(unmentioned.map(|(size, _)| size))?;
     let auto = match output.iter().any(|dim| matches!(dim, ReshapeDim::Auto)) {
         true => match input.divided(&unmentioned, sizes)? {
             Some(quotient) => quotient,
@@ -51,30 +53,29 @@ pub(crate) fn output_shape<'a>(
         })
         .collect::<Result<Vec<_>, _>>()?;
     let result = input.with(dimensions);
-    for (axis, dim) in output.iter().enumerate() {
-        if let ReshapeDim::InputDims(dims) = dim {
-            check_place(axis, dims, input, &result)?;
-        }
-    }
+    check_places(output, input, &result)?;
     Ok(result)
 }
 
-/// Input dimensions exist and rise strictly over the flattened list (SD-20, SD-21).
-fn check_input_dims(output: &[ReshapeDim], rank: usize) -> Result<(), ChainErrorKind> {
+/// Input dimensions exist and rise strictly over the flattened list (SD-20, SD-21). Tells which are
+/// mentioned.
+fn check_input_dims(output: &[ReshapeDim], rank: usize) -> Result<Vec<bool>, ChainErrorKind> {
+    let mut mentioned = vec![false; rank];
     let mut previous = None;
     for (axis, dim) in output.iter().enumerate() {
         let ReshapeDim::InputDims(dims) = dim else { continue };
         for &input_dim in dims {
-            if input_dim >= rank {
+            let Some(mentioned) = mentioned.get_mut(input_dim) else {
                 return Err(ChainErrorKind::ReshapeInputDim { axis, input_dim, rank });
-            }
+            };
+            *mentioned = true;
             if previous.is_some_and(|previous| previous >= input_dim) {
                 return Err(ChainErrorKind::ReshapeOrder { axis, input_dim });
             }
             previous = Some(input_dim);
         }
     }
-    Ok(())
+    Ok(mentioned)
 }
 
 fn explicit_product(output: &[ReshapeDim]) -> Result<u64, ChainErrorKind> {
@@ -87,57 +88,71 @@ fn explicit_product(output: &[ReshapeDim]) -> Result<u64, ChainErrorKind> {
         .ok_or(ChainErrorKind::SizeOverflow)
 }
 
-/// The product of the input dimensions that no entry mentions. Those mentioned stand on both sides
-/// of the invariant `prod(B_shape) == prod(A_shape)` and cancel.
-fn unmentioned_product(
-    output: &[ReshapeDim],
-    input: &Shape<'_>,
-) -> Result<Dimension, ChainErrorKind> {
-    let mentioned = |dimension: usize| {
-        output.iter().any(|dim| match dim {
-            ReshapeDim::InputDims(dims) => dims.contains(&dimension),
-            _ => false,
-        })
-    };
-    Shape::product(
-        input
-            .dimensions
-            .iter()
-            .enumerate()
-            .filter(|(dimension, _)| !mentioned(*dimension))
-            .map(|(_, size)| size),
-    )
-}
-
 /// The two constraints that tie an entry to the place of its input dimensions:
 /// `prod(B_shape[:i]) == prod(A_shape[:input_dims[0]])` and
 /// `prod(B_shape[i+1:]) == prod(A_shape[input_dims[k-1]+1:])`.
-fn check_place(
-    axis: usize,
-    dims: &[usize],
+///
+/// Input dimensions increase, so that one walk along both shapes from the front compares all
+/// beginnings, and one from the back all ends. `[]` is a dimension of size 1 anywhere (SD-22).
+fn check_places(
+    output: &[ReshapeDim],
     input: &Shape<'_>,
-    output: &Shape<'_>,
+    result: &Shape<'_>,
 ) -> Result<(), ChainErrorKind> {
-    let (Some(&first), Some(&last)) = (dims.first(), dims.last()) else {
-        return Ok(()); // `[]` is a dimension of size 1 anywhere (SD-22)
-    };
-    let before = |list: &[Dimension], end: usize| Shape::product(list.iter().take(end));
-    let after =
-        |list: &[Dimension], last: usize| Shape::product(list.iter().skip(last.saturating_add(1)));
-    let sides = [
-        ("before", before(&output.dimensions, axis)?, first, before(&input.dimensions, first)?),
-        ("after", after(&output.dimensions, axis)?, last, after(&input.dimensions, last)?),
-    ];
-    for (side, ours, input_dim, theirs) in sides {
-        if !input.equal(&ours, &theirs)? {
-            return Err(ChainErrorKind::ReshapePlace {
-                axis,
-                side,
-                output: input.describe(&ours),
-                input_dim,
-                input: input.describe(&theirs),
-            });
+    let entries = output.iter().zip(&result.dimensions).enumerate().map(|(axis, (dim, size))| {
+        let dims = match dim {
+            ReshapeDim::InputDims(dims) => dims.as_slice(),
+            _ => &[],
+        };
+        (axis, size, dims)
+    });
+    let mut before = None;
+    let mut balance = Balance::new(input);
+    let mut rest = input.dimensions.iter().enumerate().peekable();
+    for (axis, size, dims) in entries.clone() {
+        if let Some(first) = dims.first() {
+            while let Some((_, theirs)) = rest.next_if(|(dim, _)| dim < first) {
+                balance.right(theirs)?;
+            }
+            if !balance.is_even()? {
+                before = Some((axis, *first));
+                break;
+            }
         }
+        balance.left(size)?;
     }
-    Ok(())
+    let mut after = None;
+    let mut balance = Balance::new(input);
+    let mut rest = input.dimensions.iter().enumerate().rev().peekable();
+    for (axis, size, dims) in entries.rev() {
+        if let Some(last) = dims.last() {
+            while let Some((_, theirs)) = rest.next_if(|(dim, _)| dim > last) {
+                balance.right(theirs)?;
+            }
+            if !balance.is_even()? {
+                after = Some((axis, *last));
+            }
+        }
+        balance.left(size)?;
+    }
+    // The first entry that is wrong, and what is before it first.
+    let (side, axis, input_dim) = match (before, after) {
+        (None, None) => return Ok(()),
+        (Some((axis, dim)), after) if after.is_none_or(|(other, _)| axis <= other) => {
+            ("before", axis, dim)
+        }
+        (_, Some((axis, dim))) => ("after", axis, dim),
+        (Some((axis, dim)), None) => ("before", axis, dim),
+    };
+    let part = |list: &[Dimension], at: usize| {
+        let part = if side == "before" { list.get(..at) } else { list.get(at.saturating_add(1)..) };
+        Shape::product(part.unwrap_or_default()).map(|product| input.describe(&product))
+    };
+    Err(ChainErrorKind::ReshapePlace {
+        axis,
+        side,
+        output: part(&result.dimensions, axis)?,
+        input_dim,
+        input: part(&input.dimensions, input_dim)?,
+    })
 }

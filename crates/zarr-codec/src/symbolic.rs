@@ -10,7 +10,13 @@
 //! - *does `c` divide this product?* Exactly if `c` divides the product of the axes' greatest
 //!   common divisors, since the greatest common divisor of all products `a b` is `gcd(A) gcd(B)`.
 //!
-//! A concrete chunk shape is the special case in which every axis has one edge.
+//! An axis with one distinct edge is a number, and joins the constants from the start, so that the
+//! axes of a dimension are those that vary. A concrete chunk shape is the special case in which none
+//! does.
+//!
+//! A hostile document may have a thousand dimensions and a thousand codecs on them: everything here
+//! takes time in proportion to the dimensions that it is given. [`Balance`] compares all beginnings of
+//! two lists as it goes along both.
 
 use core::fmt;
 
@@ -95,18 +101,20 @@ impl Dimension {
         Self { numerator: 1, denominator: 1, axes: vec![axis] }
     }
 
-    fn times(mut self, other: &Self) -> Result<Self, ChainErrorKind> {
+    /// As a factor of a running product.
+    fn times_number(&mut self, other: &Self) -> Result<(), ChainErrorKind> {
         self.numerator = multiply(self.numerator, other.numerator)?;
         self.denominator = multiply(self.denominator, other.denominator)?;
-        self.axes.extend_from_slice(&other.axes);
-        Ok(self.reduced())
-    }
-
-    fn reduced(mut self) -> Self {
         let common = gcd(self.numerator, self.denominator).max(1);
         self.numerator /= common;
         self.denominator /= common;
-        self
+        Ok(())
+    }
+
+    fn times(mut self, other: &Self) -> Result<Self, ChainErrorKind> {
+        self.times_number(other)?;
+        self.axes.extend_from_slice(&other.axes);
+        Ok(self)
     }
 }
 
@@ -115,12 +123,20 @@ impl Dimension {
 pub(crate) struct Shape<'a> {
     pub(crate) dimensions: Vec<Dimension>,
     edges: &'a [AxisEdges],
+    /// Whether there is no occupied chunk at all, so that every constraint holds.
+    vacuous: bool,
 }
 
 impl<'a> Shape<'a> {
     /// The shape of the grid's chunks: one dimension per axis.
     pub(crate) fn of_grid(edges: &'a [AxisEdges]) -> Result<Self, ChainErrorKind> {
-        let shape = Self { dimensions: (0..edges.len()).map(Dimension::axis).collect(), edges };
+        let vacuous = edges.iter().any(AxisEdges::is_empty);
+        let dimensions = edges.iter().enumerate().map(|(axis, edges)| match edges.single() {
+            // Without chunks there is no bound on what the edges multiply to.
+            Some(edge) if !vacuous => Dimension::constant(edge),
+            _ => Dimension::axis(axis),
+        });
+        let shape = Self { dimensions: dimensions.collect(), edges, vacuous };
         // Every number below divides or equals a product of some dimensions of some chunk, so
         // that none can overflow once the largest chunk is known to be countable.
         if !shape.is_vacuous() {
@@ -134,7 +150,7 @@ impl<'a> Shape<'a> {
     }
 
     pub(crate) fn with(&self, dimensions: Vec<Dimension>) -> Self {
-        Self { dimensions, edges: self.edges }
+        Self { dimensions, ..*self }
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -143,7 +159,7 @@ impl<'a> Shape<'a> {
 
     /// Whether there is no occupied chunk, so that every constraint holds.
     pub(crate) fn is_vacuous(&self) -> bool {
-        self.edges.iter().any(AxisEdges::is_empty)
+        self.vacuous
     }
 
     /// The product of some dimensions.
@@ -155,21 +171,10 @@ impl<'a> Shape<'a> {
 
     /// Whether two products are equal in every chunk.
     pub(crate) fn equal(&self, a: &Dimension, b: &Dimension) -> Result<bool, ChainErrorKind> {
-        if self.is_vacuous() {
-            return Ok(true);
-        }
-        let mut left = multiply(a.numerator, b.denominator)?;
-        let mut right = multiply(b.numerator, a.denominator)?;
-        for (side, axes, others) in [(&mut left, &a.axes, &b.axes), (&mut right, &b.axes, &a.axes)]
-        {
-            for axis in axes.iter().filter(|axis| !others.contains(axis)) {
-                match self.edges.get(*axis).and_then(AxisEdges::single) {
-                    Some(edge) => *side = multiply(*side, edge.into())?,
-                    None => return Ok(false),
-                }
-            }
-        }
-        Ok(left == right)
+        let mut balance = Balance::new(self);
+        balance.left(a)?;
+        balance.right(b)?;
+        balance.is_even()
     }
 
     /// `dimension / divisor`, if `divisor` divides it in every chunk.
@@ -178,12 +183,12 @@ impl<'a> Shape<'a> {
         dimension: &Dimension,
         divisor: u64,
     ) -> Result<Option<Dimension>, ChainErrorKind> {
-        let quotient = Dimension {
-            numerator: dimension.numerator,
-            denominator: multiply(dimension.denominator, divisor.into())?,
-            axes: dimension.axes.clone(),
-        }
-        .reduced();
+        let mut quotient = dimension.clone();
+        quotient.times_number(&Dimension {
+            numerator: 1,
+            denominator: divisor.into(),
+            axes: Vec::new(),
+        })?;
         if self.is_vacuous() {
             return Ok(Some(quotient));
         }
@@ -210,11 +215,16 @@ impl<'a> Shape<'a> {
         if dimension.numerator != 1 || dimension.axes.is_empty() {
             factors.push(dimension.numerator.to_string());
         }
-        for axis in &dimension.axes {
+        for axis in dimension.axes.iter().take(NAMED) {
             factors.push(match self.edges.get(*axis) {
                 Some(edges) => format!("axis {axis} ({edges})"),
                 None => format!("axis {axis}"),
             });
+        }
+        match dimension.axes.len().saturating_sub(NAMED) {
+            0 => {}
+            1 => factors.push("1 more axis".to_owned()),
+            more => factors.push(format!("{more} more axes")),
         }
         let product = factors.join(" x ");
         if dimension.denominator == 1 {
@@ -222,6 +232,65 @@ impl<'a> Shape<'a> {
         } else {
             format!("{product} / {}", dimension.denominator)
         }
+    }
+}
+
+/// Axes of a product that a message names.
+const NAMED: usize = 6;
+
+/// Two products that grow factor by factor, and whether they are equal in every chunk.
+pub(crate) struct Balance<'s> {
+    shape: &'s Shape<'s>,
+    left: Dimension,
+    right: Dimension,
+    /// How often each axis is a factor on the left and not on the right.
+    surplus: Vec<i64>,
+    /// How many axes are so on one side or the other. Only axes that vary are, and each can vary
+    /// alone: the products are then not equal.
+    uneven: usize,
+}
+
+impl<'s> Balance<'s> {
+    /// Of products of dimensions of `shape`, or of others of the same chunks: 1 and 1.
+    pub(crate) fn new(shape: &'s Shape<'_>) -> Self {
+        let one = Dimension::constant(1);
+        let surplus = vec![0; shape.edges.len()];
+        Self { shape, left: one.clone(), right: one, surplus, uneven: 0 }
+    }
+
+    /// Multiplies the left side.
+    pub(crate) fn left(&mut self, factor: &Dimension) -> Result<(), ChainErrorKind> {
+        self.count(factor, 1);
+        self.left.times_number(factor)
+    }
+
+    /// Multiplies the right side.
+    pub(crate) fn right(&mut self, factor: &Dimension) -> Result<(), ChainErrorKind> {
+        self.count(factor, -1);
+        self.right.times_number(factor)
+    }
+
+    fn count(&mut self, factor: &Dimension, by: i64) {
+        for axis in &factor.axes {
+            let Some(surplus) = self.surplus.get_mut(*axis) else { continue };
+            let before = *surplus != 0;
+            *surplus = surplus.saturating_add(by);
+            match (before, *surplus != 0) {
+                (false, true) => self.uneven = self.uneven.saturating_add(1),
+                (true, false) => self.uneven = self.uneven.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the sides are equal.
+    pub(crate) fn is_even(&self) -> Result<bool, ChainErrorKind> {
+        if self.shape.is_vacuous() {
+            return Ok(true);
+        }
+        let left = multiply(self.left.numerator, self.right.denominator)?;
+        let right = multiply(self.right.numerator, self.left.denominator)?;
+        Ok(self.uneven == 0 && left == right)
     }
 }
 

@@ -21,6 +21,16 @@ impl Choices<'_> {
     }
 }
 
+impl Choices<'_> {
+    /// Below `few`, or now and then up to a thousand: chains and ranks as large as documents have.
+    fn few_or_many(&mut self, few: usize) -> usize {
+        match self.below(256) {
+            chosen @ 252.. => 1 << (4 + 2 * (chosen - 252)),
+            chosen => chosen % few,
+        }
+    }
+}
+
 const TYPES: [&str; 14] = [
     "bool",
     "uint8",
@@ -82,7 +92,9 @@ fn chain(
     depth: usize,
 ) -> String {
     let mut codecs = Vec::new();
-    for _ in 0..choices.below(4) {
+    // Each choice takes a byte, and a transpose takes one for each dimension.
+    let moves = choices.few_or_many(4).min(1000);
+    for _ in 0..moves {
         codecs.push(match choices.below(2) {
             0 => transpose(choices, &mut shape),
             _ => reshape(choices, &mut shape),
@@ -119,7 +131,7 @@ fn chain(
             )
         }
     });
-    for _ in 0..choices.below(3) {
+    for _ in 0..choices.few_or_many(3).min(1000 - moves) {
         codecs.push(COMPRESSORS[choices.below(COMPRESSORS.len())].to_owned());
     }
     format!("[{}]", codecs.join(","))
@@ -164,7 +176,10 @@ fn decode(
 fuzz_target!(|input: &[u8]| {
     let mut choices = Choices(input);
     let name = TYPES[choices.below(TYPES.len())];
-    let shape: Vec<usize> = (0..choices.below(4)).map(|_| 1 + choices.below(6)).collect();
+    let rank = choices.few_or_many(4);
+    // Of many dimensions all but a few have one index.
+    let shape: Vec<usize> =
+        (0..rank).map(|axis| if axis < 4 { 1 + choices.below(6) } else { 1 }).collect();
     let codecs = chain(&mut choices, name, shape.clone(), 2);
     let region: Vec<Slice> = shape
         .iter()

@@ -25,7 +25,7 @@ use std::thread;
 
 use zarr_codec::{Chain, ChunkCodec, Options};
 use zarr_grid::Grid;
-use zarr_metadata::{ArrayMetadata, DataType};
+use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
 use crate::error::ArrayError;
 use crate::grid::{grid_of, occupied_edges};
@@ -42,8 +42,11 @@ const RANGE_COST: u64 = 3 << 10;
 /// Bytes of chunks that more threads than cores may hold while they wait for a store.
 const WAITING_MEMORY: u64 = 256 << 20;
 
-/// Distinct chunk shapes whose compiled codecs are kept.
+/// Distinct chunk shapes whose compiled codecs are kept at most.
 const CODEC_CACHE: usize = 1024;
+
+/// Numbers that compiled codecs which are kept may have in all: some hundred bytes each.
+const CODEC_NUMBERS: usize = 1 << 18;
 
 /// An array in a store.
 ///
@@ -395,7 +398,9 @@ impl Array {
             ArrayError::Chain { key: node::metadata_key(&self.shared.prefix), cause }
         })?;
         let codec = Arc::new(codec);
-        if codecs.len() >= CODEC_CACHE {
+        let numbers = numbers(self.metadata().codecs()).saturating_add(chunk_shape.len());
+        let most = CODEC_NUMBERS.checked_div(numbers).unwrap_or(CODEC_CACHE);
+        if codecs.len() >= most.clamp(1, CODEC_CACHE) {
             codecs.clear();
         }
         codecs.insert(chunk_shape.into(), Arc::clone(&codec));
@@ -422,4 +427,21 @@ impl Array {
             read_back: shown,
         })
     }
+}
+
+/// How many numbers a chain compiles to for each chunk shape: those of its document.
+fn numbers(codecs: &[Codec]) -> usize {
+    codecs.iter().fold(0, |sum: usize, codec| {
+        let own = match codec {
+            Codec::Transpose(transpose) => transpose.order.len(),
+            Codec::Reshape(reshape) => reshape.shape.len(),
+            Codec::ShardingIndexed(sharding) => {
+                let within =
+                    numbers(&sharding.codecs).saturating_add(numbers(&sharding.index_codecs));
+                within.saturating_add(sharding.chunk_shape.len())
+            }
+            _ => 0,
+        };
+        sum.saturating_add(own).saturating_add(1)
+    })
 }

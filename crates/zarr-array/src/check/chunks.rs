@@ -1,22 +1,24 @@
 //! The objects of one array: which of them are chunks, and what is in those.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use zarr_codec::{ChunkCodec, Scratch, Slice};
-use zarr_view::{CopyError, Output, View};
+use zarr_metadata::Codec;
 
-use super::finding::{BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY};
+use super::content::{Buffers, Content, Examiner, Fault, Found, PastEnd};
+use super::finding::{
+    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY, UNEXAMINED,
+};
 use super::hierarchy::{Walk, unfinished};
-use super::shards::{Canonical, Content};
-use super::{Progress, Report};
+use super::{CheckOptions, Progress, Report};
 use crate::array::Array;
 use crate::copy::MARKER;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::node::METADATA_KEY;
 use crate::parallel;
-use crate::store::Key;
+use crate::store::{Key, MAX_KEY_LEN};
 
 /// Chunks that are decoded before the next are listed: memory does not grow with the array.
 const BATCH: usize = 4096;
@@ -27,9 +29,10 @@ impl Walk<'_> {
         let encoding = *array.metadata().chunk_key_encoding();
         let rank = array.shape().len();
         let data = match self.options.data {
-            true => Some(Decoder::new(array, self.progress)?),
+            true => Some(Decoder::new(array, self.options, self.progress)?),
             false => None,
         };
+        self.long_keys(array);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         let mut findings = Vec::new();
         let mut failed = None;
@@ -37,7 +40,7 @@ impl Walk<'_> {
         let mut bytes = 0_u64;
         let mut decode = |batch: &mut Vec<(Key, Vec<u64>)>, findings: &mut Vec<Finding>| {
             let Some(decoder) = &data else { return Ok(()) };
-            let read = decoder.run(batch, self.options, findings)?;
+            let read = decoder.run(batch, findings)?;
             bytes = bytes.saturating_add(read);
             batch.clear();
             Ok::<(), ArrayError>(())
@@ -88,30 +91,44 @@ impl Walk<'_> {
         findings.into_iter().for_each(|finding| self.found(finding));
         Ok(())
     }
+
+    /// Chunks whose keys no store can have are not there for anybody who works through keys.
+    fn long_keys(&mut self, array: &Array) {
+        let occupied = array.grid().occupied();
+        if occupied.contains(&0) {
+            return;
+        }
+        let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
+        let name = array.metadata().chunk_key_encoding().encode(&last);
+        let slash = usize::from(!array.prefix().is_root());
+        let length = array.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
+        if length > MAX_KEY_LEN {
+            let message = format!(
+                "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are \
+                 not looked at"
+            );
+            self.found(UNEXAMINED.at(crate::node::metadata_key(array.prefix()), message));
+        }
+    }
 }
 
 /// Decodes the chunks of one array.
 struct Decoder<'a> {
     array: &'a Array,
-    canonical: Option<Canonical>,
+    examiner: Examiner<'a>,
+    options: &'a CheckOptions,
     progress: Option<Report<'a>>,
     /// Of the whole array, over all batches.
     so_far: Mutex<Progress>,
 }
 
-#[derive(Default)]
-pub(super) struct Buffers {
-    pub(super) encoded: Vec<u8>,
-    pub(super) decoded: Vec<u8>,
-    pub(super) again: Vec<u8>,
-    pub(super) scratch: Scratch,
-    pub(super) spare: Scratch,
-}
-
 impl<'a> Decoder<'a> {
-    fn new(array: &'a Array, progress: Option<Report<'a>>) -> Result<Self, ArrayError> {
-        let edges = occupied_edges(array.grid());
-        let canonical = Canonical::new(array.metadata().codecs(), array.data_type(), &edges);
+    fn new(
+        array: &'a Array,
+        options: &'a CheckOptions,
+        progress: Option<Report<'a>>,
+    ) -> Result<Self, ArrayError> {
+        let examiner = Examiner::new(array, &occupied_edges(array.grid()), options.memory);
         let mut total = 0_u64;
         if progress.is_some() {
             array.stored_chunks(&mut |chunk| {
@@ -120,7 +137,30 @@ impl<'a> Decoder<'a> {
             })?;
         }
         let so_far = Mutex::new(Progress { total, ..Progress::default() });
-        Ok(Self { array, canonical, progress, so_far })
+        Ok(Self { array, examiner, options, progress, so_far })
+    }
+
+    /// As many threads as may each have the elements of a chunk of the batch in memory.
+    fn threads(&self, batch: &[(Key, Vec<u64>)]) -> NonZeroUsize {
+        let memory = self.options.memory;
+        let size = u64::try_from(self.array.element_size()).unwrap_or(u64::MAX);
+        let bytes = |shape: &[u64]| shape.iter().fold(size, |n, size| n.saturating_mul(*size));
+        // Of a shard, an inner chunk at a time.
+        let largest = match innermost(self.array.metadata().codecs()) {
+            Some(shape) => bytes(shape),
+            None => {
+                let mut shape = vec![0; self.array.shape().len()];
+                let chunks = batch.iter().filter_map(|(_, index)| {
+                    self.array.grid().chunk_shape(index, &mut shape).ok()?;
+                    Some(bytes(&shape)).filter(|bytes| *bytes <= memory)
+                });
+                chunks.max().unwrap_or(0)
+            }
+        };
+        let most = memory.checked_div(largest).and_then(|most| usize::try_from(most).ok());
+        let most = most.and_then(NonZeroUsize::new);
+        // Larger than all memory: not decoded, and a thread holds nothing.
+        most.map_or(self.options.threads, |most| self.options.threads.min(most))
     }
 
     /// A chunk of so many bytes is done.
@@ -139,20 +179,20 @@ impl<'a> Decoder<'a> {
     fn run(
         &self,
         batch: &[(Key, Vec<u64>)],
-        options: &super::CheckOptions,
         findings: &mut Vec<Finding>,
     ) -> Result<u64, ArrayError> {
         let found = Mutex::new((Vec::new(), 0_u64));
         let items = u64::try_from(batch.len()).unwrap_or(u64::MAX);
-        parallel::for_each(items, options.threads, Buffers::default, |buffers, range| {
+        let state = <(Vec<u8>, Buffers)>::default;
+        parallel::for_each(items, self.threads(batch), state, |(encoded, buffers), range| {
             for item in range {
                 let Some((key, index)) =
                     usize::try_from(item).ok().and_then(|item| batch.get(item))
                 else {
                     continue;
                 };
-                let findings = self.chunk(key, index, buffers)?;
-                let read = u64::try_from(buffers.encoded.len()).unwrap_or(u64::MAX);
+                let findings = self.chunk(key, index, encoded, buffers)?;
+                let read = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
                 {
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     found.1 = found.1.saturating_add(read);
@@ -171,49 +211,73 @@ impl<'a> Decoder<'a> {
         &self,
         key: &Key,
         index: &[u64],
+        encoded: &mut Vec<u8>,
         buffers: &mut Buffers,
     ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
-        if !array.store().get_into(key, &mut buffers.encoded)? {
+        if !array.store().get_into(key, encoded)? {
             return Ok(Vec::new()); // removed since it was listed
         }
         let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
         let mut shape = vec![0; index.len()];
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
-        let codec = array.chunk_codec(&shape)?;
+        let codec = match array.chunk_codec(&shape) {
+            Ok(codec) => codec,
+            Err(ArrayError::Chain { cause, .. }) => {
+                return Ok(vec![unexamined(key, cause.kind())]);
+            }
+            Err(error) => return Err(error),
+        };
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
-        if let Err(error) = decode(array, &codec, buffers) {
-            if clipped != shape
-                && let Ok(codec) = array.chain().for_shape(&clipped)
-                && decode(array, &codec, buffers).is_ok()
-            {
-                let message = format!("stored as {clipped:?}, expected the full chunk {shape:?}");
-                return Ok(vec![CLIPPED.at(key.as_str(), message)]);
-            }
-            return match error {
-                Decoding::Chunk(error) => {
-                    let rule = Rule::of_chunk(error.kind());
-                    Ok(vec![rule.at(key.as_str(), error.to_string())])
-                }
-                Decoding::Copy(error) => Err(error.into()),
-            };
-        }
-        let mut found = Vec::new();
-        if clipped != shape
-            && let Some(at) = past_end(&buffers.decoded, codec.shape(), &clipped, array.fill())
+        let end = (clipped != shape).then_some(clipped.as_slice());
+        let Found { content, past_end } = match self.examiner.examine(&codec, encoded, end, buffers)
         {
-            let message = format!(
-                "element {at:?} of the chunk is past the array's end, and not the fill value; it \
-                 shows again when the array grows"
-            );
-            found.push(OVERFLOW.at(key.as_str(), message));
-        }
-        if let Some(canonical) = &self.canonical {
-            found.extend(findings(key, canonical.inspect(array, &shape, &codec, buffers)?));
-        }
+            Ok(found) => found,
+            Err(Fault::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
+            Err(Fault::Chunk(error)) => {
+                if end.is_some()
+                    && let Ok(codec) = array.chain().for_shape(&clipped)
+                    && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
+                {
+                    let message =
+                        format!("stored as {clipped:?}, expected the full chunk {shape:?}");
+                    return Ok(vec![CLIPPED.at(key.as_str(), message)]);
+                }
+                let rule = Rule::of_chunk(error.kind());
+                return Ok(vec![rule.at(key.as_str(), error.to_string())]);
+            }
+        };
+        let mut found = match past_end {
+            PastEnd::None => Vec::new(),
+            PastEnd::At(at) => {
+                let message = format!(
+                    "element {at:?} of the chunk is past the array's end, and not the fill value; \
+                     it shows again when the array grows"
+                );
+                vec![OVERFLOW.at(key.as_str(), message)]
+            }
+            PastEnd::Unknown => {
+                vec![unexamined(key, "elements past the array's end are not looked for")]
+            }
+        };
+        found.extend(findings(key, content));
         Ok(found)
     }
+}
+
+fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
+    UNEXAMINED.at(key.as_str(), format!("not examined: {why}"))
+}
+
+/// The shape of the innermost chunks of shards.
+fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
+    codecs.iter().find_map(|codec| match codec {
+        Codec::ShardingIndexed(sharding) => {
+            Some(innermost(&sharding.codecs).unwrap_or(&sharding.chunk_shape))
+        }
+        _ => None,
+    })
 }
 
 /// What a chunk's content comes to.
@@ -251,53 +315,4 @@ fn findings(key: &Key, content: Content) -> Vec<Finding> {
         }
         Content::Canonical => Vec::new(),
     }
-}
-
-/// The first element outside the box `clipped` at a chunk's start that is not the fill value.
-fn past_end(elements: &[u8], shape: &[usize], clipped: &[u64], fill: &[u8]) -> Option<Vec<usize>> {
-    let outer = shape.get(..shape.len().checked_sub(1)?)?;
-    let is_past = |(at, end): (&usize, &u64)| u64::try_from(*at).is_ok_and(|at| at >= *end);
-    let row = shape.last()?.checked_mul(fill.len())?;
-    let within = usize::try_from(*clipped.last()?).ok()?;
-    let mut index = vec![0; outer.len()];
-    for row in elements.chunks_exact(row.max(1)) {
-        let skipped = if index.iter().zip(clipped).any(is_past) { 0 } else { within };
-        let mut row = row.chunks_exact(fill.len().max(1)).enumerate().skip(skipped);
-        if let Some((at, _)) = row.find(|(_, element)| *element != fill) {
-            index.push(at);
-            return Some(index);
-        }
-        for (at, size) in index.iter_mut().zip(outer).rev() {
-            *at = at.saturating_add(1);
-            if *at < *size {
-                break;
-            }
-            *at = 0;
-        }
-    }
-    None
-}
-
-pub(super) enum Decoding {
-    Chunk(zarr_codec::ChunkError),
-    Copy(CopyError),
-}
-
-/// Decodes the whole chunk that is in the buffers.
-pub(super) fn decode(
-    array: &Array,
-    codec: &ChunkCodec,
-    buffers: &mut Buffers,
-) -> Result<(), Decoding> {
-    let copy = Decoding::Copy;
-    let Buffers { encoded, decoded, scratch, .. } = buffers;
-    let length = codec.elements().saturating_mul(array.element_size());
-    if decoded.len() < length {
-        *decoded = zarr_view::zeroed(length).map_err(copy)?;
-    }
-    decoded.truncate(length);
-    let whole = View::contiguous(codec.shape()).map_err(|error| copy(error.into()))?;
-    let everything: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
-    let mut out = Output::new(decoded, &whole, array.element_size()).map_err(copy)?;
-    codec.decode(encoded, &everything, &mut out, array.fill(), scratch).map_err(Decoding::Chunk)
 }

@@ -99,6 +99,8 @@ rules! {
     CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
     UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
         cannot be checked";
+    UNEXAMINED "not-examined" Warning "a chunk that could not be looked into, so that it may be \
+        anything";
     UNKNOWN_CODEC "unknown-codec" Warning "no codec of this name is registered";
     CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
@@ -192,6 +194,7 @@ impl Rule {
             ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
             ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
             ChunkErrorKind::IndexOverlap { .. } => INDEX_OVERLAP,
+            ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
             _ => DECODE,
         }
     }

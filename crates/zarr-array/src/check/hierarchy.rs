@@ -7,8 +7,8 @@ use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
-    VERSION_2,
+    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
+    UNSUPPORTED, VERSION_2,
 };
 use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
@@ -114,7 +114,13 @@ impl<'a> Walk<'a> {
         for entry in entries {
             match entry {
                 DirEntry::Prefix(child) => {
-                    if self.store.head(&child.key(METADATA_KEY)?)?.is_some() {
+                    let Ok(key) = child.key(METADATA_KEY) else {
+                        let message =
+                            "not examined: a key of what is in it is longer than keys are";
+                        self.found(UNEXAMINED.at(format!("{}/", child.as_str()), message));
+                        continue;
+                    };
+                    if self.store.head(&key)?.is_some() {
                         nodes.push(child);
                     } else if strict {
                         self.stray_prefix(&child)?;
@@ -141,7 +147,7 @@ impl<'a> Walk<'a> {
     /// A folder in a group that is no node.
     fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
         for name in VERSION_2_NAMES {
-            let key = prefix.key(name)?;
+            let Ok(key) = prefix.key(name) else { continue };
             if self.store.head(&key)?.is_some() {
                 let message = "a node of Zarr version 2; only version 3 is read";
                 self.found(VERSION_2.at(key.as_str(), message));
@@ -168,20 +174,19 @@ impl<'a> Walk<'a> {
         group: &GroupMetadata,
     ) -> Result<(), ArrayError> {
         let Some(consolidated) = group.consolidated_metadata() else { return Ok(()) };
-        for path in consolidated.paths() {
+        for (path, said) in consolidated.nodes() {
             let at = format!("$.consolidated_metadata.metadata[{path:?}]");
-            let Ok(child) = prefix.join(path) else {
+            let own_key = prefix.join(path).and_then(|child| child.key(METADATA_KEY));
+            let Ok(own_key) = own_key else {
                 self.found(CONSOLIDATED.at_path(key.as_str(), &at, "no path that a node can have"));
                 continue;
             };
-            let own = self.store.get(&child.key(METADATA_KEY)?)?;
+            let own = self.store.get(&own_key)?;
             let own = own.map(|document| NodeMetadata::from_json(&document));
-            let message = match (consolidated.node(path), own) {
+            let message = match (said, own) {
                 (_, None) => "there is no such node",
-                (Some(Err(_)), _) => "not a valid document",
-                (Some(Ok(said)), Some(Ok(own))) if differ(&said, &own) => {
-                    "differs from the node's own"
-                }
+                (Err(_), _) => "not a valid document",
+                (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
                 _ => continue,
             };
             self.found(CONSOLIDATED.at_path(key.as_str(), &at, message));
@@ -196,7 +201,8 @@ impl<'a> Walk<'a> {
         metadata: ArrayMetadata,
     ) -> Result<(), ArrayError> {
         let store = Arc::clone(self.store);
-        match Array::with_metadata(store, prefix, metadata, Options::new()) {
+        let options = Options::new().unknown_decoded_len(self.options.memory);
+        match Array::with_metadata(store, prefix, metadata, options) {
             Ok(array) => {
                 if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
                     array.check_writable(key)
@@ -220,13 +226,18 @@ impl<'a> Walk<'a> {
                 self.found(UNSUPPORTED.at_path(key.as_str(), "$.data_type", message));
                 self.marker(prefix)
             }
-            Err(error) => Err(error),
+            Err(error @ ArrayError::Store(_)) => Err(error),
+            // Of one node, which says nothing about the others.
+            Err(error) => {
+                self.found(UNEXAMINED.at(key.as_str(), format!("not examined: {error}")));
+                self.marker(prefix)
+            }
         }
     }
 
     /// Looks for the marker of a copy at an array whose objects are not listed.
     fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
-        let key = prefix.key(MARKER)?;
+        let Ok(key) = prefix.key(MARKER) else { return Ok(()) };
         if self.store.head(&key)?.is_some() {
             self.found(unfinished(&key, "array"));
         }
@@ -276,5 +287,6 @@ fn is_registered(codec: &str) -> bool {
         "vlen-utf8",
         "zfp",
     ];
-    NAMES.contains(&codec) || codec.contains('.')
+    // Long names are cut short in errors, and end in dots then.
+    NAMES.contains(&codec) || codec.trim_end_matches("...").contains('.')
 }

@@ -22,9 +22,9 @@
 //! ```
 
 mod chunks;
+mod content;
 mod finding;
 mod hierarchy;
-mod shards;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -40,6 +40,7 @@ use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};
 pub struct CheckOptions {
     data: bool,
     threads: NonZeroUsize,
+    memory: u64,
 }
 
 impl Default for CheckOptions {
@@ -49,11 +50,11 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// Documents and keys alone, with a thread a core.
+    /// Documents and keys alone, with a thread a core and a gibibyte for elements.
     #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { data: false, threads }
+        Self { data: false, threads, memory: 1 << 30 }
     }
 
     /// Whether every stored chunk is read and decoded.
@@ -67,6 +68,18 @@ impl CheckOptions {
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// How many bytes the elements of the chunks may take that are decoded at any one time. Fewer
+    /// threads are used where they would take more, and a chunk, or an inner chunk of a shard, that
+    /// is larger by itself is reported as not examined.
+    ///
+    /// Besides, each thread holds the stored bytes of a chunk and what they are decompressed to, and
+    /// up to twice the elements for comparing them with what a writer should have left.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
         self
     }
 }
@@ -109,7 +122,9 @@ type Report<'a> = &'a (dyn Fn(&Prefix, Progress) + Sync);
 /// Checks the node at `prefix` and all below it, and reports what is found in the order of keys
 /// within each node.
 ///
-/// Time and memory follow what is stored, not the sizes that documents claim.
+/// Time and memory follow what is stored, not the sizes that documents claim, but for the elements
+/// of a chunk, which [`CheckOptions::memory`] bounds. What cannot be examined is a finding as well, and
+/// all else is checked.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`, and what

@@ -26,7 +26,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
     let mut ids: Vec<&'static str> = Vec::new();
-    let options = CheckOptions::new().data(args.data);
+    let options = CheckOptions::new().data(args.data).memory(args.memory);
     let bar = Bar::new();
     let mut report = |finding: Finding| {
         if !ids.contains(&finding.id) {

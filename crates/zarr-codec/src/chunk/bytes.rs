@@ -1,7 +1,7 @@
 //! The bytes-to-bytes codecs of a chain, one after the other.
 
 use super::{ChunkCodec, chunk_error};
-use crate::compressor::{ByteCodec, widen};
+use crate::compressor::{ByteCodec, ordinary, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
 
@@ -66,8 +66,9 @@ impl ChunkCodec {
         mut bytes: Bytes<'a>,
         pool: &mut Pool,
     ) -> Result<Bytes<'a>, ChunkError> {
-        let codecs = self.bound.bytes.iter().zip(&self.lengths).skip(first).rev();
-        for ((codec, place), decoded_len) in codecs {
+        let lengths = self.lengths.iter().zip(&self.most);
+        let codecs = self.bound.bytes.iter().zip(lengths).skip(first).rev();
+        for ((codec, place), (decoded_len, most)) in codecs {
             let failed = |kind| chunk_error(place, kind);
             if let Some(prefix) = codec.decoded_prefix(&bytes) {
                 let length = prefix.map_err(failed)?;
@@ -83,7 +84,15 @@ impl ChunkCodec {
             let decoded = match decoded_len {
                 Some(length) => decode_exactly(&**codec, &bytes, *length, pool),
                 None => {
-                    decode_up_to(&**codec, &bytes, self.bound.options.unknown_decoded_len, pool)
+                    let limit = self.bound.options.unknown_decoded_len;
+                    let ordinary = ordinary(*most);
+                    let decoded = decode_up_to(&**codec, &bytes, limit.min(ordinary), pool);
+                    decoded.map_err(|kind| match kind {
+                        ChunkErrorKind::DecodedLimit { .. } if ordinary < limit => {
+                            ChunkErrorKind::DecodedExcess { limit: ordinary, most: *most }
+                        }
+                        kind => kind,
+                    })
                 }
             };
             let decoded = decoded.map_err(failed)?;

@@ -34,6 +34,8 @@ pub struct ChunkCodec {
     elements: usize,
     /// The length of each bytes-to-bytes codec's input on encoding, if it is fixed.
     lengths: Vec<Option<u64>>,
+    /// As `lengths`, the most that encoders make of such a chunk.
+    most: Vec<u64>,
 }
 
 /// The leaf for one shape.
@@ -97,11 +99,16 @@ impl ChunkCodec {
             }
         };
         let mut lengths = vec![leaf_len];
+        let mut most = vec![match &leaf {
+            ChunkLeaf::Elements(_) => leaf_len.unwrap_or(u64::MAX),
+            ChunkLeaf::Shard(shard) => shard.accounted_len(),
+        }];
         for (codec, _) in &bound.bytes {
             let before = lengths.last().copied().flatten();
             lengths.push(codec.encoded_len(before));
+            most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
-        Ok(Self { bound: Arc::clone(bound), route, leaf, elements, lengths })
+        Ok(Self { bound: Arc::clone(bound), route, leaf, elements, lengths, most })
     }
 
     /// The chunk's shape.
@@ -462,7 +469,7 @@ impl ChunkCodec {
 }
 
 fn chunk_error(place: &Place, kind: ChunkErrorKind) -> ChunkError {
-    ChunkError::new(&place.path, &place.name, kind)
+    place.chunk_error(kind)
 }
 
 /// Reverses each unit of an element that is swapped.

@@ -48,6 +48,18 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The most bytes that encoders make of so many: what compressors add where nothing can be
+    /// compressed.
+    ///
+    /// A format is laxer than those who write it: blocks may be stored byte by byte, and frames be
+    /// skipped. [`ordinary`] tells what that is allowed to come to.
+    fn most_encoded(&self, decoded: u64) -> u64 {
+        self.encoded_len(Some(decoded)).unwrap_or_else(|| {
+            // Blocks of at least 10 KB, stored, have headers of five bytes at most; a file, 32.
+            decoded.saturating_add(decoded / 1024).saturating_add(1024)
+        })
+    }
+
     /// Whether each byte of the input keeps its position in the output, so that parts can be read
     /// alone.
     fn keeps_places(&self) -> bool {
@@ -78,6 +90,17 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 
     /// Encodes all of `decoded`.
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind>;
+}
+
+/// The most bytes that may stand for what encoders make `most` bytes of: twice that, and a mebibyte
+/// (SD-35).
+///
+/// The room is for writers other than [`most_encoded`](ByteCodec::most_encoded) thinks of, whose
+/// files are right as well (SD-61): gzip in members or stored blocks of a few bytes, zstd with
+/// skippable frames, shards with gaps. It is not granted to each of stacked compressors anew: twenty
+/// of them, a few bytes each in a document, would be given a millionfold.
+pub(crate) fn ordinary(most: u64) -> u64 {
+    most.saturating_mul(2).saturating_add(1 << 20)
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.

@@ -73,6 +73,13 @@ impl Route {
         self.leaf_views.first()?.as_ref()
     }
 
+    /// The dimension of the chunk that each dimension of the leaf is, if the codecs do no more than
+    /// reorder them.
+    #[must_use]
+    pub fn order(&self) -> Option<&[usize]> {
+        self.order.as_deref()
+    }
+
     /// The chunk's own shape.
     #[must_use]
     pub fn chunk_shape(&self) -> &[usize] {
@@ -141,7 +148,7 @@ impl Route {
             return shard.decode(&region, &mut out.permute(order)?);
         }
         if is_box(region) {
-            return self.down_to(0, source, &mut out.pad(&self.margins(region))?, pool);
+            return self.down(source, out.pad(&self.margins(region))?, pool);
         }
         match (&mut *source, self.view()) {
             (Source::Elements(bytes, element), Some(view)) => {
@@ -189,26 +196,8 @@ impl Route {
         let Some(level) = meeting.level else {
             return Ok(out.copy_from(view, elements, element, &[])?);
         };
-        let mut target = out.pad(&self.margins(region))?;
-        self.finish_at(0, level, view, elements, element, &mut target)
-    }
-
-    fn finish_at(
-        &self,
-        from: usize,
-        level: usize,
-        view: &View,
-        elements: &[u8],
-        element: Element,
-        out: &mut Output<'_>,
-    ) -> Result<(), Fault> {
-        let next = from.saturating_add(1);
-        if from < level
-            && let (Some(step), Some(shape)) = (self.moves.get(from), self.shapes.get(next))
-            && let Some(mut carried) = step.encode_output(out, shape)?
-        {
-            return self.finish_at(next, level, view, elements, element, &mut carried);
-        }
+        let out = out.pad(&self.margins(region))?;
+        let (_, mut out) = self.carry_output(out, |at| at >= level)?;
         let valid = out.view().valid_box();
         Ok(out.shrink(&valid)?.copy_from(view, elements, element, &[])?)
     }
@@ -231,22 +220,11 @@ impl Route {
         margins(region, self.chunk_shape())
     }
 
-    /// Moves the elements from the leaf to `out`, which has the shape of `level`.
-    fn down_to(
-        &self,
-        level: usize,
-        source: &mut Source<'_>,
-        out: &mut Output<'_>,
-        pool: &mut Pool,
-    ) -> Result<(), Fault> {
+    /// Moves the elements from the leaf to `out`, which has the chunk's shape.
+    fn down(&self, source: &mut Source<'_>, out: Output<'_>, pool: &mut Pool) -> Result<(), Fault> {
+        let (level, mut out) = self.carry_output(out, |level| self.meets(source, level))?;
         if self.meets(source, level) {
-            return self.take_from(source, level, out, pool);
-        }
-        let next = level.saturating_add(1);
-        if let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next))
-            && let Some(mut carried) = step.encode_output(out, shape)?
-        {
-            return self.down_to(next, source, &mut carried, pool);
+            return self.take_from(source, level, &mut out, pool);
         }
         // All elements go to a buffer in C order of the level, and then to `out`.
         let element = out.element();
@@ -255,6 +233,29 @@ impl Route {
         out.copy_from(&self.contiguous(level)?, &buffer, element, &[])?;
         pool.give(buffer);
         Ok(())
+    }
+
+    /// As [`carry`](Route::carry) from the chunk's own level, for where elements are to be written.
+    fn carry_output<'o>(
+        &self,
+        mut out: Output<'o>,
+        enough: impl Fn(usize) -> bool,
+    ) -> Result<(usize, Output<'o>), Fault> {
+        let mut level = 0_usize;
+        while !enough(level) {
+            let next = level.saturating_add(1);
+            let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next)) else {
+                break;
+            };
+            match step.encode_output(out, shape)? {
+                Ok(carried) => (level, out) = (next, carried),
+                Err(stuck) => {
+                    out = stuck;
+                    break;
+                }
+            }
+        }
+        Ok((level, out))
     }
 
     /// All elements in C order of a level, in memory of the pool. Their source is returned to the
@@ -266,20 +267,31 @@ impl Route {
         element: Element,
         pool: &mut Pool,
     ) -> Result<Buffer, Fault> {
-        let whole = self.contiguous(level)?;
-        let len = whole.len().saturating_mul(element.size());
-        let (next, target) = self.carry(level, whole, |level| self.meets(source, level));
-        if !self.meets(source, next) {
-            let before = self.gather(next, source, element, pool)?;
-            let mut buffer = pool.take(len)?;
-            copy(&self.contiguous(next)?, &before, &target, &mut buffer, element, &[])?;
-            pool.give(before);
-            return Ok(buffer);
-        }
+        // The stops on the way down, each with the view of its elements that the next one has. A
+        // chain that no view holds at all has a stop for each codec: a list of them, no stack.
+        let mut stops = Vec::new();
+        let mut level = level;
+        let len = loop {
+            let whole = self.contiguous(level)?;
+            let len = whole.len().saturating_mul(element.size());
+            let (next, target) = self.carry(level, whole, |level| self.meets(source, level));
+            stops.push((next, target));
+            if self.meets(source, next) {
+                break len;
+            }
+            level = next;
+        };
         let mut buffer = pool.take(len)?;
-        let mut out = Output::new(&mut buffer, &target, element.size())?;
-        self.take_from(source, next, &mut out, pool)?;
-        source.give_to(pool);
+        if let Some((next, target)) = stops.pop() {
+            let mut out = Output::new(&mut buffer, &target, element.size())?;
+            self.take_from(source, next, &mut out, pool)?;
+            source.give_to(pool);
+        }
+        while let Some((next, target)) = stops.pop() {
+            let mut above = pool.take(len)?;
+            copy(&self.contiguous(next)?, &buffer, &target, &mut above, element, &[])?;
+            pool.give(std::mem::replace(&mut buffer, above));
+        }
         Ok(buffer)
     }
 
@@ -428,7 +440,7 @@ impl Fault {
     /// The error, of the codec at `place` unless another one is named.
     pub(crate) fn at(self, place: &Place) -> ChunkError {
         match self {
-            Self::Here(kind) => ChunkError::new(&place.path, &place.name, kind),
+            Self::Here(kind) => place.chunk_error(kind),
             Self::Within(error) => error,
         }
     }

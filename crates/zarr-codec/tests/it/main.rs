@@ -12,6 +12,8 @@ mod errors;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod naive;
 #[cfg(test)]
 mod shards;

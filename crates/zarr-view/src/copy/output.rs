@@ -168,6 +168,25 @@ impl<'a> Output<'a> {
         Ok(view.map(|view| unsafe { self.reborrow(view) }))
     }
 
+    /// As [`permute`](Output::permute), for good: a loop over such steps needs no output of each.
+    ///
+    /// # Errors
+    /// As [`View::permute`].
+    pub fn into_permuted(mut self, order: &[usize]) -> Result<Self, CopyError> {
+        self.view = self.view.permute(order)?;
+        Ok(self)
+    }
+
+    /// As [`reshape`](Output::reshape), for good; else the output as it was.
+    ///
+    /// # Errors
+    /// As [`View::reshape`].
+    pub fn into_reshaped(mut self, shape: &[usize]) -> Result<Result<Self, Self>, CopyError> {
+        let Some(view) = self.view.reshape(shape)? else { return Ok(Err(self)) };
+        self.view = view;
+        Ok(Ok(self))
+    }
+
     /// The bytes of all elements in C order, if that is how they follow each other in the buffer: for
     /// whoever can make them there without a copy.
     ///

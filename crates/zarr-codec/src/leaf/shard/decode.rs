@@ -5,10 +5,10 @@ use std::ops::Range;
 use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, CopyPlan, Output, View, ViewError};
 
-use super::{ShardCodec, ShardIndex, advance, unravel};
+use super::{ShardCodec, ShardIndex, advance, slice};
 use crate::chunk::Planned;
 use crate::compressor::widen;
-use crate::error::{ChunkError, ChunkErrorKind};
+use crate::error::ChunkError;
 use crate::range::ByteRange;
 use crate::route::{Fault, Slice};
 use crate::scratch::ShardScratch;
@@ -93,14 +93,8 @@ impl<'s> ShardDecoder<'s> {
         fill: &'s [u8],
         scratch: &'s mut ShardScratch,
     ) -> Result<Self, ChunkError> {
-        let shard_len = widen(encoded.len());
-        let range = codec.index_range(shard_len);
-        let bytes = range.and_then(|range| slice(encoded, &range)).ok_or_else(|| {
-            let kind = ChunkErrorKind::EncodedLength { found: shard_len, least: codec.index_len() };
-            ChunkError::new(&codec.place.path, &codec.place.name, kind)
-        })?;
         let entries = std::mem::take(&mut scratch.index);
-        let index = codec.parse_index_into(entries, bytes, Some(shard_len), &mut scratch.inner)?;
+        let index = codec.read_index_into(entries, encoded, &mut scratch.inner)?;
         let (available, index) = (Available::Whole(encoded), Index::Read(index));
         Ok(Self { codec, available, index, fill, scratch })
     }
@@ -185,7 +179,7 @@ impl<'s> ShardDecoder<'s> {
             (Some(range), Some(chunks), _) => {
                 let encoded = self.encoded(&range);
                 let decoded = chunks.decode(encoded, at, out, &mut self.scratch.inner);
-                Ok(decoded.map_err(|error| self.codec.within(error, number))?)
+                Ok(decoded.map_err(|error| self.codec.error_in(number, error))?)
             }
             _ => self.decode_part(number, pieces, out),
         }
@@ -206,7 +200,7 @@ impl<'s> ShardDecoder<'s> {
         let indices: Vec<Slice> = pieces.map(|piece| piece.indices).collect();
         let (inner, scratch) = (&self.codec.inner, &mut self.scratch.inner);
         let decoded = inner.decode(encoded, &indices, &mut out, self.fill, scratch);
-        Ok(decoded.map_err(|error| self.codec.within(error, number))?)
+        Ok(decoded.map_err(|error| self.codec.error_in(number, error))?)
     }
 
     /// The bytes of an inner chunk: within the shard, as parsing the index has checked, and fetched
@@ -261,11 +255,6 @@ impl Drop for ShardDecoder<'_> {
 }
 
 impl ShardCodec {
-    /// An error of one of the inner chunks.
-    fn within(&self, error: ChunkError, number: usize) -> ChunkError {
-        error.in_inner_chunk(&unravel(number, &self.grid))
-    }
-
     /// The numbers of the inner chunks that a region meets, ascending. `None` if it does not fit.
     pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<usize>> {
         if region.len() != self.grid.len() {
@@ -329,12 +318,6 @@ fn pieces(
         done = target.end;
         Some(Piece { chunk, indices: Slice { start: within, count: taken, step }, target })
     }))
-}
-
-/// Converts a range of the format to one of bytes in memory.
-fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
-    let start = usize::try_from(range.start).ok()?;
-    bytes.get(start..usize::try_from(range.end).ok()?)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl ShardCodec {
         out: &mut Vec<u8>,
         scratch: &mut ShardScratch,
     ) -> Result<Encoded, ChunkError> {
-        let failed = |kind| ChunkError::new(&self.place.path, &self.place.name, kind);
+        let failed = |kind| self.place.chunk_error(kind);
         let ShardScratch { index, encoded, inner } = scratch;
         out.clear();
         index.clear();
@@ -106,9 +106,9 @@ impl<'a> InnerChunks<'a> {
         let Self { codec, input, .. } = *self;
         let inner = &codec.inner;
         let Some((planned, fill)) = &mut self.planned else {
-            let part = codec.part(input.view, at).map_err(|error| {
-                ChunkError::new(&codec.place.path, &codec.place.name, error.into())
-            })?;
+            let part = codec
+                .part(input.view, at)
+                .map_err(|error| codec.place.chunk_error(error.into()))?;
             let input = Input { view: &part, ..input };
             let content = inner.encode_unless_empty(input, Empty::Leave, out, scratch)?;
             return Ok((content == Encoded::Chunk).then_some(out));

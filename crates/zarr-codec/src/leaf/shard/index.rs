@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ShardCodec, unravel};
+use super::{ShardCodec, slice, unravel};
 use crate::chunk::ChunkCodec;
 use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
@@ -86,15 +86,42 @@ impl ShardCodec {
         self.parse_index_into(Vec::new(), encoded, shard_len, scratch)
     }
 
+    /// The index of `shard`, all bytes of a shard.
+    ///
+    /// # Errors
+    /// As [`parse_index`](ShardCodec::parse_index), and if the shard is too short to have an index.
+    pub fn read_index(
+        &self,
+        shard: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<ShardIndex, ChunkError> {
+        self.read_index_into(Vec::new(), shard, scratch)
+    }
+
+    /// As [`read_index`](ShardCodec::read_index), with memory to reuse.
+    pub(super) fn read_index_into(
+        &self,
+        entries: Vec<u8>,
+        shard: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<ShardIndex, ChunkError> {
+        let shard_len = widen(shard.len());
+        let range = self.index_range(shard_len);
+        let encoded = range.and_then(|range| slice(shard, &range)).ok_or_else(|| {
+            self.error(ChunkErrorKind::EncodedLength { found: shard_len, least: self.index_len() })
+        })?;
+        self.parse_index_into(entries, encoded, Some(shard_len), scratch)
+    }
+
     /// As [`parse_index`](ShardCodec::parse_index), with memory to reuse.
-    pub(super) fn parse_index_into(
+    fn parse_index_into(
         &self,
         mut entries: Vec<u8>,
         encoded: &[u8],
         shard_len: Option<u64>,
         scratch: &mut Scratch,
     ) -> Result<ShardIndex, ChunkError> {
-        let failed = |kind| ChunkError::new(&self.index_place.path, &self.index_place.name, kind);
+        let failed = |kind| self.index_place.chunk_error(kind);
         // Check the length before allocating memory in proportion to the inner chunks.
         if encoded.len() != self.index_len {
             let (found, expected) = (widen(encoded.len()), self.index_len());
@@ -143,14 +170,14 @@ impl ShardCodec {
     }
 
     /// The most bytes that such a shard may come to, and its compressors make of it.
-    fn accounted_len(&self) -> u64 {
+    pub(crate) fn accounted_len(&self) -> u64 {
         let chunks = widen(self.index.elements() / 2);
         let inner = chunks.saturating_mul(self.inner.accounted_len());
         self.index_len().saturating_add(inner).saturating_add(OVERHEAD)
     }
 
     fn error(&self, kind: ChunkErrorKind) -> ChunkError {
-        ChunkError::new(&self.place.path, &self.place.name, kind)
+        self.place.chunk_error(kind)
     }
 }
 

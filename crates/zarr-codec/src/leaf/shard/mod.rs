@@ -15,7 +15,7 @@ use zarr_metadata::{DataType, IndexLocation, Sharding};
 use crate::chain::{Chain, Place};
 use crate::chunk::ChunkCodec;
 use crate::compressor::widen;
-use crate::error::{ChainError, ChainErrorKind};
+use crate::error::{ChainError, ChainErrorKind, ChunkError};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
 
@@ -43,7 +43,7 @@ impl Shard {
     ) -> Result<Self, ChainError> {
         let inner_shape = &sharding.chunk_shape;
         let grid = grid(inner_shape, shape).map_err(|kind| place.error(kind))?;
-        let within = |member: &str| format!("{}.configuration.{member}", place.path);
+        let within = |member: &str| format!("{}.configuration.{member}", place.path());
         let edges: Vec<AxisEdges> = inner_shape
             .iter()
             .map(|size| if shape.is_vacuous() { AxisEdges::empty() } else { AxisEdges::one(*size) })
@@ -54,7 +54,7 @@ impl Shard {
         let mut entries = grid;
         entries.push(Dimension::constant(2));
         let index = Chain::bind_shape(
-            &within("index_codecs"),
+            &within("index_codecs").into(),
             &sharding.index_codecs,
             &DataType::Uint64,
             shape.with(entries),
@@ -176,6 +176,13 @@ impl ShardCodec {
         Some((chunk, local))
     }
 
+    /// An error of inner chunk `chunk`, counted in C order, as one of the shard: it says which inner
+    /// chunk it is in.
+    #[must_use]
+    pub fn error_in(&self, chunk: usize, error: ChunkError) -> ChunkError {
+        error.in_inner_chunk(&self.chunk_index(chunk))
+    }
+
     /// The codec of the inner chunks.
     #[must_use]
     pub fn inner(&self) -> &ChunkCodec {
@@ -233,4 +240,10 @@ fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
         number = number.checked_div(*count).unwrap_or(0);
     }
     index
+}
+
+/// A range of the format within bytes in memory.
+fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
+    let start = usize::try_from(range.start).ok()?;
+    bytes.get(start..usize::try_from(range.end).ok()?)
 }
