@@ -1,14 +1,38 @@
 //! Glue: the metadata's chunk grid as one that is computed with, and its edges for the chain.
 
 use zarr_codec::AxisEdges;
-use zarr_grid::{Axis, Grid, GridError, Run};
+use zarr_grid::{Axis, Grid, GridError, GridErrorKind, Run};
 use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
-/// The grid of an array of this shape.
-pub(crate) fn grid_of(shape: &[u64], grid: &ChunkGrid) -> Result<Grid, GridError> {
+/// The grid by which an array of this shape is cut into chunks, from what its document says.
+///
+/// [`Array::grid`](crate::Array::grid) has that of an array that is open; this is for whoever has
+/// no more than the metadata.
+///
+/// # Errors
+/// [`GridError`] on its axis: an edge or a count of 0, edges that do not reach the array's end or
+/// exceed `u64`, or another number of axes than the shape has.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::ChunkGrid;
+///
+/// let document = r#"{"name": "regular", "configuration": {"chunk_shape": [4, 4]}}"#;
+/// let grid = zarr_array::grid_of(&[10, 6], &ChunkGrid::from_json(document.as_bytes())?)?;
+/// assert_eq!(grid.declared(), [3, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Spec
+/// Zarr core 3.1, "Regular grids"; zarr-extensions `chunk-grids/rectilinear`.
+pub fn grid_of(shape: &[u64], grid: &ChunkGrid) -> Result<Grid, GridError> {
     match grid {
         ChunkGrid::Regular { chunk_shape } => Grid::regular(shape, chunk_shape),
         ChunkGrid::Rectilinear { chunk_shapes } => {
+            if chunk_shapes.len() != shape.len() {
+                let (found, rank) = (chunk_shapes.len(), shape.len());
+                return Err(GridErrorKind::Rank { what: "axes of edges", found, rank }.into());
+            }
             let axes = chunk_shapes.iter().zip(shape).enumerate();
             let axes = axes.map(|(axis, (edges, extent))| {
                 axis_of(*extent, edges).map_err(|error| error.on_axis(axis))

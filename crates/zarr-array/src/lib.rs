@@ -42,11 +42,12 @@ mod transfer;
 pub use array::{Array, Element, StoredChunk, Written};
 pub use change::{Cut, delete_node};
 pub use error::ArrayError;
+pub use grid::grid_of;
 pub use group::Group;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
 pub use plan::{Plan, PlannedChunk, PlannedIndices, PlannedReads};
 pub use region::{AxisRegion, Region, RegionError};
 /// What to select along one axis; see [`Array::read_orthogonal`].
-pub use zarr_grid::Select;
+pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_codec::{ByteRange, ChunkCodec, Need, Scratch, Slice};
-use zarr_grid::{AxisPart, GridError, Selection, SelectionPart};
+use zarr_grid::{ChunkPart, GridErrorKind, PartIndices, SelectedChunks};
 use zarr_view::{CopyError, View};
 
 use crate::array::Array;
@@ -62,7 +62,7 @@ impl Array {
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     array: &'a Array,
-    selection: Selection<'a>,
+    selection: SelectedChunks<'a>,
     /// For each axis that is gone through backwards, its number of indices.
     backwards: Vec<Option<u64>>,
 }
@@ -136,17 +136,18 @@ impl Plan<'_> {
         let mut parts = self.selection.parts().range(numbers);
         let mut chunks = Vec::new();
         while let Some(part) = parts.next_part() {
-            chunks.push(self.chunk(&part)?);
+            chunks.push(self.chunk(part)?);
         }
         Ok(chunks)
     }
 
-    fn chunk(&self, part: &SelectionPart<'_>) -> Result<PlannedChunk, ArrayError> {
-        let mut in_chunk = Vec::with_capacity(part.axes.len());
-        let mut in_region = Vec::with_capacity(part.axes.len());
-        for (axis, backwards) in part.axes.iter().zip(&self.backwards) {
+    fn chunk(&self, part: &ChunkPart<'_>) -> Result<PlannedChunk, ArrayError> {
+        let mut in_chunk = Vec::with_capacity(part.axes().len());
+        let mut in_region = Vec::with_capacity(part.axes().len());
+        for (axis, backwards) in part.axes().iter().zip(&self.backwards) {
             // A region selects with steps only.
-            let AxisPart::Step { in_chunk: start, step, in_selection, len } = *axis else {
+            let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices
+            else {
                 continue;
             };
             in_chunk.push(PlannedIndices { start, count: len, step });
@@ -160,9 +161,9 @@ impl Plan<'_> {
         let needed_bytes =
             in_chunk.iter().fold(size, |bytes, axis| bytes.saturating_mul(axis.count));
         Ok(PlannedChunk {
-            chunk: part.chunk.to_vec(),
-            key: self.array.chunk_key(part.chunk)?.to_string(),
-            chunk_shape: part.chunk_shape.to_vec(),
+            chunk: part.chunk().to_vec(),
+            key: self.array.chunk_key(part.chunk())?.to_string(),
+            chunk_shape: part.chunk_shape().to_vec(),
             in_chunk,
             in_region,
             is_whole: part.is_whole(),
@@ -203,7 +204,7 @@ impl Plan<'_> {
         }
         let (expected, found) = (chunk.chunk_shape.len(), chunk.in_chunk.len());
         if expected != found {
-            let cause = GridError::Rank { what: "indices", found, rank: expected };
+            let cause = GridErrorKind::Rank { what: "indices", found, rank: expected }.into();
             return Err(ArrayError::Selection { cause });
         }
         let codec = array.chunk_codec(&chunk.chunk_shape)?;

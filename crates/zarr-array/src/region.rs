@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_grid::Select;
+use zarr_grid::AxisSelection;
 
 /// The indices of a region on one axis: `start`, `start + step`, ..., `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,8 +181,8 @@ impl Region {
     }
 
     /// The region as an orthogonal selection, in the array's direction.
-    pub(crate) fn selects(&self) -> Vec<Select<'static>> {
-        let select = |axis: &AxisRegion| Select::Step {
+    pub(crate) fn selects(&self) -> Vec<AxisSelection<'static>> {
+        let select = |axis: &AxisRegion| AxisSelection::Step {
             range: axis.bounds(),
             step: axis.step.unsigned_abs(),
         };

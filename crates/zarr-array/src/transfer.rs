@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, Selection, SelectionPart};
+use zarr_grid::{ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -112,27 +112,27 @@ struct Places {
 }
 
 impl Places {
-    fn part<'a>(&'a mut self, part: &SelectionPart<'a>, number: &'a [usize]) -> Part<'a> {
+    fn part<'a>(&'a mut self, part: &'a ChunkPart<'_>, number: &'a [usize]) -> Part<'a> {
         self.in_chunk.clear();
         self.in_region.clear();
-        for axis in part.axes {
+        for axis in part.axes() {
             // A region selects with steps only. All numbers are within the caller's buffer or the
             // chunk, whose codec checks that the address space holds it.
-            if let AxisPart::Step { in_chunk: start, step, in_selection, len } = *axis {
+            if let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices {
                 let (count, first) = (narrow(len), narrow(in_selection));
                 self.in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
                 self.in_region.push(first..first.saturating_add(count));
             }
         }
         let Self { in_chunk, in_region } = self;
-        let SelectionPart { chunk, chunk_shape, .. } = *part;
+        let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
         Part { chunk, chunk_shape, in_chunk, in_region, number, is_whole: part.is_whole() }
     }
 }
 
 /// A region of an array against a buffer of the caller's.
 pub(crate) struct Transfer<'a> {
-    selection: Selection<'a>,
+    selection: SelectedChunks<'a>,
     /// Where each axis's parts start in the region, the first aside.
     cuts: Vec<Vec<usize>>,
     view: View,
@@ -157,14 +157,11 @@ impl<'a> Transfer<'a> {
         let grid_error =
             |cause| ArrayError::Grid { key: array.prefix().as_str().to_owned(), cause };
         let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
-        let start = |part: AxisPart<'_>| match part {
-            AxisPart::Step { in_selection, .. } => Some(narrow(in_selection)),
-            // A region selects with steps only.
-            AxisPart::Indices { .. } => None,
+        // A region selects with steps only.
+        let starts = |axis: &SelectedAxis<'_>| {
+            axis.parts().skip(1).map(|part| narrow(part.in_selection().start)).collect()
         };
-        let cuts = (0..counts.len())
-            .map(|axis| selection.axis(axis).skip(1).filter_map(|(_, part)| start(part)).collect())
-            .collect();
+        let cuts = selection.axes().iter().map(starts).collect();
         Ok(Self { selection, cuts, view })
     }
 
@@ -208,7 +205,7 @@ impl<'a> Transfer<'a> {
         let mut parts = self.selection.parts().range(range);
         let mut places = Places::default();
         while let Some(part) = parts.next_part() {
-            visit(&places.part(&part, &number))?;
+            visit(&places.part(part, &number))?;
             for (at, cuts) in number.iter_mut().zip(&self.cuts).rev() {
                 *at = if *at < cuts.len() { at.saturating_add(1) } else { 0 };
                 if *at > 0 {

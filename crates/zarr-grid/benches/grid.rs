@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use zarr_grid::{Axis, Grid, GridError, Run};
+use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, GridError, Run};
 
 const CHUNKS: u64 = 1_000_000;
 const LOOK_UPS: usize = 200_000;
@@ -83,13 +83,25 @@ fn main() -> Result<(), GridError> {
         spans.iter().flat_map(|row| spans.iter().map(move |column| part(row) ^ part(column))).sum()
     });
     let walked = time("chunks/1000x1000/grid", 1_000_000, || {
-        let Ok(mut chunks) = grid.chunks(&region) else { return 0 };
-        let mut sum = 0;
-        while let Some(part) = chunks.next_part() {
-            sum += part.shape[0] ^ part.shape[1];
-        }
-        sum
+        let Ok(parts) = grid.chunks(&region) else { return 0 };
+        parts.map(|part| part.axes()[0].len() ^ part.axes()[1].len()).sum()
     });
     assert_eq!(walked, nested);
+    let every = |step: u64| [0, 1].map(|_| AxisSelection::Step { range: 1..extent - 1, step });
+    for step in [1, 3, 200] {
+        let selected = grid.select(&every(step))?;
+        let count = selected.len();
+        let walked = time(
+            &format!("select/1000x1000/step-{step}"),
+            usize::try_from(count).unwrap_or(usize::MAX),
+            || {
+                selected
+                    .parts()
+                    .map(|part| part.axes().iter().map(AxisPart::len).product::<u64>())
+                    .sum()
+            },
+        );
+        assert_eq!(walked, selected.shape().iter().product());
+    }
     Ok(())
 }

@@ -6,10 +6,10 @@ use core::ops::Range;
 
 use crate::boundaries::{Boundaries, Bounds};
 use crate::build::{AxisBuilder, Run};
-use crate::cuts::{Cuts, Walk};
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 use crate::num::{gcd, to_u64, to_usize};
 use crate::runs::{AxisRuns, Runs, Stretches};
+use crate::walk::Walk;
 
 /// The chunks along one axis of an array.
 ///
@@ -77,7 +77,7 @@ impl Axis {
     /// The regular axis of `ceil(extent / edge)` chunks, none where `extent` is 0 (SD-04).
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`], and [`GridError::EdgeOverflow`] if the last chunk, which is stored
+    /// [`GridErrorKind::ZeroEdge`], and [`GridErrorKind::EdgeOverflow`] if the last chunk, which is stored
     /// at its full length, ends beyond `u64`.
     ///
     /// # Examples
@@ -89,10 +89,10 @@ impl Axis {
     /// ```
     pub fn regular(extent: u64, edge: u64) -> Result<Axis, GridError> {
         if edge == 0 {
-            return Err(GridError::ZeroEdge { position: 0 });
+            return Err(GridErrorKind::ZeroEdge { position: 0 }.into());
         }
         let declared = extent.div_ceil(edge);
-        let end = declared.checked_mul(edge).ok_or(GridError::EdgeOverflow)?;
+        let end = declared.checked_mul(edge).ok_or(GridErrorKind::EdgeOverflow)?;
         Ok(Axis::from_parts(extent, declared, end, Layout::Uniform { edge }, true))
     }
 
@@ -102,8 +102,8 @@ impl Axis {
     /// follow their number, not their counts (SD-07). No run at all is right for extent 0 (SD-06).
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`], [`GridError::ZeroCount`], [`GridError::EdgeOverflow`] if the edges
-    /// sum to more than `u64`, [`GridError::EdgesTooShort`] if they sum to less than `extent`.
+    /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::ZeroCount`], [`GridErrorKind::EdgeOverflow`] if the edges
+    /// sum to more than `u64`, [`GridErrorKind::EdgesTooShort`] if they sum to less than `extent`.
     ///
     /// # Examples
     /// ```
@@ -298,33 +298,16 @@ impl Axis {
     /// The chunks that hold an index of `range`; none for an empty one.
     ///
     /// # Errors
-    /// [`GridError::RangeOutOfBounds`] unless `start <= end <= extent`.
+    /// [`GridErrorKind::RangeOutOfBounds`] unless `start <= end <= extent`.
     pub fn chunks_in(&self, range: Range<u64>) -> Result<Range<u64>, GridError> {
         let Range { start, end } = range;
         if start > end || end > self.extent {
-            return Err(GridError::RangeOutOfBounds { start, end, extent: self.extent });
+            return Err(GridErrorKind::RangeOutOfBounds { start, end, extent: self.extent }.into());
         }
         if start == end {
             return Ok(0..0);
         }
         Ok(self.find(start).0..self.find(end - 1).0 + 1)
-    }
-
-    /// `range` cut at the chunk boundaries: the part of each chunk that it touches, in order.
-    ///
-    /// # Errors
-    /// [`GridError::RangeOutOfBounds`] unless `start <= end <= extent`.
-    ///
-    /// # Examples
-    /// ```
-    /// let axis = zarr_grid::Axis::from_edges(9, [2, 3, 4])?;
-    /// let lengths: Vec<u64> = axis.cuts(1..7)?.map(|cut| cut.len).collect();
-    /// assert_eq!(lengths, [1, 3, 2]);
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn cuts(&self, range: Range<u64>) -> Result<Cuts<'_>, GridError> {
-        let chunks = self.chunks_in(range.clone())?;
-        Ok(Cuts::new(self, range, chunks))
     }
 
     /// The declared edges as merged runs: the canonical run-length form, in O(1) per run.
@@ -374,8 +357,9 @@ impl Axis {
         Stretches::new(self, index)
     }
 
-    /// Steps through the chunks from `chunk` on, which is declared.
-    pub(crate) fn walk(&self, chunk: u64) -> Walk<'_> {
-        Walk::new(self, chunk)
+    /// Steps through the chunks from the one that holds `index` on; `index` is 0 or less than the
+    /// declared end.
+    pub(crate) fn walk(&self, index: u64) -> Walk<'_> {
+        Walk::at(self, index)
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::axis::{Axis, Layout};
 use crate::boundaries::{Boundaries, Bounds};
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 use crate::num::to_u64;
 use crate::runs::Runs;
 
@@ -25,27 +25,11 @@ const EXPAND: u64 = 4;
 /// Edges for which room is made at once on the word of an iterator, which may promise any number.
 const RESERVED: usize = 1 << 16;
 
-/// Collects the edges of a rectilinear axis, one at a time, while a document is being parsed.
+/// Collects the edges of a rectilinear axis, one at a time.
 ///
 /// Memory follows the number of edges and runs pushed, not the counts of the runs.
-///
-/// # Examples
-/// ```
-/// use zarr_grid::{AxisBuilder, Run};
-///
-/// // [[1, 3], 3] on extent 6
-/// let mut builder = AxisBuilder::new();
-/// builder.push(Run { edge: 1, count: 3 })?;
-/// builder.push_edge(3)?;
-/// let axis = builder.finish(6)?;
-/// assert_eq!(axis.chunk_of(5), Some((3, 2)));
-/// # Ok::<(), zarr_grid::GridError>(())
-/// ```
-///
-/// # Spec
-/// zarr-extensions `chunk-grids/rectilinear`, "Chunk edge lengths" and "Run-length encoding".
 #[derive(Debug, Clone)]
-pub struct AxisBuilder {
+pub(crate) struct AxisBuilder {
     /// Boundaries so far, while runs are short; just the first one otherwise.
     bounds: Bounds,
     /// Runs so far, neighbours of equal edge merged, once there was a long one.
@@ -60,16 +44,9 @@ pub struct AxisBuilder {
     pushed: u64,
 }
 
-impl Default for AxisBuilder {
-    fn default() -> AxisBuilder {
-        AxisBuilder::new()
-    }
-}
-
 impl AxisBuilder {
     /// A builder with no edges yet.
-    #[must_use]
-    pub fn new() -> AxisBuilder {
+    pub(crate) fn new() -> AxisBuilder {
         AxisBuilder {
             bounds: Bounds::new(),
             runs: Vec::new(),
@@ -84,13 +61,13 @@ impl AxisBuilder {
     /// Appends one edge.
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`], and [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
+    /// [`GridErrorKind::ZeroEdge`], and [`GridErrorKind::EdgeOverflow`] once the sum exceeds `u64`.
     #[inline]
-    pub fn push_edge(&mut self, edge: u64) -> Result<(), GridError> {
+    pub(crate) fn push_edge(&mut self, edge: u64) -> Result<(), GridError> {
         if edge == 0 || !self.runs.is_empty() {
             return self.push_run(Run { edge, count: 1 });
         }
-        self.end = self.end.checked_add(edge).ok_or(GridError::EdgeOverflow)?;
+        self.end = self.end.checked_add(edge).ok_or(GridErrorKind::EdgeOverflow)?;
         self.bounds.push(self.end);
         self.count(edge, 1);
         Ok(())
@@ -109,10 +86,10 @@ impl AxisBuilder {
     /// Appends a run of equal edges.
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`] and [`GridError::ZeroCount`], which name the position among what
-    /// was pushed; [`GridError::EdgeOverflow`] once the sum exceeds `u64`.
+    /// [`GridErrorKind::ZeroEdge`] and [`GridErrorKind::ZeroCount`], which name the position among what
+    /// was pushed; [`GridErrorKind::EdgeOverflow`] once the sum exceeds `u64`.
     #[inline]
-    pub fn push(&mut self, run: Run) -> Result<(), GridError> {
+    pub(crate) fn push(&mut self, run: Run) -> Result<(), GridError> {
         if run.count == 1 { self.push_edge(run.edge) } else { self.push_run(run) }
     }
 
@@ -120,7 +97,10 @@ impl AxisBuilder {
     ///
     /// # Errors
     /// Those of [`push`](Self::push). What came before the run at fault stays appended.
-    pub fn push_all(&mut self, runs: impl IntoIterator<Item = Run>) -> Result<(), GridError> {
+    pub(crate) fn push_all(
+        &mut self,
+        runs: impl IntoIterator<Item = Run>,
+    ) -> Result<(), GridError> {
         let mut runs = runs.into_iter();
         while let Some(run) = self.push_singles(&mut runs) {
             self.push(run)?;
@@ -160,13 +140,13 @@ impl AxisBuilder {
         let Run { edge, count } = run;
         let position = self.pushed;
         if edge == 0 {
-            return Err(GridError::ZeroEdge { position });
+            return Err(GridErrorKind::ZeroEdge { position }.into());
         }
         if count == 0 {
-            return Err(GridError::ZeroCount { position, edge });
+            return Err(GridErrorKind::ZeroCount { position, edge }.into());
         }
         let end = edge.checked_mul(count).and_then(|length| self.end.checked_add(length));
-        let end = end.ok_or(GridError::EdgeOverflow)?;
+        let end = end.ok_or(GridErrorKind::EdgeOverflow)?;
         if self.runs.is_empty() && count <= EXPAND {
             let mut bound = self.end;
             for _ in 0..count {
@@ -203,14 +183,12 @@ impl AxisBuilder {
     }
 
     /// Number of runs so far, neighbours of equal edge being one.
-    #[must_use]
-    pub fn merged_runs(&self) -> u64 {
+    pub(crate) fn merged_runs(&self) -> u64 {
         self.merged
     }
 
     /// Sum of the edges so far.
-    #[must_use]
-    pub fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
@@ -243,10 +221,10 @@ impl AxisBuilder {
     /// The axis of `extent` elements that the edges cover.
     ///
     /// # Errors
-    /// [`GridError::EdgesTooShort`] unless the edges sum to at least `extent`.
-    pub fn finish(mut self, extent: u64) -> Result<Axis, GridError> {
+    /// [`GridErrorKind::EdgesTooShort`] unless the edges sum to at least `extent`.
+    pub(crate) fn finish(mut self, extent: u64) -> Result<Axis, GridError> {
         if self.end < extent {
-            return Err(GridError::EdgesTooShort { sum: self.end, extent });
+            return Err(GridErrorKind::EdgesTooShort { sum: self.end, extent }.into());
         }
         let layout = if self.merged == 1 {
             Layout::Uniform { edge: self.last }
@@ -269,5 +247,36 @@ impl AxisBuilder {
             Layout::Runs(Runs::new(&self.runs))
         };
         Ok(Axis::from_parts(extent, self.chunks, self.end, layout, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_pushed_together_are_as_runs_pushed_one_at_a_time() {
+        // A generator with a seed (an odd multiplier and a xorshift).
+        let mut state = 8_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(0xd120_2ee4_9b1c_5a35).wrapping_add(1);
+            (state ^ (state >> 29)).checked_rem(limit).map_or(0, crate::num::to_usize)
+        };
+        let edges = [0, 1, 1, 1, 2, 2, 7, 1 << 31, u32::MAX.into(), 1 << 33, 1 << 62, u64::MAX];
+        for round in 0..20_000 {
+            let (most, counts) = (2 + round % 11, 1 + round / 11 % 7);
+            let mut run =
+                || Run { edge: edges[below(most)], count: [1, 1, 1, 1, 2, 5, 0][below(counts)] };
+            let list = [(); 8].map(|()| run());
+            let list = &list[..below(9)];
+            let (mut one, mut all) = (AxisBuilder::new(), AxisBuilder::new());
+            let single = list.iter().try_for_each(|&run| one.push(run));
+            assert_eq!(all.push_all(list.iter().copied()), single, "{list:?}");
+            assert_eq!((all.end(), all.merged_runs()), (one.end(), one.merged_runs()), "{list:?}");
+            // Appending goes on the same whatever happened, down to the position in a message.
+            let zero = Run { edge: 0, count: 1 };
+            assert_eq!(all.clone().push(zero), one.clone().push(zero), "{list:?}");
+            assert_eq!(all.finish(1), one.finish(1), "{list:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::axis::{Axis, Layout};
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 
 impl Axis {
     /// [`Axis::chunk_of`] for many indices, sorted or not.
@@ -15,7 +15,7 @@ impl Axis {
     /// `chunks` and `locals` are as long as `indices`.
     ///
     /// # Errors
-    /// [`GridError::Length`]; [`GridError::IndexOutOfBounds`] for the first index past the extent,
+    /// [`GridErrorKind::Length`]; [`GridErrorKind::IndexOutOfBounds`] for the first index past the extent,
     /// with the entries before it written.
     ///
     /// # Examples
@@ -39,7 +39,7 @@ impl Axis {
         if matches!(self.layout(), Layout::Uniform { .. }) || !indices.is_sorted() {
             for (&index, (chunk, local)) in out {
                 if index >= extent {
-                    return Err(GridError::IndexOutOfBounds { index, extent });
+                    return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());
                 }
                 (*chunk, *local) = self.find(index);
             }
@@ -50,7 +50,7 @@ impl Axis {
         for (&index, (chunk, local)) in out {
             if !here.contains(&index) {
                 if index >= extent {
-                    return Err(GridError::IndexOutOfBounds { index, extent });
+                    return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());
                 }
                 let (found, offset, edge) = self.find_edge(index);
                 let start = index - offset;
@@ -60,43 +60,12 @@ impl Axis {
         }
         Ok(())
     }
-
-    /// [`Axis::start`] and [`Axis::edge`] for many declared chunks, sorted or not.
-    ///
-    /// # Shapes and units
-    /// `starts` and `edges` are as long as `chunks`.
-    ///
-    /// # Errors
-    /// [`GridError::Length`]; [`GridError::ChunkOutOfBounds`] for the first chunk that is not
-    /// declared, with the entries before it written.
-    ///
-    /// # Examples
-    /// ```
-    /// let axis = zarr_grid::Axis::from_edges(9, [2, 3, 4])?;
-    /// let (mut starts, mut edges) = ([0; 2], [0; 2]);
-    /// axis.spans_of(&[2, 0], &mut starts, &mut edges)?;
-    /// assert_eq!((starts, edges), ([5, 0], [4, 2]));
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn spans_of(
-        &self,
-        chunks: &[u64],
-        starts: &mut [u64],
-        edges: &mut [u64],
-    ) -> Result<(), GridError> {
-        same_length("starts", starts.len(), chunks.len())?;
-        same_length("edges", edges.len(), chunks.len())?;
-        let declared = self.declared();
-        for (&chunk, (start, edge)) in chunks.iter().zip(starts.iter_mut().zip(edges)) {
-            if chunk >= declared {
-                return Err(GridError::ChunkOutOfBounds { chunk, declared });
-            }
-            (*start, *edge) = self.span(chunk);
-        }
-        Ok(())
-    }
 }
 
 fn same_length(what: &'static str, found: usize, expected: usize) -> Result<(), GridError> {
-    if found == expected { Ok(()) } else { Err(GridError::Length { what, found, expected }) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(GridErrorKind::Length { what, found, expected }.into())
+    }
 }

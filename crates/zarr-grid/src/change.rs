@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use crate::axis::{Axis, AxisKind};
 use crate::build::{AxisBuilder, Run};
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
 
 /// Where the chunks come from when an axis grows past its declared edges (SD-08).
@@ -28,8 +28,8 @@ impl Axis {
     /// ([`Axis::trimmed`] drops them).
     ///
     /// # Errors
-    /// [`GridError::EdgesNotNeeded`] if edges are given and the declared ones suffice;
-    /// [`GridError::EdgesOnRegular`]; [`GridError::NoEdgeToRepeat`]; those of
+    /// [`GridErrorKind::EdgesNotNeeded`] if edges are given and the declared ones suffice;
+    /// [`GridErrorKind::EdgesOnRegular`]; [`GridErrorKind::NoEdgeToRepeat`]; those of
     /// [`Axis::from_runs`], positions counting the new edges.
     ///
     /// # Examples
@@ -51,11 +51,11 @@ impl Axis {
         if let AxisKind::Regular { edge } = self.kind() {
             return match more {
                 [] => Axis::regular(extent, edge),
-                _ => Err(GridError::EdgesOnRegular { edge }),
+                _ => Err(GridErrorKind::EdgesOnRegular { edge }.into()),
             };
         }
         if extent <= end && !more.is_empty() {
-            return Err(GridError::EdgesNotNeeded { end, extent });
+            return Err(GridErrorKind::EdgesNotNeeded { end, extent }.into());
         }
         // Checked alone first, so that an error names the position among the new edges.
         let mut added = AxisBuilder::new();
@@ -64,7 +64,7 @@ impl Axis {
         builder.push_all(more.iter().copied())?;
         if let (Growth::RepeatLast, Some(missing @ 1..)) = (growth, extent.checked_sub(end)) {
             let last = self.declared().checked_sub(1).and_then(|last| self.edge(last));
-            let edge = last.ok_or(GridError::NoEdgeToRepeat)?;
+            let edge = last.ok_or(GridErrorKind::NoEdgeToRepeat)?;
             builder.push(Run { edge, count: missing.div_ceil(edge) })?;
         }
         builder.finish(extent)
@@ -73,9 +73,9 @@ impl Axis {
     /// The axis with `count` more elements at its end; see [`Axis::resized`].
     ///
     /// # Errors
-    /// Those of [`Axis::resized`]; [`GridError::EdgeOverflow`] past `u64`.
+    /// Those of [`Axis::resized`]; [`GridErrorKind::EdgeOverflow`] past `u64`.
     pub fn appended(&self, count: u64, growth: Growth<'_>) -> Result<Axis, GridError> {
-        let extent = self.extent().checked_add(count).ok_or(GridError::EdgeOverflow)?;
+        let extent = self.extent().checked_add(count).ok_or(GridErrorKind::EdgeOverflow)?;
         self.resized(extent, growth)
     }
 
@@ -103,9 +103,9 @@ impl Axis {
     /// Declared chunks that are not occupied are dropped, but for those of the last piece.
     ///
     /// # Errors
-    /// [`GridError::NothingToConcat`]; [`GridError::ClippedPiece`] if a piece but the last ends
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedPiece`] if a piece but the last ends
     /// inside of a chunk, which is stored at its full length and so cannot be followed without
-    /// being rewritten; [`GridError::EdgeOverflow`].
+    /// being rewritten; [`GridErrorKind::EdgeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -116,16 +116,18 @@ impl Axis {
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn concat(pieces: &[&Axis]) -> Result<Axis, GridError> {
-        let (last, before) = pieces.split_last().ok_or(GridError::NothingToConcat)?;
+        let (last, before) = pieces.split_last().ok_or(GridErrorKind::NothingToConcat)?;
         let mut builder = AxisBuilder::new();
         let mut extent = last.extent();
         for (piece, axis) in before.iter().enumerate() {
             let end = axis.occupied_end();
             if end != axis.extent() {
-                return Err(GridError::ClippedPiece { piece, extent: axis.extent(), end });
+                return Err(
+                    GridErrorKind::ClippedPiece { piece, extent: axis.extent(), end }.into()
+                );
             }
             builder.push_all(axis.occupied_runs())?;
-            extent = extent.checked_add(end).ok_or(GridError::EdgeOverflow)?;
+            extent = extent.checked_add(end).ok_or(GridErrorKind::EdgeOverflow)?;
         }
         if let AxisKind::Regular { edge } = last.kind()
             && pieces.iter().all(|axis| axis.kind() == last.kind())
@@ -153,7 +155,7 @@ impl Grid {
     /// The grid with another shape, each axis [resized](Axis::resized).
     ///
     /// # Errors
-    /// [`GridError::Rank`]; those of [`Axis::resized`] on their axis.
+    /// [`GridErrorKind::Rank`]; those of [`Axis::resized`] on their axis.
     ///
     /// # Examples
     /// ```
@@ -181,7 +183,7 @@ impl Grid {
     /// again when the array grows back (SD-08, `discard`). Axes that grow lose nothing.
     ///
     /// # Errors
-    /// [`GridError::Rank`].
+    /// [`GridErrorKind::Rank`].
     ///
     /// # Examples
     /// ```
@@ -211,8 +213,8 @@ impl Grid {
     /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
     ///
     /// # Errors
-    /// [`GridError::NothingToConcat`]; [`GridError::AxisOutOfBounds`]; [`GridError::Rank`];
-    /// [`GridError::PieceMismatch`] on the axis, not joined, on which a piece has another extent
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
+    /// [`GridErrorKind::PieceMismatch`] on the axis, not joined, on which a piece has another extent
     /// or other occupied chunks than the first; those of [`Axis::concat`].
     ///
     /// # Examples
@@ -226,15 +228,15 @@ impl Grid {
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn concat(axis: usize, pieces: &[&Grid]) -> Result<Grid, GridError> {
-        let first = pieces.first().ok_or(GridError::NothingToConcat)?;
+        let first = pieces.first().ok_or(GridErrorKind::NothingToConcat)?;
         let rank = first.rank();
         let mut along = Vec::with_capacity(pieces.len());
         for (piece, grid) in pieces.iter().enumerate() {
             first.check_rank("axes", grid.rank())?;
-            along.push(grid.axes().get(axis).ok_or(GridError::AxisOutOfBounds { axis, rank })?);
+            along.push(grid.axes().get(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?);
             let mut others = first.axes().iter().zip(grid.axes()).enumerate();
             if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
-                return Err(GridError::PieceMismatch { piece }.on_axis(d));
+                return Err(GridErrorKind::PieceMismatch { piece }.on_axis(d));
             }
         }
         let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;

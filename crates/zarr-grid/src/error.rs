@@ -1,19 +1,55 @@
 //! What can be wrong with a grid, and with what is asked of one.
 
-use alloc::boxed::Box;
+use core::fmt;
 
 /// Why a grid could not be made, or a question about one not be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GridError {
+    axis: Option<usize>,
+    kind: GridErrorKind,
+}
+
+impl GridError {
+    /// The axis of the grid that the error concerns, if it is about one of several.
+    #[must_use]
+    pub fn axis(&self) -> Option<usize> {
+        self.axis
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &GridErrorKind {
+        &self.kind
+    }
+
+    /// The same error, said of axis number `axis`.
+    #[must_use]
+    pub fn on_axis(self, axis: usize) -> GridError {
+        GridError { axis: Some(axis), ..self }
+    }
+}
+
+impl From<GridErrorKind> for GridError {
+    fn from(kind: GridErrorKind) -> GridError {
+        GridError { axis: None, kind }
+    }
+}
+
+impl fmt::Display for GridError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.axis {
+            Some(axis) => write!(f, "axis {axis}: {}", self.kind),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for GridError {}
+
+/// What is wrong; see [`GridError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GridError {
-    /// The error concerns one axis of a grid.
-    #[error("axis {axis}: {cause}")]
-    OnAxis {
-        /// Position of the axis in the grid.
-        axis: usize,
-        /// What is wrong with it.
-        cause: Box<GridError>,
-    },
+pub enum GridErrorKind {
     /// An edge length is zero.
     #[error("edge {position} is 0, allowed are lengths of at least 1")]
     ZeroEdge {
@@ -65,14 +101,6 @@ pub enum GridError {
         /// Number of declared chunks on the axis.
         declared: u64,
     },
-    /// A chunk lies past the array's end: no element of the array is in it.
-    #[error("chunk {chunk} is out of bounds for {occupied} occupied chunks")]
-    ChunkNotOccupied {
-        /// The chunk number asked for.
-        chunk: u64,
-        /// Number of occupied chunks on the axis.
-        occupied: u64,
-    },
     /// A range runs backwards or past the end of the axis.
     #[error("range {start}..{end} is not within extent {extent}")]
     RangeOutOfBounds {
@@ -95,16 +123,6 @@ pub enum GridError {
         found: usize,
         /// The length it should have.
         expected: usize,
-    },
-    /// The inner chunks of a shard do not divide it.
-    #[error("inner edge {inner} does not divide edge {edge} of shard {shard}")]
-    InnerEdge {
-        /// Edge of the inner chunks.
-        inner: u64,
-        /// Edge of the first occupied shard that it does not divide.
-        edge: u64,
-        /// Number of that shard on the axis.
-        shard: u64,
     },
     /// New edges were given, and the declared ones suffice.
     #[error("edges already reach {end}, extent {extent} needs no new ones")]
@@ -170,10 +188,10 @@ pub enum GridError {
     TooManyChunks,
 }
 
-impl GridError {
-    /// The same error, said of axis number `axis`.
+impl GridErrorKind {
+    /// This error, said of axis number `axis`.
     #[must_use]
     pub fn on_axis(self, axis: usize) -> GridError {
-        GridError::OnAxis { axis, cause: Box::new(self) }
+        GridError { axis: Some(axis), kind: self }
     }
 }

@@ -1,8 +1,7 @@
 //! To and from other ways to write a grid.
 
 use crate::axis::{Axis, AxisKind, Layout};
-use crate::cuts::Cuts;
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
 
 impl Axis {
@@ -13,7 +12,7 @@ impl Axis {
     /// as it is, without padding. A tuple of no lengths is the empty list.
     ///
     /// # Errors
-    /// [`GridError::ZeroEdge`], [`GridError::EdgeOverflow`].
+    /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::EdgeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -25,7 +24,7 @@ impl Axis {
     /// ```
     pub fn from_dask(lengths: &[u64]) -> Result<Axis, GridError> {
         let sum = lengths.iter().try_fold(0_u64, |sum, &length| sum.checked_add(length));
-        let extent = sum.ok_or(GridError::EdgeOverflow)?;
+        let extent = sum.ok_or(GridErrorKind::EdgeOverflow)?;
         let axis = Axis::from_edges(extent, lengths.iter().copied())?;
         match lengths {
             [edge, middle @ .., last]
@@ -40,8 +39,8 @@ impl Axis {
     }
 
     /// The lengths of the occupied chunks, the last one clipped to the extent: what dask calls the
-    /// chunks of the axis. They sum to the extent. Lazily, since there may be many; `remaining`
-    /// of [`Axis::cuts`] tells how many.
+    /// chunks of the axis. They sum to the extent. Lazily, since there may be many:
+    /// [`Axis::occupied`] of them.
     ///
     /// # Examples
     /// ```
@@ -50,7 +49,8 @@ impl Axis {
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn dask_lengths(&self) -> impl Iterator<Item = u64> + '_ {
-        Cuts::new(self, 0..self.extent(), 0..self.occupied()).map(|cut| cut.len)
+        (0..self.occupied())
+            .filter_map(|chunk| self.clipped(chunk).map(|range| range.end - range.start))
     }
 
     /// The rectilinear axis that declares the same chunks, for a regular one; a rectilinear one as

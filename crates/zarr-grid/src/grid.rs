@@ -1,11 +1,9 @@
 //! The product of the axes.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::axis::Axis;
-use crate::chunks::Chunks;
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 
 /// How an array is cut into chunks: one [`Axis`] a dimension.
 ///
@@ -49,11 +47,11 @@ impl Grid {
     /// The grid of equal chunks of shape `chunk_shape`.
     ///
     /// # Errors
-    /// [`GridError::Rank`] unless the two are as long; those of [`Axis::regular`], on their axis.
+    /// [`GridErrorKind::Rank`] unless the two are as long; those of [`Axis::regular`], on their axis.
     pub fn regular(shape: &[u64], chunk_shape: &[u64]) -> Result<Grid, GridError> {
         if shape.len() != chunk_shape.len() {
             let (found, rank) = (chunk_shape.len(), shape.len());
-            return Err(GridError::Rank { what: "edges", found, rank });
+            return Err(GridErrorKind::Rank { what: "edges", found, rank }.into());
         }
         shape
             .iter()
@@ -132,7 +130,7 @@ impl Grid {
     /// the chunk's start.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::IndexOutOfBounds`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::IndexOutOfBounds`] on its axis.
     #[inline]
     pub fn locate(
         &self,
@@ -159,7 +157,7 @@ impl Grid {
     /// [`Grid::locate`].
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] and [`GridError::IndexOutOfBounds`]
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ChunkOutOfBounds`] and [`GridErrorKind::IndexOutOfBounds`]
     /// on their axis. An element of the chunk that lies past the array's end has no index.
     ///
     /// # Examples
@@ -194,7 +192,7 @@ impl Grid {
     /// Writes the shape at which a declared chunk is stored: its edges, never clipped (SD-05).
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ChunkOutOfBounds`] on its axis.
     pub fn chunk_shape(&self, chunk: &[u64], shape: &mut [u64]) -> Result<(), GridError> {
         self.for_chunk(chunk, shape, "edges", |axis, chunk| axis.span(chunk).1)
     }
@@ -202,7 +200,7 @@ impl Grid {
     /// Writes the index in the array of a declared chunk's first element.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ChunkOutOfBounds`] on its axis.
     pub fn chunk_origin(&self, chunk: &[u64], origin: &mut [u64]) -> Result<(), GridError> {
         self.for_chunk(chunk, origin, "indices", |axis, chunk| axis.span(chunk).0)
     }
@@ -211,7 +209,7 @@ impl Grid {
     /// it is not occupied.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ChunkOutOfBounds`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ChunkOutOfBounds`] on its axis.
     ///
     /// # Examples
     /// ```
@@ -240,79 +238,16 @@ impl Grid {
         for (d, ((axis, &chunk), out)) in self.axes.iter().zip(chunk).zip(out).enumerate() {
             let declared = axis.declared();
             if chunk >= declared {
-                return Err(GridError::ChunkOutOfBounds { chunk, declared }.on_axis(d));
+                return Err(GridErrorKind::ChunkOutOfBounds { chunk, declared }.on_axis(d));
             }
             *out = of(axis, chunk);
         }
         Ok(())
     }
 
-    /// The chunks that a region touches, in C order, each with its part of the region.
-    ///
-    /// Nothing is computed ahead: memory follows the rank.
-    ///
-    /// # Errors
-    /// [`GridError::Rank`]; [`GridError::RangeOutOfBounds`] on its axis;
-    /// [`GridError::TooManyChunks`].
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_grid::{Axis, Grid};
-    ///
-    /// let grid = Grid::new([Axis::from_edges(5, [2, 3])?, Axis::regular(8, 4)?]);
-    /// let mut chunks = grid.chunks(&[1..4, 4..8])?;
-    /// let part = chunks.next_part().unwrap();
-    /// assert_eq!((part.chunk, part.in_chunk, part.shape), (&[0, 1][..], &[1, 0][..], &[1, 4][..]));
-    /// let part = chunks.next_part().unwrap();
-    /// assert_eq!((part.chunk, part.in_region, part.shape), (&[1, 1][..], &[1, 0][..], &[2, 4][..]));
-    /// assert!(chunks.next_part().is_none());
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn chunks(&self, region: &[Range<u64>]) -> Result<Chunks<'_>, GridError> {
-        self.check_rank("ranges", region.len())?;
-        let cuts = self.axes.iter().zip(region).enumerate();
-        Chunks::new(
-            cuts.map(|(d, (axis, range))| {
-                axis.cuts(range.clone()).map_err(|error| error.on_axis(d))
-            }),
-        )
-    }
-
-    /// All occupied chunks, in C order.
-    ///
-    /// # Errors
-    /// [`GridError::TooManyChunks`].
-    pub fn all_chunks(&self) -> Result<Chunks<'_>, GridError> {
-        Chunks::new(self.axes.iter().map(|axis| axis.cuts(0..axis.extent())))
-    }
-
-    /// The occupied chunks of a box of chunk numbers, in C order. What of the box is not occupied is
-    /// left out.
-    ///
-    /// # Errors
-    /// [`GridError::Rank`]; [`GridError::TooManyChunks`].
-    ///
-    /// # Examples
-    /// ```
-    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[5, 5])?;
-    /// let mut chunks = grid.chunk_box(&[1..7, 0..2])?;
-    /// assert_eq!(chunks.next_part().unwrap().chunk, [1, 0]);
-    /// assert_eq!(chunks.next_part().unwrap().chunk, [1, 1]);
-    /// assert!(chunks.is_empty());
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn chunk_box(&self, chunks: &[Range<u64>]) -> Result<Chunks<'_>, GridError> {
-        self.check_rank("ranges", chunks.len())?;
-        Chunks::new(self.axes.iter().zip(chunks).map(|(axis, chunks)| {
-            let mut cuts = axis.cuts(0..axis.extent())?;
-            cuts.limit(chunks.clone());
-            Ok(cuts)
-        }))
-    }
-
     pub(crate) fn check_rank(&self, what: &'static str, found: usize) -> Result<(), GridError> {
         let rank = self.rank();
-        if found == rank { Ok(()) } else { Err(GridError::Rank { what, found, rank }) }
+        if found == rank { Ok(()) } else { Err(GridErrorKind::Rank { what, found, rank }.into()) }
     }
 }
 
@@ -325,7 +260,7 @@ impl FromIterator<Axis> for Grid {
 
 #[cold]
 fn index_out_of_bounds(axis: usize, index: u64, extent: u64) -> GridError {
-    GridError::IndexOutOfBounds { index, extent }.on_axis(axis)
+    GridErrorKind::IndexOutOfBounds { index, extent }.on_axis(axis)
 }
 
 /// The product, which is 0 if any factor is, whatever the others overflow to.

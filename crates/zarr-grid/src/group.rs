@@ -65,7 +65,7 @@ impl Axis {
     /// the way.
     ///
     /// # Errors
-    /// [`GridError::ExtentMismatch`] with the source.
+    /// [`GridErrorKind::ExtentMismatch`] with the source.
     ///
     /// # Examples
     /// ```
@@ -121,10 +121,10 @@ impl Grid {
     /// most `max_elements` elements, at full chunk shapes, unless a single chunk holds more.
     ///
     /// The last axes are filled first, so that tasks are long in C order. With a `source` see
-    /// [`Axis::grouped`]; for shards pass the [grid of shards](crate::ShardGrid::shards).
+    /// [`Axis::grouped`].
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ExtentMismatch`] with the source, on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ExtentMismatch`] with the source, on its axis.
     ///
     /// # Examples
     /// ```

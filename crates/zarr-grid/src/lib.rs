@@ -14,9 +14,9 @@
 //! assert_eq!(grid.axes()[0].chunk_of(59), Some((2, 0))); // 1 March
 //!
 //! // February and March, all of the map: 2 x 2 chunks.
-//! let mut chunks = grid.chunks(&[31..90, 0..180])?;
-//! assert_eq!(chunks.len(), 4);
-//! while let Some(part) = chunks.next_part() {
+//! let parts = grid.chunks(&[31..90, 0..180])?;
+//! assert_eq!(parts.len(), 4);
+//! for part in parts {
 //!     assert!(part.is_whole());
 //! }
 //! # Ok::<(), zarr_grid::GridError>(())
@@ -26,7 +26,7 @@
 //! Edges are kept as runs of equal ones and never expanded, so that memory follows what the
 //! metadata spells out and not the number of chunks. A look-up is a division on a regular axis,
 //! and near constant time on any other. Look-ups do not allocate, nor does iterating over a region
-//! of up to four dimensions; lists of indices and of points are sorted in memory of their size.
+//! of up to four dimensions; lists of indices are sorted in memory of their size.
 //!
 //! # Specification
 //! The chunk grid `rectilinear` of
@@ -40,7 +40,7 @@
 //!
 //! # Non-goals
 //! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no
-//! threads: [`Chunks`] can be split, and is `Send`. Steps are positive; a caller flips its view
+//! threads: [`ChunkParts`] can be split, and is `Send`. Steps are positive; a caller flips its view
 //! for a negative one.
 
 #![no_std]
@@ -54,35 +54,28 @@ mod boundaries;
 mod build;
 mod bulk;
 mod change;
-mod chunks;
-mod cuts;
 mod error;
 mod exchange;
 mod grid;
 mod group;
 mod listed;
 mod num;
-mod points;
+mod parts;
 mod refine;
 mod runs;
 mod select;
-mod shard;
-mod stepped;
+mod strided;
+mod walk;
 
 pub use axis::{Axis, AxisKind};
-pub use build::{AxisBuilder, Run};
+pub use build::Run;
 pub use change::{Growth, Shrink};
-pub use chunks::{ChunkPart, Chunks};
-pub use cuts::{Cut, Cuts};
-pub use error::GridError;
+pub use error::{GridError, GridErrorKind};
 pub use grid::Grid;
-pub use listed::{Listed, ListedCut};
-pub use points::{PointGroup, Points};
+pub use parts::{ChunkPart, ChunkParts, SelectedChunks};
 pub use refine::{Overlap, Overlaps};
 pub use runs::AxisRuns;
-pub use select::{AxisPart, Select, Selection, SelectionPart, SelectionParts};
-pub use shard::ShardGrid;
-pub use stepped::{Stepped, SteppedCut};
+pub use select::{AxisPart, AxisParts, AxisSelection, PartIndices, SelectedAxis};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -15,11 +15,11 @@ use core::iter::Peekable;
 
 use crate::axis::{Axis, AxisKind};
 use crate::build::AxisBuilder;
-use crate::cuts::Walk;
-use crate::error::GridError;
+use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
 use crate::num::gcd;
 use crate::runs::{Stretch, Stretches};
+use crate::walk::Walk;
 
 /// The boundaries of one axis in one segment, an arithmetic progression: `count` of them from `first`
 /// on, `edge` apart.
@@ -56,7 +56,7 @@ impl<'a> Segments<'a> {
 
 fn same_extent(left: &Axis, right: &Axis) -> Result<(), GridError> {
     let (left, right) = (left.extent(), right.extent());
-    if left == right { Ok(()) } else { Err(GridError::ExtentMismatch { left, right }) }
+    if left == right { Ok(()) } else { Err(GridErrorKind::ExtentMismatch { left, right }.into()) }
 }
 
 impl Progression {
@@ -153,7 +153,7 @@ impl Axis {
     /// the other moves. Lazily, in constant time each.
     ///
     /// # Errors
-    /// [`GridError::ExtentMismatch`].
+    /// [`GridErrorKind::ExtentMismatch`].
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl Axis {
     /// Takes a step for each run of the two, however many chunks they have.
     ///
     /// # Errors
-    /// [`GridError::ExtentMismatch`].
+    /// [`GridErrorKind::ExtentMismatch`].
     ///
     /// # Examples
     /// ```
@@ -202,7 +202,7 @@ impl Axis {
     /// Takes a step for each run of the two, and has at most about as many runs as both.
     ///
     /// # Errors
-    /// [`GridError::ExtentMismatch`].
+    /// [`GridErrorKind::ExtentMismatch`].
     ///
     /// # Examples
     /// ```
@@ -250,7 +250,7 @@ impl Axis {
     /// [`Axis::overlaps`] gives the same lazily. Time follows the runs of the result.
     ///
     /// # Errors
-    /// [`GridError::ExtentMismatch`]; [`GridError::TooManyRuns`] past `max_runs`.
+    /// [`GridErrorKind::ExtentMismatch`]; [`GridErrorKind::TooManyRuns`] past `max_runs`.
     ///
     /// # Examples
     /// ```
@@ -328,7 +328,11 @@ fn inverse(a: u64, m: u64) -> u128 {
 }
 
 fn within(builder: &AxisBuilder, limit: u64) -> Result<(), GridError> {
-    if builder.merged_runs() > limit { Err(GridError::TooManyRuns { limit }) } else { Ok(()) }
+    if builder.merged_runs() > limit {
+        Err(GridErrorKind::TooManyRuns { limit }.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Appends the boundaries of both, each once.
@@ -398,7 +402,7 @@ impl Grid {
     /// [`Axis::is_union_of`].
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ExtentMismatch`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ExtentMismatch`] on its axis.
     pub fn is_union_of(&self, finer: &Grid) -> Result<bool, GridError> {
         self.check_rank("axes", finer.rank())?;
         let mut all = true;
@@ -412,7 +416,7 @@ impl Grid {
     /// [`Axis::common_coarsening`].
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ExtentMismatch`] on its axis.
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ExtentMismatch`] on its axis.
     pub fn common_coarsening(&self, other: &Grid) -> Result<Grid, GridError> {
         self.with_each(other, Axis::common_coarsening)
     }
@@ -421,7 +425,7 @@ impl Grid {
     /// [`Axis::common_refinement`].
     ///
     /// # Errors
-    /// [`GridError::Rank`]; [`GridError::ExtentMismatch`] and [`GridError::TooManyRuns`] on their
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ExtentMismatch`] and [`GridErrorKind::TooManyRuns`] on their
     /// axis.
     pub fn common_refinement(&self, other: &Grid, max_runs: u64) -> Result<Grid, GridError> {
         self.with_each(other, |axis, other| axis.common_refinement(other, max_runs))

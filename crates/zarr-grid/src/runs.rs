@@ -13,7 +13,7 @@ use crate::num::to_u64;
 pub(crate) struct Runs {
     edges: Vec<u64>,
     /// Index of the first element of each run.
-    starts: Boundaries,
+    pub(crate) starts: Boundaries,
     /// Number of the first chunk of each run.
     chunks: Boundaries,
 }

@@ -1,23 +1,31 @@
-//! Orthogonal selections: a range, a stepped range or a list of indices on each axis.
+//! What is selected along one axis, and what of it lies in each chunk.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use smallvec::SmallVec;
-
-use crate::chunks::PerAxis;
-use crate::error::GridError;
-use crate::grid::{Grid, product};
+use crate::axis::Axis;
+use crate::error::{GridError, GridErrorKind};
 use crate::listed::Listed;
 use crate::num::{to_u64, to_usize};
-use crate::stepped::Stepped;
+use crate::strided::Strided;
 
 /// What to select along one axis.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::AxisSelection;
+///
+/// let rows = AxisSelection::from([7, 0, 1]);
+/// let columns = AxisSelection::from(2..5);
+/// let every_other = AxisSelection::Step { range: 0..10, step: 2 };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Select<'a> {
+#[non_exhaustive]
+pub enum AxisSelection<'a> {
     /// All indices of a range.
     Range(Range<u64>),
-    /// The first index of a range and every so many after it.
+    /// The first index of a range and every `step`-th after it.
     Step {
         /// The range, which the last selected index need not reach.
         range: Range<u64>,
@@ -25,306 +33,282 @@ pub enum Select<'a> {
         step: u64,
     },
     /// These indices, in this order, which may repeat.
-    Indices(&'a [u64]),
+    Indices(Cow<'a, [u64]>),
+    /// The indices whose entry is true. There is one entry for each index of the axis.
+    Mask(Cow<'a, [bool]>),
 }
 
-/// A selection that is the product of one on each axis; see [`Grid::select`].
-#[derive(Debug, Clone)]
-pub struct Selection<'g> {
-    axes: Vec<AxisSelection<'g>>,
-    shape: Vec<u64>,
-    len: u64,
+impl From<Range<u64>> for AxisSelection<'_> {
+    fn from(range: Range<u64>) -> Self {
+        AxisSelection::Range(range)
+    }
 }
 
-#[derive(Debug, Clone)]
-enum AxisSelection<'g> {
-    Stepped(Stepped<'g>),
-    Listed(Listed),
+impl<'a> From<&'a [u64]> for AxisSelection<'a> {
+    fn from(indices: &'a [u64]) -> Self {
+        AxisSelection::Indices(Cow::Borrowed(indices))
+    }
 }
 
-/// The selected elements of one chunk along one axis.
+impl From<Vec<u64>> for AxisSelection<'_> {
+    fn from(indices: Vec<u64>) -> Self {
+        AxisSelection::Indices(Cow::Owned(indices))
+    }
+}
+
+impl<const N: usize> From<[u64; N]> for AxisSelection<'_> {
+    fn from(indices: [u64; N]) -> Self {
+        Vec::from(indices).into()
+    }
+}
+
+impl<'a> From<&'a [bool]> for AxisSelection<'a> {
+    fn from(mask: &'a [bool]) -> Self {
+        AxisSelection::Mask(Cow::Borrowed(mask))
+    }
+}
+
+/// What is selected of one chunk, along one axis. Lengths in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AxisPart<'s> {
+pub struct AxisPart<'s> {
+    /// Number of the chunk.
+    pub chunk: u64,
+    /// Edge of the chunk, at which it is stored (SD-05).
+    pub edge: u64,
+    /// The selected indices.
+    pub indices: PartIndices<'s>,
+    /// Whether these are known to be all of the chunk that lies within the extent. Lists of
+    /// indices and masks are not looked into.
+    pub is_whole: bool,
+}
+
+/// Selected indices of one chunk along one axis, and their positions in the selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartIndices<'s> {
     /// Every `step`-th one, and their positions in the selection follow each other.
     Step {
         /// The first, from the chunk's start.
         in_chunk: u64,
-        /// Distance in the chunk.
+        /// Distance in the chunk, at least 1.
         step: u64,
         /// Position of the first in the selection.
         in_selection: u64,
-        /// How many there are.
+        /// How many there are, at least 1.
         len: u64,
     },
     /// One by one.
-    Indices {
+    List {
         /// Each, from the chunk's start.
         in_chunk: &'s [u64],
-        /// The position of each in the selection.
+        /// The position of each in the selection, ascending.
         in_selection: &'s [u64],
     },
 }
 
-impl AxisPart<'_> {
-    /// Number of selected elements, at least 1.
+impl<'s> AxisPart<'s> {
+    /// Number of selected indices, at least 1.
+    #[inline]
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is no empty part")]
     pub fn len(&self) -> u64 {
-        match self {
-            AxisPart::Step { len, .. } => *len,
-            AxisPart::Indices { in_chunk, .. } => to_u64(in_chunk.len()),
+        match self.indices {
+            PartIndices::Step { len, .. } => len,
+            PartIndices::List { in_chunk, .. } => to_u64(in_chunk.len()),
         }
     }
-}
 
-/// The part of a selection that lies in one chunk: one entry an axis in each slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SelectionPart<'a> {
-    /// Number of the chunk on each axis.
-    pub chunk: &'a [u64],
-    /// Shape at which the chunk is stored (SD-05).
-    pub chunk_shape: &'a [u64],
-    /// What is selected on each axis; the selected elements are the product.
-    pub axes: &'a [AxisPart<'a>],
-    whole: &'a [bool],
-}
-
-impl SelectionPart<'_> {
-    /// Whether all elements of the chunk that lie within the array are known to be selected, so
-    /// that writing them needs nothing of what is stored. Lists of indices are not looked into.
+    /// The smallest range of the chunk, from its start, that holds all selected indices.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.whole.iter().all(|&whole| whole)
+    pub fn in_chunk(&self) -> Range<u64> {
+        match self.indices {
+            PartIndices::Step { in_chunk, step, len, .. } => {
+                let last = in_chunk.saturating_add(len.saturating_sub(1).saturating_mul(step));
+                in_chunk..last.saturating_add(1)
+            }
+            PartIndices::List { in_chunk, .. } => around(in_chunk.iter()),
+        }
+    }
+
+    /// The smallest range of positions in the selection that holds all selected indices.
+    #[must_use]
+    pub fn in_selection(&self) -> Range<u64> {
+        match self.indices {
+            PartIndices::Step { in_selection, len, .. } => {
+                in_selection..in_selection.saturating_add(len)
+            }
+            PartIndices::List { in_selection, .. } => around(in_selection.iter()),
+        }
+    }
+
+    /// Each selected index, from the chunk's start, with its position in the selection.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<'s> {
+        let indices = self.indices;
+        (0..self.len()).filter_map(move |n| match indices {
+            PartIndices::Step { in_chunk, step, in_selection, .. } => {
+                let index = in_chunk.saturating_add(n.saturating_mul(step));
+                Some((index, in_selection.saturating_add(n)))
+            }
+            PartIndices::List { in_chunk, in_selection } => {
+                Some((*in_chunk.get(to_usize(n))?, *in_selection.get(to_usize(n))?))
+            }
+        })
     }
 }
 
-impl Grid {
-    /// The chunks that an orthogonal selection touches, each with what is selected in it.
+/// The smallest range that holds all of these.
+fn around<'i>(indices: impl Iterator<Item = &'i u64> + Clone) -> Range<u64> {
+    let first = indices.clone().min().copied().unwrap_or(0);
+    first..indices.max().map_or(0, |last| last.saturating_add(1))
+}
+
+/// What is selected along one axis, sorted by chunk; see [`Axis::select`].
+#[derive(Debug, Clone)]
+pub struct SelectedAxis<'g>(Sorted<'g>);
+
+#[derive(Debug, Clone)]
+enum Sorted<'g> {
+    Strided(Strided<'g>),
+    Listed(Listed),
+}
+
+impl Axis {
+    /// The chunks that a selection touches, each with what is selected in it. Chunks of which
+    /// nothing is selected are left out, without being visited.
+    ///
+    /// A range is found by two look-ups; counting the chunks of a stepped one takes a step for
+    /// each run of edges in it. A list of indices is sorted by chunk.
     ///
     /// # Errors
-    /// [`GridError::Rank`]; on their axis [`GridError::ZeroStep`],
-    /// [`GridError::RangeOutOfBounds`], [`GridError::IndexOutOfBounds`];
-    /// [`GridError::TooManyChunks`].
+    /// [`ZeroStep`](GridErrorKind::ZeroStep);
+    /// [`RangeOutOfBounds`](GridErrorKind::RangeOutOfBounds) unless `start <= end <= extent`;
+    /// [`IndexOutOfBounds`](GridErrorKind::IndexOutOfBounds);
+    /// [`Length`](GridErrorKind::Length) of a mask that is not as long as the axis.
     ///
     /// # Examples
     /// ```
-    /// use zarr_grid::{AxisPart, Grid, Select};
+    /// use zarr_grid::{Axis, AxisSelection};
     ///
-    /// let grid = Grid::regular(&[10, 10], &[5, 4])?;
-    /// // Rows 7, 0 and 1, of each the columns 0 and 5.
-    /// let columns = Select::Step { range: 0..10, step: 5 };
-    /// let selection = grid.select(&[Select::Indices(&[7, 0, 1]), columns])?;
-    /// assert_eq!(selection.shape(), [3, 2]);
-    /// assert_eq!(selection.len(), 4); // chunks
-    /// let mut parts = selection.parts();
-    /// let part = parts.next_part().unwrap();
-    /// assert_eq!(part.chunk, [0, 0]);
-    /// assert_eq!(part.axes[0], AxisPart::Indices { in_chunk: &[0, 1], in_selection: &[1, 2] });
-    /// # Ok::<(), zarr_grid::GridError>(())
+    /// let axis = Axis::from_edges(10, [4, 1, 5])?;
+    /// let selected = axis.select(&AxisSelection::Step { range: 1..10, step: 3 })?; // 1, 4, 7
+    /// let parts: Vec<_> = selected.parts().map(|part| (part.chunk, part.in_chunk())).collect();
+    /// assert_eq!(parts, [(0, 1..2), (1, 0..1), (2, 2..3)]);
+    ///
+    /// let selected = axis.select(&[8, 1, 5].into())?;
+    /// let last = selected.parts().nth(1).ok_or("a part")?;
+    /// assert!(last.iter().eq([(3, 0), (0, 2)])); // 8 and 5, first and last of the list
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn select(&self, axes: &[Select<'_>]) -> Result<Selection<'_>, GridError> {
-        self.check_rank("selections", axes.len())?;
-        let mut selections = Vec::with_capacity(axes.len());
-        for (d, (axis, select)) in self.axes().iter().zip(axes).enumerate() {
-            let made = match select {
-                Select::Range(range) => axis.stepped(range.clone(), 1).map(AxisSelection::Stepped),
-                Select::Step { range, step } => {
-                    axis.stepped(range.clone(), *step).map(AxisSelection::Stepped)
+    pub fn select(&self, selection: &AxisSelection<'_>) -> Result<SelectedAxis<'_>, GridError> {
+        let sorted = match selection {
+            AxisSelection::Range(range) => Sorted::Strided(Strided::new(self, range.clone(), 1)?),
+            AxisSelection::Step { range, step } => {
+                Sorted::Strided(Strided::new(self, range.clone(), *step)?)
+            }
+            AxisSelection::Indices(indices) => Sorted::Listed(Listed::new(self, indices)?),
+            AxisSelection::Mask(mask) => {
+                if to_u64(mask.len()) != self.extent() {
+                    let (found, expected) = (mask.len(), to_usize(self.extent()));
+                    return Err(
+                        GridErrorKind::Length { what: "mask entries", found, expected }.into()
+                    );
                 }
-                Select::Indices(indices) => axis.listed(indices).map(AxisSelection::Listed),
-            };
-            selections.push(made.map_err(|error| error.on_axis(d))?);
-        }
-        let shape = selections.iter().map(AxisSelection::selected).collect();
-        let counts: Vec<u64> = selections.iter().map(AxisSelection::parts).collect();
-        let len = product(&counts).ok_or(GridError::TooManyChunks)?;
-        Ok(Selection { axes: selections, shape, len })
+                let indices = (0..).zip(mask.iter()).filter_map(|(index, &is)| is.then_some(index));
+                Sorted::Listed(Listed::new(self, &indices.collect::<Vec<_>>())?)
+            }
+        };
+        Ok(SelectedAxis(sorted))
+    }
+
+    /// The chunks that a range touches, in order.
+    pub(crate) fn range_parts(&self, range: Range<u64>) -> Result<AxisParts<'_>, GridError> {
+        Ok(AxisParts(Rest::Strided(Strided::new(self, range, 1)?)))
     }
 }
 
-impl AxisSelection<'_> {
-    fn selected(&self) -> u64 {
-        match self {
-            AxisSelection::Stepped(stepped) => stepped.selected(),
-            AxisSelection::Listed(listed) => listed.selected(),
-        }
-    }
-
-    fn parts(&self) -> u64 {
-        match self {
-            AxisSelection::Stepped(stepped) => stepped.remaining(),
-            AxisSelection::Listed(listed) => to_u64(listed.len()),
-        }
-    }
-}
-
-impl Selection<'_> {
-    /// Shape of what is selected: the number of indices on each axis.
-    #[must_use]
-    pub fn shape(&self) -> &[u64] {
-        &self.shape
-    }
-
-    /// Number of chunks that are touched, which is that of the [parts](Selection::parts).
+impl SelectedAxis<'_> {
+    /// Number of selected indices.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.len
+        match &self.0 {
+            Sorted::Strided(strided) => strided.selected(),
+            Sorted::Listed(listed) => listed.selected(),
+        }
     }
 
     /// Whether nothing is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
-    /// What is selected along one axis, chunk by chunk: the numbers of the chunks, ascending, with
-    /// their parts. [`parts`](Selection::parts) is the product of these. None past the last axis.
-    pub fn axis(&self, axis: usize) -> impl Iterator<Item = (u64, AxisPart<'_>)> {
-        let mut lane = self.axes.get(axis).map(|axis| Lane::new(axis, 0));
-        core::iter::from_fn(move || lane.as_mut()?.next().map(|found| (found.chunk, found.part)))
-    }
-
-    /// The chunks in C order, each with its part.
-    pub fn parts(&self) -> SelectionParts<'_> {
-        let rank = self.axes.len();
-        let empty = AxisPart::Indices { in_chunk: &[], in_selection: &[] };
-        SelectionParts {
-            selection: self,
-            lanes: self.axes.iter().map(|axis| Lane::new(axis, 0)).collect(),
-            chunk: SmallVec::from_elem(0, rank),
-            chunk_shape: SmallVec::from_elem(0, rank),
-            axes: SmallVec::from_elem(empty, rank),
-            whole: SmallVec::from_elem(true, rank),
-            next: 0,
-            end: self.len,
-            moved: true,
-        }
+    /// What is selected in each chunk, in order of the chunks.
+    pub fn parts(&self) -> AxisParts<'_> {
+        AxisParts(match &self.0 {
+            Sorted::Strided(strided) => Rest::Strided(strided.clone()),
+            Sorted::Listed(listed) => Rest::Listed { listed, at: 0 },
+        })
     }
 }
 
-/// The parts of one axis that are still to come in the present row.
+/// What is selected in each chunk along one axis, in order of the chunks; see
+/// [`SelectedAxis::parts`].
+///
+/// A step takes constant time, and so does skipping ahead with `nth`, but for a look-up or, where
+/// the step is not 1, a step for each run of edges.
 #[derive(Debug, Clone)]
-enum Lane<'s> {
-    Stepped(Stepped<'s>),
+#[must_use = "parts are worked out as they are asked for"]
+pub struct AxisParts<'s>(Rest<'s>);
+
+#[derive(Debug, Clone)]
+enum Rest<'s> {
+    Strided(Strided<'s>),
     Listed { listed: &'s Listed, at: usize },
 }
 
-struct LanePart<'s> {
-    chunk: u64,
-    edge: u64,
-    part: AxisPart<'s>,
-    is_whole: bool,
-}
-
-impl<'s> Lane<'s> {
-    fn new(axis: &'s AxisSelection<'_>, skip: u64) -> Lane<'s> {
-        match axis {
-            AxisSelection::Stepped(stepped) => {
-                let mut stepped = stepped.clone();
-                stepped.skip_parts(skip);
-                Lane::Stepped(stepped)
-            }
-            AxisSelection::Listed(listed) => Lane::Listed { listed, at: to_usize(skip) },
-        }
-    }
-
-    fn next(&mut self) -> Option<LanePart<'s>> {
-        match self {
-            Lane::Stepped(stepped) => {
-                let cut = stepped.next()?;
-                let part = AxisPart::Step {
-                    in_chunk: cut.in_chunk,
-                    step: stepped.step(),
-                    in_selection: cut.in_selection,
-                    len: cut.len,
-                };
-                Some(LanePart { chunk: cut.chunk, edge: cut.edge, part, is_whole: cut.is_whole })
-            }
-            Lane::Listed { listed, at } => {
-                let cut = listed.cut(*at)?;
-                *at += 1;
-                let part =
-                    AxisPart::Indices { in_chunk: cut.in_chunk, in_selection: cut.in_selection };
-                Some(LanePart { chunk: cut.chunk, edge: cut.edge, part, is_whole: false })
-            }
-        }
-    }
-}
-
-/// The chunks that a selection touches, lazily and in C order; see [`Selection::parts`].
-///
-/// Lends its parts, and gives some of them by number, as [`Chunks`](crate::Chunks) does.
-#[derive(Debug, Clone)]
-#[must_use = "parts are worked out as they are asked for"]
-pub struct SelectionParts<'s> {
-    selection: &'s Selection<'s>,
-    lanes: PerAxis<Lane<'s>>,
-    chunk: PerAxis<u64>,
-    chunk_shape: PerAxis<u64>,
-    axes: PerAxis<AxisPart<'s>>,
-    whole: PerAxis<bool>,
-    next: u64,
-    end: u64,
-    moved: bool,
-}
-
-impl<'s> SelectionParts<'s> {
+impl AxisParts<'_> {
     /// Number of parts that are left.
     #[must_use]
-    pub fn len(&self) -> u64 {
-        self.end - self.next
-    }
-
-    /// Whether no part is left.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.next == self.end
-    }
-
-    /// Of the parts that are left, numbered from 0, those of `range`, clamped to what there is.
-    pub fn range(&self, range: Range<u64>) -> SelectionParts<'s> {
-        let place = |ahead: u64| self.next.saturating_add(ahead).min(self.end);
-        let (start, end) = (place(range.start), place(range.end));
-        let moved = self.moved || start != self.next;
-        SelectionParts { next: start, end: end.max(start), moved, ..self.clone() }
-    }
-
-    /// The next part, lent until the one after it is asked for.
-    pub fn next_part(&mut self) -> Option<SelectionPart<'_>> {
-        if self.next == self.end {
-            return None;
+    pub fn remaining(&self) -> u64 {
+        match &self.0 {
+            Rest::Strided(strided) => strided.remaining(),
+            Rest::Listed { listed, at } => to_u64(listed.chunks().saturating_sub(*at)),
         }
-        // From the last axis on: an axis that is done starts over, and the one before it moves.
-        let mut ahead = self.next;
-        for (d, axis) in self.selection.axes.iter().enumerate().rev() {
-            if self.moved {
-                let count = axis.parts();
-                self.lanes[d] = Lane::new(axis, ahead % count);
-                ahead /= count;
-            } else if let Some(found) = self.lanes[d].next() {
-                self.set(d, found);
-                break;
-            } else {
-                self.lanes[d] = Lane::new(axis, 0);
-            }
-            if let Some(found) = self.lanes[d].next() {
-                self.set(d, found);
-            }
-        }
-        self.moved = false;
-        self.next += 1;
-        Some(SelectionPart {
-            chunk: &self.chunk,
-            chunk_shape: &self.chunk_shape,
-            axes: &self.axes,
-            whole: &self.whole,
-        })
     }
 
-    fn set(&mut self, axis: usize, found: LanePart<'s>) {
-        self.chunk[axis] = found.chunk;
-        self.chunk_shape[axis] = found.edge;
-        self.axes[axis] = found.part;
-        self.whole[axis] = found.is_whole;
+    /// Leaves out the next `count` parts, or all there are.
+    pub(crate) fn skip_parts(&mut self, count: u64) {
+        match &mut self.0 {
+            Rest::Strided(strided) => strided.skip_chunks(count),
+            Rest::Listed { at, .. } => *at = at.saturating_add(to_usize(count)),
+        }
     }
 }
+
+impl<'s> Iterator for AxisParts<'s> {
+    type Item = AxisPart<'s>;
+
+    // Always, so that a part, which is eight words long, is written where it is kept.
+    #[inline(always)]
+    fn next(&mut self) -> Option<AxisPart<'s>> {
+        match &mut self.0 {
+            Rest::Strided(strided) => strided.next(),
+            Rest::Listed { listed, at } => {
+                let part = listed.part(*at)?;
+                *at = at.saturating_add(1);
+                Some(part)
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.remaining()).ok();
+        (left.unwrap_or(usize::MAX), left)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<AxisPart<'s>> {
+        self.skip_parts(to_u64(n));
+        self.next()
+    }
+}
+
+impl core::iter::FusedIterator for AxisParts<'_> {}

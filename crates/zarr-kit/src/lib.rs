@@ -48,7 +48,7 @@ pub use zarr_packbits as packbits;
 pub use zarr_view as view;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
-pub use zarr_array::{Array, ArrayError, Group, Region, Select};
+pub use zarr_array::{Array, ArrayError, AxisSelection, Group, Region};
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 
 /// The README's example, run as a test.

@@ -1,7 +1,7 @@
 //! Orthogonal selections: a range, a stepped range or a list of indices on each axis.
 
 use zarr_codec::{Order, Slice};
-use zarr_grid::{AxisPart, Select, Selection, SelectionPart};
+use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use super::Array;
@@ -27,17 +27,17 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region, Select};
+    /// # use zarr_array::{Array, Region};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let metadata = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write(&Region::whole(&[4, 3]), &[0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32])?;
-    /// let rows = Select::Indices(&[3, 0, 3]);
-    /// assert_eq!(array.read_orthogonal(&[rows, Select::Range(1..3)])?, [31, 32, 1, 2, 31, 32]);
+    /// let rows = [3, 0, 3].into();
+    /// assert_eq!(array.read_orthogonal(&[rows, (1..3).into()])?, [31, 32, 1, 2, 31, 32]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_orthogonal(&self, selects: &[Select<'_>]) -> Result<Vec<u8>, ArrayError> {
+    pub fn read_orthogonal(&self, selects: &[AxisSelection<'_>]) -> Result<Vec<u8>, ArrayError> {
         let plan = Orthogonal::new(self, selects)?;
         let mut out = self.buffer(&plan)?;
         self.read_planned(&plan, &mut out)?;
@@ -51,7 +51,7 @@ impl Array {
     /// `out` is as long as the selection. `out` may be partly written.
     pub fn read_orthogonal_into(
         &self,
-        selects: &[Select<'_>],
+        selects: &[AxisSelection<'_>],
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
         let plan = Orthogonal::new(self, selects)?;
@@ -67,7 +67,7 @@ impl Array {
     /// [`read_orthogonal`](Array::read_orthogonal) about the selection.
     pub fn write_orthogonal(
         &self,
-        selects: &[Select<'_>],
+        selects: &[AxisSelection<'_>],
         elements: &[u8],
     ) -> Result<(), ArrayError> {
         let key = self.prefix().key(crate::node::METADATA_KEY)?;
@@ -87,9 +87,9 @@ impl Array {
                 let mut parts = plan.selection.parts().range(range);
                 while let Some(part) = parts.next_part() {
                     let Worker { keys, codecs, buffers } = &mut *worker;
-                    let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+                    let (key, codec) = (keys.of(part.chunk())?, codecs.of(part.chunk_shape())?);
                     let pairs: Vec<Vec<Pair>> = part
-                        .axes
+                        .axes()
                         .iter()
                         .map(|axis| each(axis).map(|(chunk, selected)| (selected, chunk)).collect())
                         .collect();
@@ -135,11 +135,10 @@ impl Array {
                 let Some(mut place) = places.take(&plan.number(linear)) else { continue };
                 let (worker, around, gathered) = &mut *state;
                 let whole = part.is_whole();
-                let slices: Vec<Slice> = part.axes.iter().map(slice_around).collect();
+                let slices: Vec<Slice> = part.axes().iter().map(slice_around).collect();
                 let shape: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
-                let SelectionPart { chunk, chunk_shape, .. } = part;
-                let boxed = Part::of_chunk(chunk, chunk_shape, &slices, whole);
-                let Some(picks) = picks(&part, boxed.in_chunk) else {
+                let boxed = Part::of_chunk(part.chunk(), part.chunk_shape(), &slices, whole);
+                let Some(picks) = picks(part, boxed.in_chunk) else {
                     self.read_part(&boxed, &mut place, worker)?;
                     continue;
                 };
@@ -163,7 +162,7 @@ impl Array {
 
 /// A selection against an array.
 struct Orthogonal<'a> {
-    selection: Selection<'a>,
+    selection: SelectedChunks<'a>,
     axes: Vec<Axis>,
     /// The selection's shape.
     shape: Vec<usize>,
@@ -183,10 +182,10 @@ struct Axis {
 }
 
 impl<'a> Orthogonal<'a> {
-    fn new(array: &'a Array, selects: &[Select<'_>]) -> Result<Self, ArrayError> {
+    fn new(array: &'a Array, selects: &[AxisSelection<'_>]) -> Result<Self, ArrayError> {
         let grid_error = |cause| ArrayError::Selection { cause };
         let selection = array.grid().select(selects).map_err(grid_error)?;
-        let axes = (0..selects.len()).map(|axis| Axis::new(selection.axis(axis))).collect();
+        let axes = selection.axes().iter().map(Axis::new).collect();
         let size = array.element_size();
         let shape: Vec<usize> = selection.shape().iter().map(|count| narrow(*count)).collect();
         let mut plan = Self { selection, axes, shape, length: 0 };
@@ -222,16 +221,16 @@ impl<'a> Orthogonal<'a> {
 }
 
 impl Axis {
-    fn new<'s>(parts: impl Iterator<Item = (u64, AxisPart<'s>)>) -> Self {
+    fn new(selected: &SelectedAxis<'_>) -> Self {
         let (mut chunks, mut cuts, mut order) = (Vec::new(), Vec::new(), Vec::new());
         let mut done = 0_usize;
-        for (chunk, part) in parts {
+        for part in selected.parts() {
             if !chunks.is_empty() {
                 cuts.push(done);
             }
-            chunks.push(chunk);
+            chunks.push(part.chunk);
             done = done.saturating_add(narrow(part.len()));
-            if let AxisPart::Indices { in_selection, .. } = part {
+            if let PartIndices::List { in_selection, .. } = part.indices {
                 for position in in_selection {
                     order.push((order.len(), narrow(*position)));
                 }
@@ -243,29 +242,20 @@ impl Axis {
 }
 
 /// The elements of a chunk that an axis selects: index in the chunk, position in the selection.
-fn each<'p>(part: &'p AxisPart<'_>) -> Box<dyn Iterator<Item = Pair> + 'p> {
-    match *part {
-        AxisPart::Step { in_chunk, step, in_selection, len } => Box::new((0..len).map(move |at| {
-            let index = in_chunk.saturating_add(at.saturating_mul(step));
-            (narrow(index), narrow(in_selection.saturating_add(at)))
-        })),
-        AxisPart::Indices { in_chunk, in_selection } => {
-            let pairs = in_chunk.iter().zip(in_selection);
-            Box::new(pairs.map(|(index, position)| (narrow(*index), narrow(*position))))
-        }
-    }
+fn each(part: &AxisPart<'_>) -> impl Iterator<Item = Pair> {
+    part.iter().map(|(index, position)| (narrow(index), narrow(position)))
 }
 
 /// The indices of a chunk that are to be read for what an axis selects: just these if they are
 /// equally far apart and ascend, or else all from the first to the last.
 fn slice_around(part: &AxisPart<'_>) -> Slice {
-    match *part {
-        AxisPart::Step { in_chunk, step, len, .. } => {
+    match part.indices {
+        PartIndices::Step { in_chunk, step, len, .. } => {
             Slice { start: narrow(in_chunk), count: narrow(len), step: narrow(step) }
         }
-        AxisPart::Indices { in_chunk, .. } => {
-            let start = in_chunk.iter().min().copied().unwrap_or_default();
-            let last = in_chunk.iter().max().copied().unwrap_or_default();
+        PartIndices::List { in_chunk, .. } => {
+            let around = part.in_chunk();
+            let (start, end) = (narrow(around.start), narrow(around.end));
             let step = match in_chunk {
                 [first, second, ..] => second.checked_sub(*first).filter(|step| *step > 0),
                 _ => Some(1),
@@ -276,10 +266,8 @@ fn slice_around(part: &AxisPart<'_>) -> Slice {
                     .all(|pair| matches!(pair, [a, b] if a.checked_add(*step) == Some(*b)))
             };
             match step.filter(even) {
-                Some(step) => {
-                    Slice { start: narrow(start), count: in_chunk.len(), step: narrow(step) }
-                }
-                None => (narrow(start)..narrow(last.saturating_add(1))).into(),
+                Some(step) => Slice { start, count: in_chunk.len(), step: narrow(step) },
+                None => (start..end).into(),
             }
         }
     }
@@ -287,11 +275,11 @@ fn slice_around(part: &AxisPart<'_>) -> Slice {
 
 /// From which index of the slices that are read to which position in the part; `None` if they are
 /// the part.
-fn picks(part: &SelectionPart<'_>, slices: &[Slice]) -> Option<Vec<Vec<Pair>>> {
-    let is_list = |axis: &AxisPart<'_>| matches!(axis, AxisPart::Indices { .. });
+fn picks(part: &ChunkPart<'_>, slices: &[Slice]) -> Option<Vec<Vec<Pair>>> {
+    let is_list = |axis: &AxisPart<'_>| matches!(axis.indices, PartIndices::List { .. });
     let mut same = true;
     let picks = part
-        .axes
+        .axes()
         .iter()
         .zip(slices)
         .map(|(axis, slice)| {

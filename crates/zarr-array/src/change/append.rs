@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_grid::{GridError, Run};
+use zarr_grid::{GridErrorKind, Run};
 
 use super::document::{Document, Extent};
 use super::resize::grown;
@@ -75,7 +75,7 @@ impl Array {
         };
         let end = length.checked_add(count).ok_or_else(|| ArrayError::Grid {
             key: document.key().to_string(),
-            cause: GridError::EdgeOverflow,
+            cause: GridErrorKind::EdgeOverflow.into(),
         })?;
         *range = *length..end;
         *length = end;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use zarr_codec::ChunkErrorKind;
-use zarr_grid::GridError;
+use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 
 /// How bad it is.
@@ -163,13 +163,12 @@ impl Rule {
     /// The rule that edges break.
     pub(super) fn of_grid(error: &GridError) -> Self {
         use zarr_metadata::Rule as Broken;
-        match error {
-            GridError::OnAxis { cause, .. } => Self::of_grid(cause),
-            GridError::ZeroEdge { .. } => Broken::GridZeroEdge.into(),
-            GridError::ZeroCount { .. } => Broken::GridRun.into(),
-            GridError::EdgeOverflow => Broken::GridOverflow.into(),
-            GridError::EdgesTooShort { .. } => Broken::GridTooShort.into(),
-            GridError::Rank { .. } => Broken::GridRank.into(),
+        match error.kind() {
+            GridErrorKind::ZeroEdge { .. } => Broken::GridZeroEdge.into(),
+            GridErrorKind::ZeroCount { .. } => Broken::GridRun.into(),
+            GridErrorKind::EdgeOverflow => Broken::GridOverflow.into(),
+            GridErrorKind::EdgesTooShort { .. } => Broken::GridTooShort.into(),
+            GridErrorKind::Rank { .. } => Broken::GridRank.into(),
             // The others are about what is asked of a grid.
             _ => DOCUMENT,
         }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use zarr_grid::{Grid, GridError};
+use zarr_grid::{AxisPart, Grid, GridError};
 use zarr_metadata::ArrayMetadata;
 
 use super::begin::begin;
@@ -223,21 +223,16 @@ impl Copy<'_> {
         let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
         progress(Progress { done: 0, total: Some(total) });
         let (mut elements, mut again) = (Vec::new(), Vec::new());
-        let mut walk = tasks.all_chunks().map_err(|error| grid_error(self.to, error))?;
-        while let Some(task) = walk.next_part() {
-            let ranges: Vec<Range<u64>> = task
-                .in_region
-                .iter()
-                .zip(task.shape)
-                .map(|(start, length)| *start..start.saturating_add(*length))
-                .collect();
+        let tasks = tasks.all_chunks().map_err(|error| grid_error(self.to, error))?;
+        for task in tasks {
+            let ranges: Vec<Range<u64>> = task.axes().iter().map(AxisPart::in_selection).collect();
             if self.is_done(&ranges)? {
                 summary.skipped = summary.skipped.saturating_add(1);
             } else {
                 self.task(&ranges, &mut elements, &mut again)?;
                 summary.tasks = summary.tasks.saturating_add(1);
             }
-            let bytes = bytes_of(&mut task.shape.iter().copied());
+            let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
             summary.bytes = summary.bytes.saturating_add(bytes);
             progress(Progress { done: summary.bytes, total: Some(total) });
         }
@@ -253,7 +248,7 @@ impl Copy<'_> {
         let mut chunks =
             self.to.grid().chunks(ranges).map_err(|error| grid_error(self.to, error))?;
         while let Some(part) = chunks.next_part() {
-            if !self.done.contains(part.chunk) {
+            if !self.done.contains(part.chunk()) {
                 return Ok(false);
             }
         }

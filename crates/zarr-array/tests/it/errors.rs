@@ -6,7 +6,7 @@ use std::io;
 use zarr_array::ArrayError;
 use zarr_array::copy::TransferError;
 use zarr_array::store::{Operation, StoreError};
-use zarr_grid::GridError;
+use zarr_grid::GridErrorKind;
 use zarr_metadata::Codec;
 use zarr_view::{CopyError, ViewError};
 
@@ -71,7 +71,7 @@ fn what_a_store_says_is_shown_to_its_end() {
 #[test]
 fn a_place_is_put_before_what_was_found_there() {
     let key = || "a/zarr.json".to_owned();
-    let grid = || GridError::ZeroEdge { position: 3 }.on_axis(1);
+    let grid = || GridErrorKind::ZeroEdge { position: 3 }.on_axis(1);
     says_once(&grid(), &["axis 1: ", "edge 3 is 0"]);
     says_once(
         &ArrayError::Grid { key: key(), cause: grid() },

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_array::{Region, Select};
+use zarr_array::{AxisSelection, Region};
 
 use crate::regions::array;
 
@@ -37,11 +37,11 @@ fn selects(length: u64) -> Vec<Asked> {
     selects
 }
 
-fn select(of: &Asked) -> Select<'_> {
+fn select(of: &Asked) -> AxisSelection<'_> {
     match of.1 {
-        Some((start, end, 1)) => Select::Range(start..end),
-        Some((start, end, step)) => Select::Step { range: start..end, step },
-        None => Select::Indices(&of.0),
+        Some((start, end, 1)) => AxisSelection::Range(start..end),
+        Some((start, end, step)) => AxisSelection::Step { range: start..end, step },
+        None => of.0.as_slice().into(),
     }
 }
 
@@ -121,7 +121,7 @@ fn long_lists_on_several_threads() {
     };
     let rows: Vec<u64> = (0..500).map(|_| random(290)).collect();
     let columns: Vec<u64> = (0..77).map(|_| random(320)).collect();
-    let read = array.read_orthogonal(&[Select::Indices(&rows), Select::Indices(&columns)]);
+    let read = array.read_orthogonal(&[rows.as_slice().into(), columns.as_slice().into()]);
     let wanted = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
     let wanted: Vec<u8> = wanted
         .flat_map(|(row, column)| elements[(row * 320 + column) as usize].to_le_bytes())
@@ -133,18 +133,18 @@ fn long_lists_on_several_threads() {
 fn mistakes_name_the_axis() {
     let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [4, 4]}}"#;
     let array = array("[6, 4]", "uint16", grid, codecs()[0].1);
-    let all = || Select::Range(0..4);
-    let mistakes: [&[Select<'_>]; 4] = [
+    let all = || AxisSelection::Range(0..4);
+    let mistakes: [&[AxisSelection<'_>]; 4] = [
         &[all()],
-        &[Select::Indices(&[0, 6]), all()],
-        &[all(), Select::Range(2..5)],
-        &[all(), Select::Step { range: 0..4, step: 0 }],
+        &[[0, 6].into(), all()],
+        &[all(), (2..5).into()],
+        &[all(), AxisSelection::Step { range: 0..4, step: 0 }],
     ];
     let mut messages: Vec<String> =
         mistakes.map(|selects| array.read_orthogonal(selects).unwrap_err().to_string()).to_vec();
-    let wrong = array.read_orthogonal_into(&[Select::Indices(&[1]), all()], &mut [0; 6]);
+    let wrong = array.read_orthogonal_into(&[[1].into(), all()], &mut [0; 6]);
     messages.push(wrong.unwrap_err().to_string());
-    let wrong = array.write_orthogonal(&[Select::Indices(&[1]), all()], &[0; 10]);
+    let wrong = array.write_orthogonal(&[[1].into(), all()], &[0; 10]);
     messages.push(wrong.unwrap_err().to_string());
     insta::assert_snapshot!(messages.join("\n"));
 }

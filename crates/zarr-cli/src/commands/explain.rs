@@ -1,5 +1,7 @@
 //! What a read touches, said on standard error before it is done.
 
+use std::ops::Range;
+
 use zarr_kit::{Array, Region};
 
 use crate::error::CliError;
@@ -29,20 +31,16 @@ pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(
             break;
         }
         shown += 1;
-        let chunk_key = array.chunk_key(part.chunk).map_err(key)?;
+        let chunk_key = array.chunk_key(part.chunk()).map_err(key)?;
         let mut parts = Vec::new();
-        for (axis, name) in names.iter().enumerate() {
-            let start = part.in_chunk.get(axis).copied().unwrap_or(0);
-            let length = part.shape.get(axis).copied().unwrap_or(0);
-            let edge = part.chunk_shape.get(axis).copied().unwrap_or(0);
-            parts.push(match (start, length) {
-                (0, length) if length == edge => format!("{name} all {edge}"),
-                (start, length) => {
-                    format!("{name} {start}:{} of {edge}", start.saturating_add(length))
-                }
+        for (axis, name) in part.axes().iter().zip(&names) {
+            let (Range { start, end }, edge) = (axis.in_chunk(), axis.edge);
+            parts.push(match (start, end) {
+                (0, end) if end == edge => format!("{name} all {edge}"),
+                _ => format!("{name} {start}:{end} of {edge}"),
             });
         }
-        let codec = array.chunk_codec(part.chunk_shape).map_err(|cause| place.failed(cause))?;
+        let codec = array.chunk_codec(part.chunk_shape()).map_err(|cause| place.failed(cause))?;
         note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::route(&codec)));
     }
     Ok(())

@@ -1,16 +1,13 @@
 //! What the errors say.
 
 use crate::naive::runs;
-use zarr_grid::{Axis, Grid, GridError, Growth, Select, ShardGrid};
+use zarr_grid::{Axis, AxisSelection, Grid, GridError, GridErrorKind, Growth};
 
 #[test]
 fn messages() {
     let grid = Grid::regular(&[10, 6], &[5, 4]).unwrap();
     let list = Axis::from_edges(6, [4, 4]).unwrap();
     let [mut a, mut b] = [[0; 2]; 2];
-    // The second shard is past the end, so that its edge need not be whole inner chunks.
-    let past = Grid::new([Axis::from_edges(4, [4, 3]).unwrap()]);
-    let shards = ShardGrid::new(past, &[2]).unwrap();
     let errors: Vec<GridError> = vec![
         Axis::regular(3, 0).unwrap_err(),
         Axis::from_edges(3, [1, 2, 0]).unwrap_err(),
@@ -24,10 +21,9 @@ fn messages() {
         grid.chunk_shape(&[2, 0], &mut a).unwrap_err(),
         grid.chunks(&[0..10, 3..7]).unwrap_err(),
         Grid::new(vec![Axis::regular(1 << 40, 1).unwrap(); 2]).all_chunks().unwrap_err(),
-        grid.select(&[Select::Range(0..1), Select::Step { range: 0..1, step: 0 }]).unwrap_err(),
+        grid.select(&[(0..1).into(), AxisSelection::Step { range: 0..1, step: 0 }]).unwrap_err(),
+        list.select(&[true; 5][..].into()).unwrap_err(),
         list.chunks_of(&[1, 2], &mut a, &mut [0]).unwrap_err(),
-        grid.points(&[1, 2, 3]).unwrap_err(),
-        ShardGrid::new(grid.clone(), &[5, 3]).unwrap_err(),
         list.resized(7, Growth::Edges(&runs(&[(4, 1)]))).unwrap_err(),
         Axis::regular(9, 4).unwrap().resized(10, Growth::Edges(&runs(&[(4, 1)]))).unwrap_err(),
         Axis::from_edges(0, []).unwrap().resized(1, Growth::RepeatLast).unwrap_err(),
@@ -40,10 +36,6 @@ fn messages() {
             .common_refinement(&Axis::regular(9, 4).unwrap(), 2)
             .unwrap_err(),
         Grid::concat(2, &[&grid]).unwrap_err(),
-        shards.inner_counts(&[1], &mut [0]).unwrap_err(),
-        shards.first_chunk(&[1], &mut [0]).unwrap_err(),
-        shards.chunks_in_shard(&[1], std::slice::from_ref(&(0..4))).unwrap_err(),
-        shards.inner_counts(&[0, 0], &mut [0]).unwrap_err(),
     ];
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
@@ -60,9 +52,8 @@ fn messages() {
     axis 1: range 3..7 is not within extent 6
     the region touches more than 18446744073709551615 chunks
     axis 1: step 0, allowed are steps of at least 1
+    got 5 mask entries, 6 are needed
     got 1 local indices, 2 are needed
-    got 3 coordinates, 4 are needed
-    axis 1: inner edge 3 does not divide edge 4 of shard 0
     edges already reach 8, extent 7 needs no new ones
     a regular axis of edge 4 takes no new edges, only a rectilinear one does
     there is no edge to repeat
@@ -72,9 +63,13 @@ fn messages() {
     extents 6 and 9 differ
     the result needs more than the 2 runs allowed
     axis 2 is out of bounds for rank 2
-    axis 0: chunk 1 is out of bounds for 1 occupied chunks
-    axis 0: chunk 1 is out of bounds for 1 occupied chunks
-    axis 0: chunk 1 is out of bounds for 1 occupied chunks
-    got 2 chunk numbers, the grid has rank 1
     ");
+}
+
+#[test]
+fn an_error_names_its_axis_and_its_kind() {
+    let error = Grid::regular(&[3, 4], &[3, 0]).unwrap_err();
+    assert_eq!((error.axis(), error.kind()), (Some(1), &GridErrorKind::ZeroEdge { position: 0 }));
+    assert_eq!(Axis::regular(4, 0).unwrap_err().on_axis(1), error);
+    assert_eq!(Axis::regular(4, 0).unwrap_err().axis(), None);
 }

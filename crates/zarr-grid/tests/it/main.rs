@@ -10,5 +10,4 @@ mod naive;
 mod refine;
 mod regions;
 mod select;
-mod shard;
 mod traits;

@@ -1,6 +1,6 @@
 //! The oracle: an axis as a plain list of edges, walked. And what the tests run on.
 
-use zarr_grid::{Axis, Cut, Run};
+use zarr_grid::{Axis, AxisPart, PartIndices, Run};
 
 /// An axis with nothing precomputed.
 #[derive(Debug, Clone)]
@@ -55,29 +55,36 @@ impl Naive {
         starts.filter(|&start| start > 0 && start < self.extent).collect()
     }
 
-    /// The parts of `start..end`, element by element.
-    pub(crate) fn cuts(&self, start: u64, end: u64) -> Vec<Cut> {
+    /// The parts of `start`, `start + step`, ... below `end`, element by element.
+    pub(crate) fn parts(&self, start: u64, end: u64, step: u64) -> Vec<AxisPart<'static>> {
         let spans = self.spans();
-        let mut cuts: Vec<Cut> = Vec::new();
-        for index in start..end {
-            let (chunk, local) = self.chunk_of(index).unwrap();
-            match cuts.last_mut() {
-                Some(cut) if cut.chunk == chunk => cut.len += 1,
-                _ => cuts.push(Cut {
+        let mut parts: Vec<AxisPart<'static>> = Vec::new();
+        for (position, index) in (start..end).step_by(step as usize).enumerate() {
+            let (chunk, in_chunk) = self.chunk_of(index).unwrap();
+            match parts.last_mut() {
+                Some(AxisPart { chunk: last, indices: PartIndices::Step { len, .. }, .. })
+                    if *last == chunk =>
+                {
+                    *len += 1;
+                }
+                _ => parts.push(AxisPart {
                     chunk,
                     edge: spans[chunk as usize].1,
-                    in_chunk: local,
-                    in_region: index - start,
-                    len: 1,
+                    indices: PartIndices::Step {
+                        in_chunk,
+                        step,
+                        in_selection: position as u64,
+                        len: 1,
+                    },
                     is_whole: false,
                 }),
             }
         }
-        for cut in &mut cuts {
-            let members = (0..self.extent).filter(|&i| self.chunk_of(i).unwrap().0 == cut.chunk);
-            cut.is_whole = members.count() as u64 == cut.len;
+        for part in &mut parts {
+            let members = (0..self.extent).filter(|&i| self.chunk_of(i).unwrap().0 == part.chunk);
+            part.is_whole = members.count() as u64 == part.len();
         }
-        cuts
+        parts
     }
 }
 

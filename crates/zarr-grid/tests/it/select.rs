@@ -1,7 +1,7 @@
-//! Bulk look-ups, stepped ranges, lists of indices, points.
+//! Bulk look-ups, stepped ranges, lists of indices, masks.
 
 use crate::naive::{Naive, Random, partitions};
-use zarr_grid::{AxisPart, Grid, GridError, Select, SteppedCut};
+use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, GridErrorKind, Run};
 
 #[test]
 fn bulk_look_ups_agree_with_single_ones() {
@@ -19,45 +19,18 @@ fn bulk_look_ups_agree_with_single_ones() {
         }
         let [mut chunks, mut locals] = [vec![9; indices.len()], vec![9; indices.len()]];
         axis.chunks_of(&indices, &mut chunks, &mut locals).unwrap();
-        let [mut starts, mut edges] = [vec![9; indices.len()], vec![9; indices.len()]];
-        axis.spans_of(&chunks, &mut starts, &mut edges).unwrap();
         for (at, &index) in indices.iter().enumerate() {
             assert_eq!(Some((chunks[at], locals[at])), naive.chunk_of(index));
-            assert_eq!((starts[at], edges[at]), naive.spans()[chunks[at] as usize]);
         }
         let extent = naive.extent;
         let error = axis.chunks_of(&[0, extent], &mut [0; 2], &mut [0; 2]);
-        assert_eq!(error, Err(GridError::IndexOutOfBounds { index: extent, extent }));
-        let declared = axis.declared();
-        let error = axis.spans_of(&[0, declared], &mut [0; 2], &mut [0; 2]);
-        assert_eq!(error, Err(GridError::ChunkOutOfBounds { chunk: declared, declared }));
+        assert_eq!(error, Err(GridErrorKind::IndexOutOfBounds { index: extent, extent }.into()));
         assert!(axis.chunks_of(&[0], &mut [], &mut [0]).is_err());
-        assert!(axis.spans_of(&[0], &mut [0], &mut []).is_err());
     }
 }
 
-/// The parts of a stepped range, element by element.
-fn walk(naive: &Naive, start: u64, end: u64, step: u64) -> Vec<SteppedCut> {
-    let spans = naive.spans();
-    let mut cuts: Vec<SteppedCut> = Vec::new();
-    for (position, index) in (start..end).step_by(step as usize).enumerate() {
-        let (chunk, local) = naive.chunk_of(index).unwrap();
-        let (first, edge) = spans[chunk as usize];
-        match cuts.last_mut() {
-            Some(cut) if cut.chunk == chunk => cut.len += 1,
-            _ => cuts.push(SteppedCut {
-                chunk,
-                edge,
-                in_chunk: local,
-                in_selection: position as u64,
-                len: 1,
-                is_whole: false,
-            }),
-        }
-        let cut = cuts.last_mut().unwrap();
-        cut.is_whole = cut.len == naive.extent.min(first + edge) - first;
-    }
-    cuts
+fn every(start: u64, end: u64, step: u64) -> AxisSelection<'static> {
+    AxisSelection::Step { range: start..end, step }
 }
 
 #[test]
@@ -67,19 +40,19 @@ fn every_stepped_range_of_every_partition_is_cut_as_by_a_walk() {
         for start in 0..=naive.extent {
             for end in start..=naive.extent {
                 for step in 1..=8 {
-                    let walked = walk(&naive, start, end, step);
-                    let stepped = axis.stepped(start..end, step).unwrap();
-                    assert_eq!(stepped.remaining(), walked.len() as u64);
-                    assert_eq!(stepped.selected(), (end - start).div_ceil(step));
-                    assert_eq!(stepped.size_hint(), (walked.len(), Some(walked.len())));
+                    let walked = naive.parts(start, end, step);
+                    let selected = axis.select(&every(start, end, step)).unwrap();
+                    assert_eq!(selected.len(), (end - start).div_ceil(step));
+                    let parts = selected.parts();
+                    assert_eq!(parts.remaining(), walked.len() as u64);
+                    assert_eq!(parts.size_hint(), (walked.len(), Some(walked.len())));
                     for skip in 0..=walked.len() {
-                        let mut late = stepped.clone();
-                        late.skip_parts(skip as u64);
-                        assert!(
-                            late.eq(walked[skip..].iter().copied()),
-                            "{naive:?} {start}..{end}:{step} {skip}"
-                        );
+                        let mut late = parts.clone();
+                        assert_eq!(late.nth(skip), walked.get(skip).copied());
+                        let left = walked.iter().copied().skip(skip + 1);
+                        assert!(late.eq(left), "{naive:?} {start}..{end}:{step} {skip}");
                     }
+                    assert!(parts.eq(walked));
                 }
             }
         }
@@ -95,28 +68,30 @@ fn random_stepped_ranges_are_cut_as_by_a_walk() {
         let end = start + random.below(naive.extent - start + 1);
         let bits = random.below(8);
         let step = 1 + random.below(1 << bits);
-        let walked = walk(&naive, start, end, step);
+        let walked = naive.parts(start, end, step);
         let axis = naive.axis();
-        let stepped = axis.stepped(start..end, step).unwrap();
-        assert_eq!(stepped.remaining(), walked.len() as u64);
-        let skip = random.below(walked.len() as u64 + 2);
-        let mut late = stepped.clone();
-        late.skip_parts(skip);
-        assert!(late.eq(walked.iter().copied().skip(skip as usize)));
-        assert!(stepped.eq(walked));
+        let selected = axis.select(&every(start, end, step)).unwrap();
+        let parts = selected.parts();
+        assert_eq!(parts.remaining(), walked.len() as u64);
+        let skip = random.below(walked.len() as u64 + 2) as usize;
+        let mut late = parts.clone();
+        assert_eq!(late.nth(skip), walked.get(skip).copied());
+        assert!(late.eq(walked.iter().copied().skip(skip + 1)));
+        assert!(parts.eq(walked));
     }
 }
 
 #[test]
 fn steps_across_a_huge_axis_cost_nothing() {
-    let axis = zarr_grid::Axis::from_runs(u64::MAX, [zarr_grid::Run { edge: 1, count: u64::MAX }])
-        .unwrap();
-    let mut stepped = axis.stepped(0..u64::MAX, u64::MAX - 1).unwrap();
-    assert_eq!((stepped.remaining(), stepped.selected()), (2, 2));
-    assert_eq!(stepped.nth(1).map(|cut| cut.chunk), Some(u64::MAX - 1));
-    assert_eq!(stepped.next(), None);
-    assert_eq!(axis.stepped(0..9, 0).unwrap_err(), GridError::ZeroStep);
-    assert!(axis.stepped(0..1, u64::MAX).unwrap().eq(walk(&Naive::new(1, [1]), 0, 1, 1)));
+    let axis = Axis::from_runs(u64::MAX, [Run { edge: 1, count: u64::MAX }]).unwrap();
+    let selected = axis.select(&every(0, u64::MAX, u64::MAX - 1)).unwrap();
+    let mut parts = selected.parts();
+    assert_eq!((parts.remaining(), selected.len()), (2, 2));
+    assert_eq!(parts.nth(1).map(|part| part.chunk), Some(u64::MAX - 1));
+    assert_eq!(parts.next(), None);
+    assert_eq!(axis.select(&every(0, 9, 0)).unwrap_err(), GridErrorKind::ZeroStep.into());
+    let one = axis.select(&every(0, 1, u64::MAX)).unwrap();
+    assert!(one.parts().all(|part| part.chunk == 0 && part.is_whole && part.len() == 1));
 }
 
 #[test]
@@ -124,12 +99,13 @@ fn lists_keep_their_order_in_each_chunk() {
     let mut random = Random(12);
     for _ in 0..200 {
         let naive = random.axis();
+        let axis = naive.axis();
         let indices: Vec<u64> = match naive.extent {
             0 => Vec::new(),
             extent => (0..random.below(40)).map(|_| random.below(extent)).collect(),
         };
-        let listed = naive.axis().listed(&indices).unwrap();
-        assert_eq!(listed.selected(), indices.len() as u64);
+        let listed = axis.select(&indices.as_slice().into()).unwrap();
+        assert_eq!(listed.len(), indices.len() as u64);
         let mut expected: Vec<(u64, u64, u64)> = indices
             .iter()
             .enumerate()
@@ -141,15 +117,36 @@ fn lists_keep_their_order_in_each_chunk() {
         expected.sort_unstable();
         let mut chunks: Vec<u64> = expected.iter().map(|entry| entry.0).collect();
         chunks.dedup();
-        assert!(listed.cuts().map(|cut| cut.chunk).eq(chunks));
+        assert_eq!(listed.parts().remaining(), chunks.len() as u64);
+        assert!(listed.parts().map(|part| part.chunk).eq(chunks));
         assert_eq!(listed.is_empty(), indices.is_empty());
-        let found = listed.cuts().flat_map(|cut| {
-            assert_eq!(cut.edge, naive.edges[cut.chunk as usize]);
-            let pairs = cut.in_selection.iter().zip(cut.in_chunk);
-            pairs.map(move |(&at, &local)| (cut.chunk, at, local)).collect::<Vec<_>>()
+        let found = listed.parts().flat_map(|part| {
+            assert_eq!(part.edge, naive.edges[part.chunk as usize]);
+            assert!(part.iter().all(|(local, at)| {
+                part.in_chunk().contains(&local) && part.in_selection().contains(&at)
+            }));
+            part.iter().map(move |(local, at)| (part.chunk, at, local))
         });
         assert!(found.eq(expected));
-        assert_eq!(listed.cut(listed.len()), None);
+        assert_eq!(listed.parts().nth(listed.parts().count()), None);
+    }
+}
+
+#[test]
+fn a_mask_selects_what_the_list_of_its_true_entries_does() {
+    let axis = Naive::new(7, [2, 3, 4]).axis();
+    for bits in 0..1_u64 << 7 {
+        let mask: Vec<bool> = (0..7).map(|index| bits >> index & 1 == 1).collect();
+        let indices: Vec<u64> = (0..7).filter(|index| bits >> index & 1 == 1).collect();
+        let (masked, listed) = (mask.as_slice().into(), indices.into());
+        let (masked, listed) = (axis.select(&masked).unwrap(), axis.select(&listed).unwrap());
+        assert_eq!(masked.len(), u64::from(bits.count_ones()));
+        assert!(masked.parts().eq(listed.parts()));
+    }
+    for wrong in [&[true; 6][..], &[true; 8], &[]] {
+        let (found, expected) = (wrong.len(), 7);
+        let error = GridErrorKind::Length { what: "mask entries", found, expected };
+        assert_eq!(axis.select(&wrong.into()).unwrap_err(), error.into());
     }
 }
 
@@ -157,23 +154,17 @@ fn lists_keep_their_order_in_each_chunk() {
 type Elements = Vec<(Vec<u64>, Vec<u64>, Vec<u64>)>;
 
 /// Which indices an axis' selection has, in order.
-fn indices(select: &Select<'_>) -> Vec<u64> {
+fn indices(select: &AxisSelection<'_>) -> Vec<u64> {
     match select {
-        Select::Range(range) => range.clone().collect(),
-        Select::Step { range, step } => range.clone().step_by(*step as usize).collect(),
-        Select::Indices(indices) => indices.to_vec(),
+        AxisSelection::Range(range) => range.clone().collect(),
+        AxisSelection::Step { range, step } => range.clone().step_by(*step as usize).collect(),
+        AxisSelection::Indices(indices) => indices.to_vec(),
+        other => unreachable!("{other:?} is not among those made here"),
     }
 }
 
 fn expand(part: &AxisPart<'_>) -> Vec<(u64, u64)> {
-    let pairs: Vec<(u64, u64)> = match part {
-        AxisPart::Step { in_chunk, step, in_selection, len } => {
-            (0..*len).map(|n| (in_chunk + n * step, in_selection + n)).collect()
-        }
-        AxisPart::Indices { in_chunk, in_selection } => {
-            in_chunk.iter().copied().zip(in_selection.iter().copied()).collect()
-        }
-    };
+    let pairs: Vec<(u64, u64)> = part.iter().collect();
     assert_eq!(pairs.len() as u64, part.len());
     pairs
 }
@@ -191,16 +182,16 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
             .iter()
             .map(|axis| (0..random.below(5)).map(|_| random.below(axis.extent)).collect())
             .collect();
-        let selects: Vec<Select<'_>> = axes
+        let selects: Vec<AxisSelection<'_>> = axes
             .iter()
             .zip(&lists)
             .map(|(axis, list)| {
                 let start = random.below(axis.extent + 1);
                 let range = start..start + random.below(axis.extent - start + 1);
                 match random.below(3) {
-                    0 => Select::Range(range),
-                    1 => Select::Step { range, step: 1 + random.below(4) },
-                    _ => Select::Indices(list),
+                    0 => range.into(),
+                    1 => AxisSelection::Step { range, step: 1 + random.below(4) },
+                    _ => list.as_slice().into(),
                 }
             })
             .collect();
@@ -231,11 +222,11 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
         let mut found: Elements = Vec::new();
         let mut parts = selection.parts();
         for chunk in &chunks {
-            let part = parts.next_part().unwrap();
-            assert_eq!(part.chunk, chunk);
+            let part = parts.next().unwrap();
+            assert_eq!(part.chunk(), chunk);
             let mut elements = vec![(Vec::new(), Vec::new())];
-            for (d, axis) in part.axes.iter().enumerate() {
-                assert_eq!(part.chunk_shape[d], axes[d].edges[chunk[d] as usize]);
+            for (d, axis) in part.axes().iter().enumerate() {
+                assert_eq!(part.chunk_shape()[d], axes[d].edges[chunk[d] as usize]);
                 elements = elements
                     .iter()
                     .flat_map(|(local, position)| {
@@ -254,7 +245,7 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
                 elements.into_iter().map(|(local, position)| (chunk.clone(), local, position)),
             );
         }
-        assert!(parts.next_part().is_none() && parts.is_empty());
+        assert!(parts.next().is_none() && parts.is_empty());
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected);
@@ -263,22 +254,22 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
         let mut some = selection.parts().range(a..b);
         let wanted = chunks.iter().skip(a as usize).take(b.saturating_sub(a) as usize);
         for chunk in wanted {
-            assert_eq!(some.next_part().unwrap().chunk, chunk);
+            assert_eq!(some.next().unwrap().chunk(), chunk);
         }
-        assert!(some.next_part().is_none());
+        assert!(some.next().is_none());
 
         // Of what is left when some parts have been taken.
         let taken = random.below(selection.len() + 1);
         let mut begun = selection.parts();
         for _ in 0..taken {
-            assert!(begun.next_part().is_some());
+            assert!(begun.next().is_some());
         }
         for skip in [0, a.min(selection.len() - taken)] {
             let mut rest = begun.range(skip..u64::MAX);
             for chunk in &chunks[(taken + skip) as usize..] {
-                assert_eq!(rest.next_part().unwrap().chunk, chunk);
+                assert_eq!(rest.next().unwrap().chunk(), chunk);
             }
-            assert!(rest.next_part().is_none());
+            assert!(rest.next().is_none());
         }
     }
 }
@@ -286,55 +277,12 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
 #[test]
 fn whole_chunks_of_a_selection_are_known() {
     let grid = Grid::regular(&[10], &[4]).unwrap();
-    let whole = |select| {
-        let selection = grid.select(&[select]).unwrap();
-        let mut parts = selection.parts();
-        let mut whole = Vec::new();
-        while let Some(part) = parts.next_part() {
-            whole.push(part.is_whole());
-        }
-        whole
+    let whole = |selection| -> Vec<bool> {
+        let selected = grid.select(&[selection]).unwrap();
+        selected.parts().map(|part| part.is_whole()).collect()
     };
-    assert_eq!(whole(Select::Range(0..10)), [true, true, true]);
-    assert_eq!(whole(Select::Range(1..9)), [false, true, false]);
-    assert_eq!(whole(Select::Step { range: 0..10, step: 2 }), [false, false, false]);
-}
-
-#[test]
-fn points_are_grouped_by_chunk_and_keep_their_order() {
-    let mut random = Random(14);
-    for round in 0..200 {
-        let rank = 1 + round % 3;
-        let axes: Vec<Naive> = (0..rank).map(|_| Naive::new(9, [2, 3, 4])).collect();
-        let grid = Grid::new(axes.iter().map(Naive::axis).collect::<Vec<_>>());
-        let given: Vec<Vec<u64>> =
-            (0..random.below(30)).map(|_| (0..rank).map(|_| random.below(9)).collect()).collect();
-        let points = grid.points(&given.concat()).unwrap();
-        let mut expected: Vec<(Vec<u64>, usize)> = given
-            .iter()
-            .enumerate()
-            .map(|(at, point)| {
-                (point.iter().map(|&p| axes[0].chunk_of(p).unwrap().0).collect(), at)
-            })
-            .collect();
-        expected.sort_unstable();
-        let mut found = Vec::new();
-        for group in points.groups() {
-            for (local, &at) in group.in_chunk.chunks(rank).zip(group.positions) {
-                found.push((group.chunk.to_vec(), at as usize));
-                let point = &given[at as usize];
-                assert!(
-                    local.iter().zip(point).all(|(&l, &p)| l == axes[0].chunk_of(p).unwrap().1)
-                );
-            }
-        }
-        assert_eq!(found, expected);
-        expected.dedup_by(|a, b| a.0 == b.0);
-        assert_eq!((points.len(), points.is_empty()), (expected.len(), given.is_empty()));
-    }
-    let grid = Grid::regular(&[9, 9], &[3, 3]).unwrap();
-    assert!(grid.points(&[1, 2, 3]).is_err());
-    assert!(grid.points(&[1, 9]).is_err());
-    assert!(Grid::new([]).points(&[]).unwrap().is_empty());
-    assert!(Grid::new([]).points(&[1]).is_err());
+    assert_eq!(whole((0..10).into()), [true, true, true]);
+    assert_eq!(whole((1..9).into()), [false, true, false]);
+    assert_eq!(whole(every(0, 10, 2)), [false, false, false]);
+    assert_eq!(whole([0, 1, 2, 3].into()), [false]); // not looked into
 }

@@ -10,14 +10,14 @@ fn iterates<T: std::iter::FusedIterator>() {}
 
 #[test]
 fn types_can_be_sent_shown_cloned_and_compared() {
-    shared::<(Axis, AxisBuilder, AxisRuns<'_>, Grid, GridError, Listed, Points, ShardGrid)>();
-    shared::<(Chunks<'_>, ChunkPart<'_>, Cuts<'_>, Overlaps<'_>, Stepped<'_>)>();
-    shared::<(Selection<'_>, SelectionParts<'_>, SelectionPart<'_>, Shrink, Growth<'_>)>();
-    compared::<(Axis, AxisKind, Grid, GridError, Run, Select<'_>, ShardGrid, Shrink)>();
-    compared::<(ChunkPart<'_>, Cut, ListedCut<'_>, Overlap, PointGroup<'_>, SteppedCut)>();
+    shared::<(Axis, AxisRuns<'_>, Grid, GridError, GridErrorKind, Shrink, Growth<'_>)>();
+    shared::<(AxisSelection<'_>, SelectedAxis<'_>, AxisParts<'_>, AxisPart<'_>)>();
+    shared::<(SelectedChunks<'_>, ChunkParts<'_>, ChunkPart<'_>, Overlaps<'_>)>();
+    compared::<(Axis, AxisKind, Grid, GridError, GridErrorKind, Run, Shrink, Overlap)>();
+    compared::<(AxisSelection<'_>, AxisPart<'_>, PartIndices<'_>, ChunkPart<'_>)>();
     iterates::<AxisRuns<'_>>();
-    iterates::<Cuts<'_>>();
+    iterates::<AxisParts<'_>>();
+    iterates::<ChunkParts<'_>>();
     iterates::<Overlaps<'_>>();
-    iterates::<Stepped<'_>>();
-    let _: &dyn std::error::Error = &GridError::ZeroStep;
+    let _: &dyn std::error::Error = &GridError::from(GridErrorKind::ZeroStep);
 }
