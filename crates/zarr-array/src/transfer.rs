@@ -175,6 +175,12 @@ impl<'a> Transfer<'a> {
         self.selection.len()
     }
 
+    /// The numbers of these chunks on each axis.
+    pub(crate) fn chunks(&self) -> Vec<Vec<u64>> {
+        let axes = self.selection.axes().iter();
+        axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
+    }
+
     /// The caller's elements cut into the parts' places, to be written from several threads.
     pub(crate) fn cut<'o>(
         &self,

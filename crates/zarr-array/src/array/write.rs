@@ -60,7 +60,7 @@ impl Array {
                 })
             },
         )
-        .map_err(|cause| log.incomplete(chunks_of(self, region), transfer.parts(), cause))
+        .map_err(|cause| log.incomplete(transfer.chunks(), transfer.parts(), cause))
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.
@@ -221,17 +221,6 @@ fn change_to(content: Encoded, current: Current) -> Change {
         // Encoded all the same: it reads the same as none.
         Encoded::Empty => Change::Put,
     }
-}
-
-/// The numbers of the chunks that a region meets on each axis.
-fn chunks_of(array: &Array, region: &Region) -> Vec<Vec<u64>> {
-    let axes = array.grid().axes().iter().zip(region.axes());
-    axes.map(|(axis, indices)| {
-        // Checked by the write itself before it began.
-        let parts = axis.stepped(indices.bounds(), indices.step.unsigned_abs());
-        parts.into_iter().flatten().map(|part| part.chunk).collect()
-    })
-    .collect()
 }
 
 fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {

@@ -141,13 +141,15 @@ fn regions() {
             sum
         };
         let region = [0..extent, 0..extent];
-        let walk_ours = |grid: &Grid| {
-            let mut chunks = grid.chunks(&region).expect("in bounds");
+        let walk = |mut parts: zarr_grid::ChunkParts<'_>| {
             let mut sum = 0;
-            while let Some(part) = chunks.next_part() {
-                sum += part.shape[1] ^ part.in_region[0];
+            while let Some(part) = parts.next_part() {
+                sum += part.axes()[1].len() ^ part.axes()[0].in_selection().start;
             }
             sum
+        };
+        let walk_ours = |grid: &Grid| {
+            walk(grid.chunks(&region).expect("in bounds"))
         };
         assert_eq!(walk_peer(&peer), walk_ours(&grid));
         let count = usize::try_from(grid.occupied_chunks().expect("few")).expect("few");
@@ -159,14 +161,9 @@ fn regions() {
                 black_box(walk_ours(&grid));
             }),
             Case::new("zarr-grid, 2 threads", count, || {
-                let (first, second) = grid.chunks(&region).expect("in bounds").split();
-                let walk = |mut chunks: zarr_grid::Chunks<'_>| {
-                    let mut sum = 0;
-                    while let Some(part) = chunks.next_part() {
-                        sum += part.shape[1] ^ part.in_region[0];
-                    }
-                    sum
-                };
+                let all = grid.chunks(&region).expect("in bounds");
+                let middle = all.len() / 2;
+                let (first, second) = (all.range(0..middle), all.range(middle..all.len()));
                 std::thread::scope(|scope| {
                     let other = scope.spawn(|| walk(second));
                     black_box(walk(first) + other.join().expect("no panic"));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hint::black_box;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
-use zarr_grid::{Axis, AxisBuilder, Run};
+use zarr_grid::{Axis, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
 use zarrs::array::ChunkGridTraits;
 use zarrs::array::chunk_grid::RectilinearChunkGrid;
@@ -12,10 +12,7 @@ use zarrs::array::chunk_grid::RectilinearChunkGrid;
 use crate::edges;
 use crate::timing::{self, Case, table};
 
-/// A list of edges and runs, given to a builder while it is being parsed.
-struct Edges(AxisBuilder);
-
-/// One item of it.
+/// One item of a list of edges.
 struct Item(Run);
 
 impl<'de> Deserialize<'de> for Item {
@@ -40,28 +37,6 @@ impl<'de> Deserialize<'de> for Item {
             }
         }
         deserializer.deserialize_any(ItemVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Edges {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Edges, D::Error> {
-        struct EdgesVisitor;
-        impl<'de> Visitor<'de> for EdgesVisitor {
-            type Value = Edges;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of edges")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Edges, A::Error> {
-                let mut builder = AxisBuilder::new();
-                while let Some(Item(run)) = items.next_element()? {
-                    builder.push(run).map_err(serde::de::Error::custom)?;
-                }
-                Ok(Edges(builder))
-            }
-        }
-        deserializer.deserialize_seq(EdgesVisitor)
     }
 }
 
@@ -96,8 +71,8 @@ pub fn run() {
             "codecs":[{{"name":"bytes"}}]}}"#
         );
         let open = || -> Axis {
-            let edges: Edges = serde_json::from_str(&text).expect("valid");
-            edges.0.finish(extent).expect("valid")
+            let items: Vec<Item> = serde_json::from_str(&text).expect("valid");
+            Axis::from_runs(extent, items.into_iter().map(|item| item.0)).expect("valid")
         };
         assert_eq!(open().declared(), list.runs.iter().map(|run| run.1).sum::<u64>());
         let numbers = || {
