@@ -65,7 +65,7 @@ impl Axis {
     /// the way.
     ///
     /// # Errors
-    /// [`GridErrorKind::ExtentMismatch`] with the source.
+    /// [`ExtentMismatch`](crate::GridErrorKind::ExtentMismatch) with the source.
     ///
     /// # Examples
     /// ```
@@ -124,7 +124,7 @@ impl Grid {
     /// [`Axis::grouped`].
     ///
     /// # Errors
-    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ExtentMismatch`] with the source, on its axis.
+    /// [`Rank`](crate::GridErrorKind::Rank); [`ExtentMismatch`](crate::GridErrorKind::ExtentMismatch) with the source, on its axis.
     ///
     /// # Examples
     /// ```
