@@ -230,7 +230,10 @@ pub(crate) struct Copy {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  zarr-kit check weather.zarr --data")]
+  zarr-kit check weather.zarr --data
+
+With --repair, unfinished files and locks that no living process holds are removed; no array, group
+or chunk is changed.")]
 pub(crate) struct Check {
     /// An array or group: a folder or a URL.
     pub(crate) path: String,
@@ -240,6 +243,9 @@ pub(crate) struct Check {
     /// Memory for the elements of chunks that are decoded at a time: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,
+    /// Remove first the files that killed writers left, and say which.
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

@@ -178,6 +178,22 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
 
+    /// Removes what writers that are dead left below `prefix` and is no object: unfinished files
+    /// and locks. `removed` is told each of them by its name in the store.
+    ///
+    /// Not what a living process is known to hold. One that is alive and cannot be seen, on another
+    /// host that shares no locks with this one, is delayed by it, and loses nothing.
+    ///
+    /// Does nothing unless a store says otherwise: it leaves nothing. One that hands on what
+    /// another does must hand on this too.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from looking or removing; some may be gone then.
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let _ = (prefix, removed);
+        Ok(())
+    }
+
     /// How many requests to have under way at once, where there is so much to do: more than there
     /// are cores for a store far away, whose answers are waited for.
     ///

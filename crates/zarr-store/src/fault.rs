@@ -260,6 +260,10 @@ impl<S: Store> Store for FaultStore<S> {
         self.run(Operation::Lock, key.as_str(), |_| self.inner.lock(key))
     }
 
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.run(Operation::Delete, prefix.as_str(), |_| self.inner.clean(prefix, removed))
+    }
+
     fn requests_in_flight(&self) -> NonZeroUsize {
         self.inner.requests_in_flight()
     }

@@ -95,6 +95,14 @@ macro_rules! forward {
                 (**self).lock(key)
             }
 
+            fn clean(
+                &self,
+                prefix: &Prefix,
+                removed: &mut dyn FnMut(&str),
+            ) -> Result<(), StoreError> {
+                (**self).clean(prefix, removed)
+            }
+
             fn requests_in_flight(&self) -> NonZeroUsize {
                 (**self).requests_in_flight()
             }

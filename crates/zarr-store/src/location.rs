@@ -1,6 +1,10 @@
 //! Where objects are, over all stores.
 
 use std::fmt;
+use std::path::PathBuf;
+
+/// The space of the local file system.
+pub(super) const FILES: &str = "file";
 
 /// Where the objects below a prefix are, told so that places in different stores can be compared:
 /// a file system and the folders down to it, or a bucket and the segments of a path.
@@ -51,6 +55,20 @@ impl Location {
             bytes.extend_from_slice(segment);
         }
         bytes
+    }
+}
+
+/// A path of the file system, or the space and the path in it: for people, not to be opened.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let segments = self.segments.iter().map(|segment| String::from_utf8_lossy(segment));
+        if self.space != FILES {
+            f.write_str(&self.space)?;
+            return segments.into_iter().try_for_each(|segment| write!(f, "/{segment}"));
+        }
+        // The first segment is the root itself.
+        let path: PathBuf = segments.map(|segment| segment.into_owned()).collect();
+        write!(f, "{}", path.display())
     }
 }
 

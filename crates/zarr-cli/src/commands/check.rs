@@ -23,6 +23,7 @@ const LINKS: usize = 3;
 pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     let place = Place::open(&args.path)?;
     let mut out = Out::stdout();
+    let removed = if args.repair { repair(&place, args.json, &mut out)? } else { Vec::new() };
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
     let mut ids: Vec<&'static str> = Vec::new();
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
             "findings": findings,
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
             "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
-            "notes": summary.notes,
+            "notes": summary.notes, "removed": removed,
         }))?;
     }
     out.finish()?;
@@ -118,6 +119,17 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     }
     let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+/// Removes what killed writers left; its names.
+fn repair(place: &Place, as_json: bool, out: &mut Out) -> Result<Vec<String>, CliError> {
+    let mut removed = Vec::new();
+    place.store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned()))?;
+    removed.sort_unstable();
+    if !as_json {
+        removed.iter().try_for_each(|name| out.line(format_args!("removed: {name}")))?;
+    }
+    Ok(removed)
 }
 
 /// Where an id is explained.

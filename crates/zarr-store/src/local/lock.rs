@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::{LocalStore, direct, names, write};
+use super::{LocalStore, direct, leftovers, names};
 use crate::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
@@ -25,9 +25,12 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
     let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
-    match lock_file(store, key, &path) {
+    match lock_file(key, &path) {
         // Fields are dropped in order: the file's lock is given back first.
-        Ok(file) => {
+        Ok((file, abandoned)) => {
+            if abandoned {
+                leftovers::sweep(&folder);
+            }
             Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
         }
         Err(StoreError::Io { cause, .. }) if cause.kind() == io::ErrorKind::Unsupported => {
@@ -50,7 +53,7 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     store.check_links(Operation::Lock, key.as_str(), folder)?;
     match fs::canonicalize(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            write::make_folder(store, folder).map_err(fail)?;
+            fs::create_dir_all(folder).map_err(fail)?;
             fs::canonicalize(folder).map_err(fail)
         }
         result => result.map_err(fail),
@@ -59,13 +62,15 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
 
 /// Opens and locks the file at `path`, making sure that it is still the one there: the holder
 /// before may have removed it while this waited, and a third may have made it anew.
-fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> Result<File, StoreError> {
+///
+/// Also whether a holder that is dead has left it: a living one removes it before giving it back.
+fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     for _ in 0..ATTEMPTS {
-        let file = match open(path) {
-            Ok(file) => file,
+        let (file, found) = match open(path) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write::make_folder(store, path.parent().unwrap_or(path)).map_err(fail)?;
+                fs::create_dir_all(path.parent().unwrap_or(path)).map_err(fail)?;
                 continue;
             }
             Err(error) => return Err(fail(error)),
@@ -76,14 +81,15 @@ fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> Result<File, StoreEr
             Err(error) => return Err(fail(error)),
         }
         if is_at(&file, path).map_err(fail)? {
-            return Ok(file);
+            return Ok((file, found && cfg!(unix)));
         }
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// Opens the lock file, or makes it; whether it was there.
+fn open(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true);
     let refused = refuse_links(&mut options);
@@ -94,6 +100,10 @@ fn open(path: &Path) -> io::Result<File> {
     if !refused && is_link() {
         return Err(link());
     }
+    match options.clone().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        result => return result.map(|file| (file, false)),
+    }
     match options.clone().write(true).create(true).truncate(false).open(path) {
         // Left by another user's process, perhaps: to lock a file, reading it is enough.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -101,6 +111,19 @@ fn open(path: &Path) -> io::Result<File> {
         }
         Err(_) if refused && is_link() => Err(link()),
         result => result,
+    }
+    .map(|file| (file, true))
+}
+
+/// Opens a file as a lock's, if it is there.
+pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    refuse_links(&mut options);
+    // Some network file systems give an exclusive lock to writers alone.
+    match options.clone().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => options.open(path),
+        opened => opened,
     }
 }
 
@@ -119,7 +142,7 @@ fn refuse_links(_: &mut OpenOptions) -> bool {
 }
 
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let here = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -131,7 +154,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Lock files are never removed here, so that the one at the path is the one that was opened.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 

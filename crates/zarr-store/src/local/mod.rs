@@ -1,6 +1,7 @@
 //! A store in a folder of the local file system.
 
 mod direct;
+mod durable;
 mod leftovers;
 mod list;
 mod lock;
@@ -13,6 +14,7 @@ use std::fs;
 use std::io::{self, IoSlice};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
@@ -23,8 +25,8 @@ use super::{
 ///
 /// A write goes to a temporary file in the same folder, which is then renamed, so that a reader
 /// sees the old chunk or the new, and a killed process leaves one of them. What it may also leave
-/// is a temporary file, which no listing shows and [`leftovers`](LocalStore::leftovers) names.
-/// Folders are made on demand.
+/// is a temporary file, which no listing shows and [`leftovers`](LocalStore::leftovers) names;
+/// [`clean`](Store::clean) removes it. Folders are made on demand.
 ///
 /// Symbolic links are followed within the root. One that leads outside is refused, unless allowed
 /// with [`with_outside_links`](LocalStore::with_outside_links). The root itself may be reached by links.
@@ -48,6 +50,8 @@ pub struct LocalStore {
     /// Absolute and free of links.
     root: PathBuf,
     durability: Durability,
+    /// Shared by all handles that come of one: what the one knows the others do.
+    folders: Arc<durable::Folders>,
     outside_links: bool,
 }
 
@@ -59,7 +63,9 @@ pub enum Durability {
     /// last seconds may be lost or empty, as the file system sees fit.
     #[default]
     ProcessEnd,
-    /// A power failure too: file and folder are flushed to the device before the write returns.
+    /// A power failure too: the file is flushed to the device before the write returns, and so are
+    /// its name and those of all folders on the way to it, whoever made them, the folders above the
+    /// store among them. A finished removal survives as well.
     PowerFailure,
 }
 
@@ -75,7 +81,8 @@ impl LocalStore {
         if !fs::metadata(&root).map_err(fail)?.is_dir() {
             return Err(fail(io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Self { root, durability: Durability::default(), outside_links: false })
+        let folders = Arc::default();
+        Ok(Self { root, durability: Durability::default(), folders, outside_links: false })
     }
 
     /// The store in the folder `root`, which is made if there is none.
@@ -194,6 +201,10 @@ impl Store for LocalStore {
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         lock::lock(self, key)
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        leftovers::clean(self, prefix, removed)
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

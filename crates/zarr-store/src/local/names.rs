@@ -1,6 +1,7 @@
 //! The names of files that are no objects.
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,8 +24,8 @@ pub(super) fn is_lock(name: &str) -> bool {
     name.starts_with(LOCK)
 }
 
-/// A fresh name for the temporary file of an object: process, time and a counter make it unique
-/// enough that a collision is a retry.
+/// A fresh name for the temporary file of an object: boot, process, time and a counter make it
+/// unique enough that a collision is a retry.
 pub(super) fn temporary(name: &str) -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -32,7 +33,24 @@ pub(super) fn temporary(name: &str) -> String {
     // A clock before 1970 only makes names less varied.
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
     let repeated: String = name.chars().take(MAX_REPEATED).collect();
-    format!("{TEMPORARY}{process:x}.{nanos:x}.{count:x}.{repeated}")
+    let boot = boot().unwrap_or_default();
+    format!("{TEMPORARY}{boot:x}.{process:x}.{nanos:x}.{count:x}.{repeated}")
+}
+
+/// Whether a temporary file was made since this system started, by a process of it: then the
+/// system itself knows of every lock on it.
+pub(super) fn is_of_this_boot(name: &str) -> bool {
+    let made = name.strip_prefix(TEMPORARY).and_then(|rest| rest.split('.').next());
+    boot().is_some_and(|boot| made == Some(format!("{boot:x}").as_str()))
+}
+
+/// A number that this start of this system has alone, where the system has one to tell.
+fn boot() -> Option<u64> {
+    static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let id = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(fnv1a(&id)).filter(|boot| *boot != 0)
+    });
+    *BOOT
 }
 
 /// The one name of an object's lock file.
@@ -63,5 +81,7 @@ mod tests {
         assert!(is_temporary(&temporary(&long)));
         assert!(is_lock(&lock(&long)));
         assert_ne!(lock(&long), lock(&"𝄢".repeat(63)));
+        assert_eq!(is_of_this_boot(&temporary("0")), cfg!(target_os = "linux"));
+        assert!(!is_of_this_boot(".zarr-kit-tmp.1.2.3.0"));
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{LocalStore, names};
+use crate::location::FILES;
 use crate::{Key, Location, Operation, Prefix, StoreError};
 
 impl LocalStore {
@@ -113,7 +114,7 @@ pub(super) fn location(root: &Path, prefix: &Prefix) -> Option<Location> {
         Some(if missing == Path::new("") { parent } else { parent.join(missing) })
     })?;
     let segments = real.components().map(|part| part.as_os_str().as_encoded_bytes());
-    Some(Location::new("file", segments))
+    Some(Location::new(FILES, segments))
 }
 
 /// Whether the error says that there is no such file.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::list::{self, Found};
 use super::path::is_absent;
-use super::{Durability, LocalStore, names};
+use super::{Durability, LocalStore, leftovers, names};
 use crate::{Key, Operation, Prefix, StoreError};
 
 /// How often a write starts anew because its folder or its temporary file vanished under it.
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 64;
 /// 1. Write the bytes to a new temporary file in the object's folder, which is made if missing.
 /// 2. If asked for, flush the file to the device.
 /// 3. Rename it to the object's name: from here on readers see the new bytes.
-/// 4. If asked for, flush the folder.
+/// 4. If asked for, flush the folder, and those above it of which it is not known.
 ///
 /// Ended before 3, the object is as it was, and a temporary file may be left over.
 pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
@@ -26,11 +26,11 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     let mut attempt = 1;
     loop {
         match try_put(store, folder, &path, key.name(), pieces) {
-            // Another process may remove an empty folder, or a repair a temporary file that it
-            // takes for a leftover.
+            // Another process may remove an empty folder, or a temporary file that it takes for a
+            // leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
-                match make_folder(store, folder) {
+                match fs::create_dir_all(folder) {
                     // Removed while it was made: the next attempt finds it missing again.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     made => made.map_err(fail)?,
@@ -55,7 +55,7 @@ fn try_put(
     }
     temporary.rename(path)?;
     if store.durability == Durability::PowerFailure {
-        sync_folder(folder)?;
+        store.folders.flush(folder, &store.root)?;
     }
     Ok(())
 }
@@ -95,7 +95,8 @@ impl Temporary {
             let path = folder.join(names::temporary(name));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => {
-                    // Without locks on this file system, leftovers are told by age alone.
+                    // Without locks on this file system, nothing tells it from a leftover: then
+                    // nobody removes it unasked.
                     let _ = file.try_lock();
                     return Ok(Self { file, path: Some(path) });
                 }
@@ -123,36 +124,12 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes a folder and those above it, and flushes the new entries if asked for.
-pub(super) fn make_folder(store: &LocalStore, folder: &Path) -> io::Result<()> {
-    if store.durability == Durability::ProcessEnd {
-        return fs::create_dir_all(folder);
-    }
-    let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-    fs::create_dir_all(folder)?;
-    for made in missing {
-        if let Some(parent) = made.parent() {
-            sync_folder(parent)?;
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere a folder cannot be opened as a file, and renames are in the file system's journal.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
     let path = store.path_of(Operation::Delete, key)?;
     let removed = match fs::remove_file(&path) {
         Ok(()) => Ok(()),
+        // Another process may have removed it, and not have flushed that yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if is_absent(&error) => return Ok(()),
         Err(error) => {
             // A folder is no object, and so not there.
@@ -164,7 +141,9 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
     };
     removed
         .and_then(|()| match (store.durability, path.parent()) {
-            (Durability::PowerFailure, Some(folder)) => sync_folder(folder),
+            (Durability::PowerFailure, Some(folder)) => {
+                store.folders.flush_removal(folder, &store.root)
+            }
             _ => Ok(()),
         })
         .map_err(|error| StoreError::io(Operation::Delete, key, error))
@@ -172,8 +151,9 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
 
 /// Removes the objects, and each folder when all in it is gone.
 ///
-/// Links are removed, what they lead to is not, nor where the prefix itself is one. Files that are no objects stay, and their folders
-/// with them: what killed writers left is named by [`LocalStore::leftovers`].
+/// Links are removed, what they lead to is not, nor where the prefix itself is one. What killed
+/// writers left is removed as well. Other files that are no objects stay, and their folders with
+/// them.
 pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
     if let Some(link) = store.linked_folder(Operation::Delete, prefix)? {
         return remove_link(&link)
@@ -190,7 +170,8 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
                 }
                 // Not empty is no error: something else is in it.
                 Found::FolderEnd(path) => drop(fs::remove_dir(path)),
-                Found::Other(_) => {}
+                // One that cannot be removed is no error: its folder stays, and it is named.
+                Found::Other(path) => drop(leftovers::remove_unless_held(&path)),
             }
             Ok(ControlFlow::Continue(()))
         })?;

@@ -8,6 +8,8 @@ mod fork;
 mod http;
 mod key;
 #[cfg(unix)]
+mod leftovers;
+#[cfg(unix)]
 mod links;
 #[cfg(unix)]
 mod local;

@@ -1,0 +1,120 @@
+//! What killed writers leave, and who removes it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use zarr_array::store::{LocalStore, Prefix, Store};
+
+use super::conformance::key;
+use super::local::leftovers;
+
+pub(super) fn clean(store: &LocalStore) -> Vec<String> {
+    let mut removed = Vec::new();
+    store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned())).unwrap();
+    removed.sort();
+    removed
+}
+
+#[test]
+fn what_the_dead_left_goes_and_what_the_living_hold_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    store.put(&key("a/0"), b"x").unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["a/.zarr-kit-tmp.1.2.3.4.0", "a/.zarr-kit-tmp.1.2.3.0", "a/.zarr-kit-lock.1"] {
+        fs::write(at(name), b"half").unwrap();
+    }
+    // Not ours, or no file.
+    fs::write(at("a/back\\slash"), b"x").unwrap();
+    fs::write(at("a/.zarr-kit-else"), b"x").unwrap();
+    fs::create_dir(at("a/.zarr-kit-tmp.folder")).unwrap();
+    std::os::unix::fs::symlink("0", at("a/.zarr-kit-tmp.link")).unwrap();
+    // A living writer, and a living holder of a lock.
+    fs::write(at("a/.zarr-kit-tmp.alive"), b"half").unwrap();
+    let alive = fs::File::open(at("a/.zarr-kit-tmp.alive")).unwrap();
+    alive.lock().unwrap();
+    let guard = store.lock(&key("a/0")).unwrap();
+    let others = [".zarr-kit-else", ".zarr-kit-tmp.folder", ".zarr-kit-tmp.link", "back\\slash"];
+
+    let removed = clean(&store);
+    let expected = ["a/.zarr-kit-lock.1", "a/.zarr-kit-tmp.1.2.3.0", "a/.zarr-kit-tmp.1.2.3.4.0"];
+    assert_eq!(removed, expected);
+    let in_use: Vec<_> = leftovers(&store).into_iter().filter(|found| found.in_use).collect();
+    assert_eq!(in_use.len(), 2, "{in_use:?}");
+    drop((alive, guard));
+    assert_eq!(clean(&store), ["a/.zarr-kit-tmp.alive"]);
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let mut left = others.to_vec();
+    left.push("0");
+    left.sort_unstable();
+    assert_eq!(names(&at("a")), left);
+    assert_eq!(store.get(&key("a/0")).unwrap().unwrap(), b"x");
+}
+
+/// Whoever finds the lock of a dead holder looks for what else that left, and never takes what
+/// may be somebody's who cannot be seen from here.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_left_by_the_dead_is_what_makes_the_next_writer_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    store.put(&key("a/0"), b"x").unwrap();
+    let at = |name: &str| folder.path().join("a").join(name);
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
+    let hash = boot.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let ours = format!(".zarr-kit-tmp.{hash:x}.1.2.3.0");
+    let elsewhere = format!(".zarr-kit-tmp.{:x}.1.2.3.0", hash ^ 1);
+    let alive = format!(".zarr-kit-tmp.{hash:x}.1.2.4.0");
+    for name in [&ours, &elsewhere, &alive] {
+        fs::write(at(name), b"half").unwrap();
+    }
+    let held = fs::File::open(at(&alive)).unwrap();
+    held.lock().unwrap();
+    // No sign of a dead writer.
+    drop(store.lock(&key("a/0")).unwrap());
+    assert!(at(&ours).exists());
+    // One; and the lock of another object with it.
+    fs::write(at(".zarr-kit-lock.0"), b"").unwrap();
+    fs::write(at(".zarr-kit-lock.1"), b"").unwrap();
+    drop(store.lock(&key("a/0")).unwrap());
+    assert!(!at(&ours).exists() && !at(".zarr-kit-lock.0").exists());
+    assert!(!at(".zarr-kit-lock.1").exists());
+    assert!(at(&elsewhere).exists() && at(&alive).exists());
+    drop(held);
+}
+
+/// A temporary file that is taken for a leftover costs its writer another attempt, and no more.
+#[test]
+fn a_writer_whose_temporary_file_goes_writes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // As one that sees no locks of the other would.
+            while !stop.load(Ordering::Relaxed) {
+                for leftover in leftovers(&store) {
+                    let _gone = fs::remove_file(leftover.path);
+                }
+                thread::sleep(Duration::from_micros(300));
+            }
+        });
+        for state in 0..=250_u8 {
+            store.put(&key("0"), &vec![state; 100_000]).unwrap();
+            assert_eq!(store.get(&key("0")).unwrap().unwrap(), vec![state; 100_000]);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(leftovers(&store), []);
+}
