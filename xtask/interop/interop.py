@@ -2,7 +2,7 @@
 
 `interop.py FIXTURES OURS ZARRS WORK REPORT [--count N] [--seed S] [--only NAME]`: every array of
 the fixtures made again by our command and read by each peer; then `N` random arrays from us to the
-peers, and `N` from each peer to us. Ends with status 1 where we are wrong or it is undecided.
+peers, and `N` from each peer to us. Before that, copies that are killed. Ends with status 1 where we are wrong or it is undecided.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import fixture_cases
 import judge
+import killed
 import random_arrays
 import report
 from programs import PEERS, Programs, at_once
@@ -27,6 +28,7 @@ def main():
     parser.add_argument("--only", default="", help="arrays whose names hold this; writes no report")
     args = parser.parse_args()
     shutil.rmtree(args.work, ignore_errors=True)
+    progress("killed copies, to zarr-python", killed.copies(args.ours, args.work / "killed"))
     programs = Programs(args.ours, args.zarrs)
     matrix = [case for case in fixture_cases.cases(args.fixtures) if args.only in case.name]
     random = {peer: chosen(peer, args) for peer in PEERS}

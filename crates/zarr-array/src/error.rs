@@ -44,6 +44,14 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
+    /// An unfinished copy, which is no node until all of it is there.
+    #[error("{path}: an unfinished copy{}: resume it, or begin anew", of(from.as_deref()))]
+    Unfinished {
+        /// The place of the node that it makes.
+        path: String,
+        /// Where it is from, if the copy's marker says so.
+        from: Option<String>,
+    },
     /// A node of Zarr version 2.
     #[error("{path}: this is Zarr version 2 ({found}); only version 3 is read")]
     Version2 {
@@ -219,4 +227,8 @@ pub enum ArrayError {
         /// What it would become.
         read_back: String,
     },
+}
+
+fn of(from: Option<&str>) -> String {
+    from.map_or_else(String::new, |from| format!(" of {from}"))
 }

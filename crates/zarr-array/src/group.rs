@@ -117,12 +117,14 @@ impl Group {
     /// Creates a group at `prefix`, where there must be no node yet.
     ///
     /// # Errors
-    /// [`ArrayError::Exists`], or what the store says.
+    /// [`ArrayError::Exists`], [`ArrayError::Unfinished`] if there is an unfinished copy, or what the
+    /// store says.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &Prefix,
         metadata: GroupMetadata,
     ) -> Result<Self, ArrayError> {
+        node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.to_json().as_bytes())?;
         Ok(Self::with_metadata(store, prefix, metadata))
     }

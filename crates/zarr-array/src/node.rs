@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
+use crate::copy::Unfinished;
 use crate::error::ArrayError;
 use crate::store::{Prefix, PutOutcome, Store};
 
@@ -25,7 +26,8 @@ pub enum Node {
 /// Reads the metadata of the node at `prefix`.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] if there is none, [`ArrayError::Version2`] for one of the older
+/// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
+/// which has none yet, [`ArrayError::Version2`] for one of the older
 /// format, [`ArrayError::Metadata`] if the document is not valid.
 pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
@@ -35,6 +37,7 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
                 return Err(ArrayError::Version2 { path: display(prefix), found });
             }
         }
+        refuse_unfinished(store, prefix)?;
         return Err(ArrayError::NotFound { path: display(prefix) });
     };
     match NodeMetadata::from_json(&document) {
@@ -44,7 +47,8 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
     }
 }
 
-/// Writes the document of a new node, unless there is one.
+/// Writes the document of a new node, unless there is one. That no unfinished copy is there is for
+/// the caller to see to.
 pub(crate) fn create(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -63,6 +67,16 @@ pub(crate) fn create(
         return Err(exists());
     }
     Ok(store.put(&key, document)?)
+}
+
+/// Refuses a place where there is an unfinished copy, which has no document yet.
+pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    match Unfinished::at(&**store, prefix)? {
+        Some(Unfinished { from, .. }) => {
+            Err(ArrayError::Unfinished { path: display(prefix), from })
+        }
+        None => Ok(()),
+    }
 }
 
 /// A node's path for messages: the root has no name of its own.

@@ -134,6 +134,13 @@ fn at(place: &str, cause: &ArrayError) -> String {
             "{place}: this is Zarr version 2 ({found}); only version 3 is read, and zarr-python's \
              `zarr migrate` converts it"
         ),
+        ArrayError::Unfinished { from, .. } => {
+            let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
+            format!(
+                "{place}: an unfinished copy{of}; the same `copy` with --resume goes on with it, \
+                 --overwrite begins anew"
+            )
+        }
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
         ArrayError::DataType { data_type, .. } => {
             let names: Vec<String> = DataType::FIXED.iter().map(DataType::name).collect();
@@ -184,6 +191,9 @@ fn transfer(place: &str, cause: &TransferError) -> String {
         TransferError::Exists { .. } => format!(
             "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
              with an interrupted copy"
+        ),
+        TransferError::Unfinished { .. } => format!(
+            "{place}: an unfinished copy is here; --resume goes on with it, --overwrite begins anew"
         ),
         TransferError::Overlap { .. } => format!(
             "{place}: this is the source, or one of the two lies in the other; choose another place"

@@ -133,7 +133,8 @@ impl Array {
     /// [`ArrayError`] if there is a node already, if the chain does not fit, or if the fill value
     /// would not survive the chain (SD-49). [`ArrayError::NotEmpty`] if there is no node, but
     /// chunks of one that was there: the new array would show them, so that they must be
-    /// [deleted](crate::delete_node) first. Nothing has been written then.
+    /// [deleted](crate::delete_node) first. [`ArrayError::Unfinished`] if there is an unfinished
+    /// copy. Nothing has been written then.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &Prefix,
@@ -143,6 +144,7 @@ impl Array {
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
         if array.shared.store.head(&key)?.is_none() {
+            node::refuse_unfinished(&array.shared.store, prefix)?;
             array.check_empty()?;
         }
         node::create(&array.shared.store, prefix, array.shared.metadata.to_json().as_bytes())?;

@@ -12,7 +12,7 @@ use super::finding::{
 };
 use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
-use crate::copy::MARKER;
+use crate::copy::{Kind, MARKER, Unfinished};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Prefix, Store};
@@ -53,14 +53,17 @@ impl<'a> Walk<'a> {
     pub(super) fn run(mut self, root: &Prefix) -> Result<Summary, ArrayError> {
         // What says that there is no node at all is an error, not a finding.
         match node::open(self.store, root) {
-            Err(ArrayError::Metadata { .. }) | Ok(_) => {}
+            Err(ArrayError::Metadata { .. } | ArrayError::Unfinished { .. }) | Ok(_) => {}
             Err(error) => return Err(error),
         }
         // A stack of our own: hostile hierarchies may be deeper than a thread's.
         let mut waiting = vec![root.clone()];
         while let Some(prefix) = waiting.pop() {
             let key = prefix.key(METADATA_KEY)?;
-            let Some(document) = self.store.get(&key)? else { continue };
+            let Some(document) = self.store.get(&key)? else {
+                self.unfinished(&prefix, &mut waiting)?;
+                continue;
+            };
             match NodeMetadata::from_json(&document) {
                 Err(error) => {
                     self.found(document_error(&key, &error));
@@ -120,7 +123,11 @@ impl<'a> Walk<'a> {
                         self.found(UNEXAMINED.at(format!("{}/", child.as_str()), message));
                         continue;
                     };
-                    if self.store.head(&key)?.is_some() {
+                    let marked = || match child.key(MARKER) {
+                        Ok(key) => self.store.head(&key).map(|meta| meta.is_some()),
+                        Err(_) => Ok(false),
+                    };
+                    if self.store.head(&key)?.is_some() || marked()? {
                         nodes.push(child);
                     } else if strict {
                         self.stray_prefix(&child)?;
@@ -142,6 +149,18 @@ impl<'a> Walk<'a> {
         }
         waiting.extend(nodes.into_iter().rev());
         Ok(())
+    }
+
+    /// A place without a document: what is there is an unfinished copy, or has just gone.
+    fn unfinished(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
+        let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
+        let node = if copy.kind == Some(Kind::Group) { "group" } else { "array" };
+        self.found(unfinished(&prefix.key(MARKER)?, node));
+        // Whatever is finished in it is worth a look; the chunks of an array belong to the copy.
+        match copy.kind {
+            Some(Kind::Group) => self.children(prefix, false, waiting),
+            Some(Kind::Array) | None => Ok(()),
+        }
     }
 
     /// A folder in a group that is no node.

@@ -10,7 +10,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::begin::begin;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Marker};
+use super::marker::{Found, Kind, Marker};
 use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
@@ -31,8 +31,8 @@ use crate::store::{Prefix, Store};
 /// itself; [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
 /// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
 /// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if what is there is not this
-/// copy, interrupted; otherwise what reading and writing say. What was written until then stays, to
-/// be resumed.
+/// copy, interrupted; [`TransferError::Unfinished`] if it is one, and `resume` is not set;
+/// otherwise what reading and writing say. What was written until then stays, to be resumed.
 ///
 /// # Examples
 /// ```
@@ -67,10 +67,10 @@ pub fn copy_array(
     let here = Side::new(from.store(), from.prefix());
     let there = Side::new(&store, prefix);
     let metadata = prepared.to.metadata();
-    let marker = Marker::new(here, &from.metadata().to_json(), there, metadata.to_json())?;
+    let document = from.metadata().to_json();
+    let marker = Marker::new(here, &document, there, Kind::Array, metadata.to_json())?;
     let found = begin(&marker, here, Some(metadata), options, &mut || Ok(()))?;
-    let summary = prepared.run(from, found, options, progress)?;
-    marker.remove()?;
+    let summary = marker.finish(found, || prepared.run(from, found, options, progress))?;
     Ok((prepared.to, summary))
 }
 
@@ -107,7 +107,7 @@ impl Prepared {
         Ok(Self { to, budget, tasks })
     }
 
-    /// Writes the document, and all chunks that are not there. The marker is the caller's.
+    /// Writes all chunks that are not there. Marker and document are the caller's.
     pub(super) fn run(
         &self,
         from: &Array,
@@ -116,15 +116,10 @@ impl Prepared {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         let to = &self.to;
-        let document = to.prefix().key(METADATA_KEY)?;
-        let mut done = HashSet::new();
-        match found {
-            Found::Finished => return Ok(CopySummary { arrays: 1, ..CopySummary::default() }),
-            Found::Interrupted if to.store().head(&document)?.is_some() => done = stored(to)?,
-            Found::Interrupted | Found::Fresh => {
-                to.store().put(&document, to.metadata().to_json().as_bytes())?;
-            }
-        }
+        let done = match found {
+            Found::Interrupted => stored(to)?,
+            Found::Fresh | Found::Finished => HashSet::new(),
+        };
         Copy { from, to, done, budget: self.budget, verify: options.verify }
             .run(&self.tasks, progress)
     }

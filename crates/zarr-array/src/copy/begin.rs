@@ -21,11 +21,13 @@ use crate::store::{DirEntry, Key, remove};
 /// 1. The marker is put.
 /// 2. If the source now has that marker, too, it is the target by another name: the marker is
 ///    removed, and that was all.
-/// 3. Where something is to be removed, the marker says so, and the document goes first, then all
+/// 3. What killed writers left in files of their own is removed, also where a copy is resumed.
+/// 4. Where something is to be removed, the marker says so, and the document goes first, then all
 ///    documents below it from the top down, then all else. Then the marker says that it is done.
 ///
-/// Ended before 3 the old node is whole; ended after 1 the marker tells it; and of a node whose
-/// chunks have begun to go there is no document.
+/// Ended before 4 the old node is whole; ended after 1 the marker tells it; and of a node whose
+/// chunks have begun to go there is no document. Nor is there one of the new node until all of it
+/// is there: a document at the target is always that of a whole node, the old or the new.
 pub(super) fn begin(
     marker: &Marker<'_>,
     from: Side<'_>,
@@ -48,8 +50,17 @@ pub(super) fn begin(
             }
         },
         _ if replace => true,
+        (Some(_), None) if !options.resume => {
+            return Err(TransferError::Unfinished { path: to.path() });
+        }
         _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
-        (Some(Some(Step::Copying)), _) => return Ok(Found::Interrupted),
+        (Some(Some(Step::Copying)), _) => {
+            to.clean()?;
+            return Ok(match marker.is_finished()? {
+                true => Found::Finished,
+                false => Found::Interrupted,
+            });
+        }
         (Some(Some(Step::Clearing)), _) => true,
         (Some(None), _) => return Err(TransferError::OtherCopy { path: to.path() }),
         (None, Some(_)) => return Err(TransferError::NotInterrupted { path: to.path() }),
@@ -63,6 +74,7 @@ pub(super) fn begin(
             error => error,
         });
     }
+    to.clean()?;
     if occupied {
         let array = document.map(|document| NodeMetadata::from_json(&document));
         clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;

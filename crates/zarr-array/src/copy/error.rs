@@ -50,6 +50,12 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// There is an unfinished copy at the target.
+    #[error("target {path}: an unfinished copy is here: resume it, or overwrite it")]
+    Unfinished {
+        /// The target's path.
+        path: String,
+    },
     /// What is at the target is not this copy, interrupted.
     #[error("target {path}: not an interrupted copy of this source with these chunks and codecs")]
     OtherCopy {
@@ -127,7 +133,10 @@ impl From<KeyError> for TransferError {
 }
 
 pub(super) fn source(error: impl Into<ArrayError>) -> TransferError {
-    TransferError::Source(error.into())
+    match error.into() {
+        ArrayError::Unfinished { path, .. } => TransferError::UnfinishedSource { path },
+        error => TransferError::Source(error),
+    }
 }
 
 pub(super) fn target(error: impl Into<ArrayError>) -> TransferError {

@@ -5,12 +5,68 @@ use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
 
+use super::CopySummary;
 use super::error::{TransferError, source};
 use super::side::Side;
-use crate::store::Key;
+use crate::error::ArrayError;
+use crate::store::{Key, Prefix, Store};
 
-/// The object beside a target's `zarr.json` while a copy to it is not finished.
+/// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
 pub const MARKER: &str = "zarr-kit-copy.json";
+
+/// What kind of node is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Array,
+    Group,
+}
+
+/// What the marker of an unfinished copy says to whoever meets it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// What kind of node the copy makes, if the marker is understood.
+    pub(crate) kind: Option<Kind>,
+    /// Where the copy is from, if the source's store knows.
+    pub(crate) from: Option<String>,
+}
+
+impl Unfinished {
+    /// What the marker at `prefix` says, if there is one.
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+        // One whose key would be too long has no marker: none could have been put.
+        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
+        let marker = store.get(&key)?;
+        Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
+    }
+
+    /// Reads what [`Marker::text`] writes. Anybody may have put anything there.
+    fn read(text: &str) -> Self {
+        let member = |name: &str| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
+            line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')
+        };
+        let kind = match member("\"node\": ") {
+            Some("array") => Some(Kind::Array),
+            Some("group") => Some(Kind::Group),
+            _ => None,
+        };
+        let from = member("\"from\": ").filter(|from| plain(from) == *from);
+        Self { kind, from: from.map(str::to_owned) }
+    }
+}
+
+/// The text without what JSON escapes, so that it needs none: percent codes in its place.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '"' || c == '\\' || c.is_control() {
+            let _infallible = write!(plain, "%{:02X}", u32::from(c));
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
 
 /// How far an unfinished copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +84,7 @@ pub(super) enum Found {
     Fresh,
     /// This copy, interrupted.
     Interrupted,
-    /// This copy, finished: told by the marker of the tree that it belongs to.
+    /// This copy, finished but perhaps for the marker: its document is there.
     Finished,
 }
 
@@ -36,8 +92,11 @@ pub(super) enum Found {
 pub(super) struct Marker<'a> {
     pub(super) to: Side<'a>,
     key: Key,
+    kind: Kind,
     /// The document that the target is to have.
     document: String,
+    /// Where the source is, in words.
+    from: Option<String>,
     /// Where the source is, its document, and the target's document, each by its hash.
     identity: [u64; 3],
 }
@@ -49,10 +108,13 @@ impl<'a> Marker<'a> {
         from: Side<'_>,
         from_document: &str,
         to: Side<'a>,
+        kind: Kind,
         to_document: String,
     ) -> Result<Self, TransferError> {
         // Where a store does not know where it is, documents alone tell sources apart.
-        let place = from.store.location(from.prefix).map(|place| place.bytes());
+        let place = from.store.location(from.prefix);
+        let words = place.as_ref().map(|place| plain(&place.to_string()));
+        let place = place.map(|place| place.bytes());
         let meta = from.store.head(&from.document()?).map_err(source)?;
         // What tells versions of local files apart holds a number of their device, which may be
         // another one after a restart.
@@ -63,7 +125,22 @@ impl<'a> Marker<'a> {
             hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
             hash_of(&[to_document.as_bytes()]),
         ];
-        Ok(Self { to, key: to.prefix.key(MARKER)?, document: to_document, identity })
+        let key = to.prefix.key(MARKER)?;
+        Ok(Self { to, key, kind, document: to_document, from: words, identity })
+    }
+
+    /// Puts the target's document: last of all, so that there is no node until all of it is there.
+    pub(super) fn put_document(&self) -> Result<(), TransferError> {
+        Ok(self.to.store.put(&self.to.document()?, self.document.as_bytes())?)
+    }
+
+    /// Whether the target's document is there. Another one is that of another copy.
+    pub(super) fn is_finished(&self) -> Result<bool, TransferError> {
+        match self.to.store.get(&self.to.document()?)? {
+            None => Ok(false),
+            Some(document) if document == self.document.as_bytes() => Ok(true),
+            Some(_) => Err(TransferError::OtherCopy { path: self.to.path() }),
+        }
     }
 
     pub(super) fn put(&self, step: Step) -> Result<(), TransferError> {
@@ -86,37 +163,63 @@ impl<'a> Marker<'a> {
     /// Makes a node ready that belongs to a tree, which was found to be `tree`. What is there has
     /// been put by the copy of the tree, since nothing was there when that began.
     pub(super) fn begin_within(&self, tree: Found) -> Result<Found, TransferError> {
-        let other = || TransferError::OtherCopy { path: self.to.path() };
         if tree != Found::Fresh {
-            match self.find()? {
-                Some(Some(Step::Copying)) => return Ok(Found::Interrupted),
-                Some(_) => return Err(other()),
-                None => {}
+            let marker = self.find()?;
+            if marker.is_some_and(|step| step != Some(Step::Copying)) {
+                return Err(TransferError::OtherCopy { path: self.to.path() });
             }
-            match self.to.store.get(&self.to.document()?)? {
-                Some(document) if document == self.document.as_bytes() => {
-                    return Ok(Found::Finished);
-                }
-                Some(_) => return Err(other()),
-                None => {}
+            if self.is_finished()? {
+                return Ok(Found::Finished);
+            }
+            if marker.is_some() {
+                return Ok(Found::Interrupted);
             }
         }
         self.put(Step::Copying)?;
         Ok(Found::Fresh)
     }
 
-    /// The same in every process and version.
+    /// Does the work of a copy that was found to be `found`, unless it was done before: document
+    /// and marker are the last two steps.
+    pub(super) fn finish(
+        &self,
+        found: Found,
+        work: impl FnOnce() -> Result<CopySummary, TransferError>,
+    ) -> Result<CopySummary, TransferError> {
+        let summary = match found {
+            Found::Finished => match self.kind {
+                Kind::Array => CopySummary { arrays: 1, ..CopySummary::default() },
+                Kind::Group => CopySummary { groups: 1, ..CopySummary::default() },
+            },
+            Found::Fresh | Found::Interrupted => {
+                let summary = work()?;
+                self.put_document()?;
+                summary
+            }
+        };
+        self.remove()?;
+        Ok(summary)
+    }
+
+    /// The same in every process and version. A member a line, which [`Unfinished`] reads.
     fn text(&self, step: Step) -> String {
+        let kind = match self.kind {
+            Kind::Array => "array",
+            Kind::Group => "group",
+        };
         let step = match step {
             Step::Clearing => "clearing",
             Step::Copying => "copying",
         };
         let [place, source, target] = self.identity;
-        let mut text = String::new();
+        let mut text = format!("{{\"unfinished_copy\": {{\n  \"node\": \"{kind}\",\n");
+        if let Some(from) = &self.from {
+            let _infallible = writeln!(text, "  \"from\": \"{from}\",");
+        }
         let _infallible = writeln!(
             text,
-            "{{\"unfinished copy\": {{\"step\": \"{step}\", \"source place\": \"{place:016x}\", \
-             \"source\": \"{source:016x}\", \"target\": \"{target:016x}\"}}}}"
+            "  \"step\": \"{step}\",\n  \"source_place\": \"{place:016x}\",\n  \"source\": \
+             \"{source:016x}\",\n  \"target\": \"{target:016x}\"\n}}}}"
         );
         text
     }
@@ -130,4 +233,57 @@ fn hash_of(parts: &[&[u8]]) -> u64 {
         hasher.write(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::{LocalStore, MemoryStore};
+
+    /// The marker of a copy from a folder of this name.
+    fn marker_of(name: &str) -> (String, Unfinished) {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let source = LocalStore::create(folder.path().join(name)).expect("makes a store");
+        let from: Arc<dyn Store> = Arc::new(source);
+        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let root = Prefix::root();
+        let (from, to) = (Side::new(&from, &root), Side::new(&to, &root));
+        let marker = Marker::new(from, "{}", to, Kind::Group, "{}".to_owned()).expect("a marker");
+        marker.put(Step::Copying).expect("puts");
+        let read = Unfinished::at(&**to.store, &root).expect("reads").expect("is there");
+        (marker.text(Step::Copying), read)
+    }
+
+    #[test]
+    fn a_marker_is_json_and_tells_where_the_copy_is_from() {
+        let (text, read) = marker_of("a b é");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("valid");
+        let copy = &json["unfinished_copy"];
+        assert_eq!((&copy["node"], &copy["step"]), (&"group".into(), &"copying".into()));
+        assert_eq!(read.kind, Some(Kind::Group));
+        assert_eq!(copy["from"].as_str(), read.from.as_deref());
+        assert!(read.from.is_some_and(|from| from.starts_with('/') && from.ends_with("/a b é")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_json_would_escape_have_percent_codes() {
+        let (text, read) = marker_of("a\"\\\n\u{1b}[2J");
+        serde_json::from_str::<serde_json::Value>(&text).expect("valid");
+        assert!(read.from.is_some_and(|from| from.ends_with("/a%22%5C%0A%1B[2J")));
+    }
+
+    #[test]
+    fn what_others_put_in_its_place_says_no_more_than_that_it_is_there() {
+        let nothing = Unfinished::default();
+        for text in ["", "{}", "\"from\": ", "\"from\": \"", "\"node\": \"dragon\",", "\0\u{fffd}"]
+        {
+            assert_eq!(Unfinished::read(text), nothing, "{text:?}");
+        }
+        for from in ["\u{1b}[2J", "a\\nb", "a\"b"] {
+            assert_eq!(Unfinished::read(&format!("  \"from\": \"{from}\",")), nothing, "{from:?}");
+        }
+    }
 }

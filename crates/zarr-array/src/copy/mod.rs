@@ -6,9 +6,10 @@
 //! [`copy_tree`] does so for a whole hierarchy.
 //!
 //! # Interrupted copies
-//! A copy first puts the object [`MARKER`] beside the target's `zarr.json`, and removes it last; in
-//! a hierarchy there is one at its root, and one at each array while that is written. A target with
-//! a marker is unfinished. [`CopyOptions::resume`] goes on with it if the marker says that it is the
+//! A copy first puts the object [`MARKER`] where the target's `zarr.json` will be, then all else,
+//! then `zarr.json`, and removes the marker last; in a hierarchy, for each node in it. Until all of
+//! a node is there it is thus no node, to any reader: opening it says
+//! [`Unfinished`](crate::ArrayError::Unfinished). [`CopyOptions::resume`] goes on with it if the marker says that it is the
 //! same copy: by where the source is, and by the documents of source and target. Nothing else is at
 //! the target then but what the copy has put there, since it begins with nothing; so tasks whose
 //! chunks are all there are skipped, the others are done again, and the result is the same, byte for
@@ -17,7 +18,9 @@
 //! # What is replaced
 //! [`CopyOptions::overwrite`] removes the node at the target, or the chunks that are left of one,
 //! and nothing else. From its first step on until the copy is finished there is a marker; documents
-//! go before chunks.
+//! go before chunks, so that here, too, a document is always that of a whole node. Readers that
+//! opened the old one before read fill values where its chunks have gone, and then those of the
+//! new one; so does whoever trusts the consolidated metadata of a group above.
 
 mod array;
 mod begin;
@@ -30,6 +33,7 @@ mod tree;
 pub use array::copy_array;
 pub use error::TransferError;
 pub use marker::MARKER;
+pub(crate) use marker::{Kind, Unfinished};
 pub use side::Side;
 pub use tree::copy_tree;
 

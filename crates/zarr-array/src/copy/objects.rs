@@ -16,22 +16,18 @@ use crate::store::Key;
 /// Keys that are listed before their objects are copied: memory does not grow with the array.
 const BATCH: usize = 256;
 
-/// Copies every object of an array, its document last.
+/// Copies every object of an array but its document.
 ///
 /// Objects of an interrupted copy are there if they are as long as the source's: a put is whole or
 /// not at all, and nothing is there that the copy did not put.
 pub(super) fn copy_objects(
     from: Side<'_>,
     to: Side<'_>,
-    document: &str,
     found: Found,
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-    if found == Found::Finished {
-        return Ok(summary);
-    }
     progress(Progress::default());
     let batch = Batch { from, to, interrupted: found == Found::Interrupted, options };
     let mut result = Ok(());
@@ -60,7 +56,6 @@ pub(super) fn copy_objects(
         .map_err(source)?;
     result?;
     copy(&mut keys)?;
-    to.store.put(&to.document()?, document.as_bytes())?;
     Ok(summary)
 }
 

@@ -1,11 +1,12 @@
 //! The two ends of a copy, and whether they are two.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::error::{TransferError, source};
 use super::marker::MARKER;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, KeyError, Prefix, Store};
+use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError};
 
 /// One side of a copy: a node with all below it, or where it is to be.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,33 @@ impl<'a> Side<'a> {
             }
         };
         if overlap { Err(TransferError::Overlap { path: to.path() }) } else { Ok(()) }
+    }
+
+    /// Removes what killed writers left beside the objects.
+    pub(super) fn clean(self) -> Result<(), StoreError> {
+        self.store.clean(self.prefix, &mut |_| {})
+    }
+
+    /// Refuses a group with an unfinished copy in it, which is no node yet and would be left out.
+    pub(super) fn refuse_unfinished_children(self, nodes: &[String]) -> Result<(), TransferError> {
+        let mut others = Vec::new();
+        let listed = self.store.list_dir(self.prefix, &mut |entry| {
+            if let DirEntry::Prefix(prefix) = entry {
+                let path = prefix.as_str();
+                let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+                if nodes.binary_search_by(|node| node.as_str().cmp(name)).is_err() {
+                    others.push(prefix);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        match listed {
+            Ok(()) => {}
+            // The nodes are those of consolidated metadata.
+            Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) => return Ok(()),
+            Err(error) => return Err(source(error)),
+        }
+        others.iter().try_for_each(|prefix| self.at(prefix).refuse_unfinished())
     }
 
     /// Refuses a source that is an unfinished copy itself: what it lacks would read as fill values.

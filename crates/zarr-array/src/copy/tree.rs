@@ -8,7 +8,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use super::array::Prepared;
 use super::begin::begin;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Marker};
+use super::marker::{Found, Kind, Marker};
 use super::objects::copy_objects;
 use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
@@ -27,7 +27,7 @@ type Change<'a> =
 ///
 /// Arrays whose metadata stays the same are copied object by object, also where their elements
 /// cannot be read here. Consolidated metadata of groups is left out: it would have to be made
-/// anew. Groups come before what is in them.
+/// anew. The document of each node is put when all below it is there.
 ///
 /// Goes through the whole source before anything is written or removed, to refuse what can be
 /// refused, so that `change` is called for each array twice.
@@ -71,9 +71,8 @@ pub fn copy_tree(
             let marker = job.marker()?;
             let target = Some(&job.changed);
             let found = begin(&marker, from, target, options, &mut || Ok(()))?;
-            let summary = job.run(found, options, &mut |done| progress(from.prefix, done))?;
-            marker.remove()?;
-            Ok(summary)
+            let progress = &mut |done| progress(from.prefix, done);
+            marker.finish(found, || job.run(found, options, progress))
         }
         Node::Group(group) => {
             // A part of a tree that is not finished may lack anything.
@@ -82,69 +81,111 @@ pub fn copy_tree(
                 from.at(&prefix).refuse_unfinished()?;
                 above = prefix.parent();
             }
-            let marker = Marker::new(from, &group.to_json(), to, document_of(&group, to)?)?;
+            let marker = group_marker(from, to, &group)?;
             let look = &mut || {
-                walk(from, to, &mut |here, there, node| match node {
-                    Node::Array(metadata) => {
-                        Job::new(here, there, metadata, change, options).map(drop)
+                walk(from, to, &mut |here, there, visit| match visit {
+                    Visit::Array(metadata) => {
+                        Job::new(here, there, *metadata, change, options).map(drop)
                     }
-                    Node::Group(_) => Ok(()),
+                    Visit::Group(_) | Visit::GroupEnd(_) => Ok(()),
                 })
             };
-            let found = begin(&marker, from, None, options, look)?;
+            let tree = begin(&marker, from, None, options, look)?;
             let mut summary = CopySummary::default();
-            walk(from, to, &mut |here, there, node| {
-                match node {
-                    Node::Group(group) => {
-                        copy_group(&group, there, found)?;
-                        summary.groups = summary.groups.saturating_add(1);
+            walk(from, to, &mut |here, there, visit| {
+                match visit {
+                    // That of the root is there.
+                    Visit::Group(_) if here.prefix == from.prefix => {}
+                    Visit::Group(group) => {
+                        group_marker(here, there, group)?.begin_within(tree)?;
                     }
-                    Node::Array(metadata) => {
-                        let job = Job::new(here, there, metadata, change, options)?;
+                    Visit::GroupEnd(group) => {
+                        let marker = group_marker(here, there, group)?;
+                        let found = match tree != Found::Fresh && marker.is_finished()? {
+                            true => Found::Finished,
+                            false => Found::Fresh,
+                        };
+                        let one = CopySummary { groups: 1, ..CopySummary::default() };
+                        summary.add(marker.finish(found, || Ok(one))?);
+                    }
+                    Visit::Array(metadata) => {
+                        let job = Job::new(here, there, *metadata, change, options)?;
                         let marker = job.marker()?;
-                        let found = marker.begin_within(found)?;
+                        let found = marker.begin_within(tree)?;
                         let progress = &mut |done| progress(here.prefix, done);
-                        summary.add(job.run(found, options, progress)?);
-                        if found != Found::Finished {
-                            marker.remove()?;
-                        }
+                        summary.add(marker.finish(found, || job.run(found, options, progress))?);
                     }
                 }
                 Ok(())
             })?;
-            marker.remove()?;
             Ok(summary)
         }
     }
 }
 
-/// Calls `visit` with each node of the source and where it goes to, groups before what is in them.
+/// What a walk comes to.
+enum Visit<'a> {
+    Array(Box<ArrayMetadata>),
+    /// A group, before what is in it.
+    Group(&'a GroupMetadata),
+    /// A group, after what is in it.
+    GroupEnd(&'a GroupMetadata),
+}
+
+/// What a walk has before it.
+enum Ahead {
+    Node(Prefix, Prefix),
+    GroupEnd(Prefix, Prefix, GroupMetadata),
+}
+
+/// Calls `visit` with each node of the source and where it goes to.
 fn walk(
     from: Side<'_>,
     to: Side<'_>,
-    visit: &mut dyn FnMut(Side<'_>, Side<'_>, Node) -> Result<(), TransferError>,
+    visit: &mut dyn FnMut(Side<'_>, Side<'_>, Visit<'_>) -> Result<(), TransferError>,
 ) -> Result<(), TransferError> {
-    let mut waiting = vec![(from.prefix.clone(), to.prefix.clone())];
-    while let Some((prefix, new)) = waiting.pop() {
+    let mut ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
+    while let Some(next) = ahead.pop() {
+        let (prefix, new) = match next {
+            Ahead::Node(prefix, new) => (prefix, new),
+            Ahead::GroupEnd(prefix, new, group) => {
+                visit(from.at(&prefix), to.at(&new), Visit::GroupEnd(&group))?;
+                continue;
+            }
+        };
         let here = from.at(&prefix);
         if prefix != *from.prefix {
             // By a link, a node may lie elsewhere than its parent.
             here.apart(to)?;
             here.refuse_unfinished()?;
         }
-        let node = node::open(from.store, &prefix).map_err(source)?;
-        let children = match &node {
-            Node::Group(_) => Group::open(from.store.clone(), &prefix)
-                .and_then(|group| group.children())
-                .map_err(source)?,
-            Node::Array(_) => Vec::new(),
+        let group = match node::open(from.store, &prefix).map_err(source)? {
+            Node::Array(metadata) => {
+                visit(here, to.at(&new), Visit::Array(Box::new(metadata)))?;
+                continue;
+            }
+            Node::Group(group) => group,
         };
-        visit(here, to.at(&new), node)?;
+        visit(here, to.at(&new), Visit::Group(&group))?;
+        let children = Group::open(from.store.clone(), &prefix)
+            .and_then(|group| group.children())
+            .map_err(source)?;
+        here.refuse_unfinished_children(&children)?;
+        ahead.push(Ahead::GroupEnd(prefix.clone(), new.clone(), group));
         for name in children.iter().rev() {
-            waiting.push((prefix.join(name).map_err(source)?, new.join(name)?));
+            ahead.push(Ahead::Node(prefix.join(name).map_err(source)?, new.join(name)?));
         }
     }
     Ok(())
+}
+
+/// The marker of a group's copy.
+fn group_marker<'a>(
+    from: Side<'_>,
+    to: Side<'a>,
+    group: &GroupMetadata,
+) -> Result<Marker<'a>, TransferError> {
+    Marker::new(from, &group.to_json(), to, Kind::Group, document_of(group, to)?)
 }
 
 /// The copy of one array, looked at as far as can be before anything is written.
@@ -185,7 +226,7 @@ impl<'a> Job<'a> {
     }
 
     fn marker(&self) -> Result<Marker<'a>, TransferError> {
-        Marker::new(self.from, &self.document, self.to, self.changed.to_json())
+        Marker::new(self.from, &self.document, self.to, Kind::Array, self.changed.to_json())
     }
 
     fn run(
@@ -195,24 +236,10 @@ impl<'a> Job<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         match self.elements {
-            None => copy_objects(self.from, self.to, &self.document, found, options, progress),
+            None => copy_objects(self.from, self.to, found, options, progress),
             Some((array, prepared)) => prepared.run(&array, found, options, progress),
         }
     }
-}
-
-/// Puts a group's document, unless this copy has.
-fn copy_group(group: &GroupMetadata, to: Side<'_>, tree: Found) -> Result<(), TransferError> {
-    let (key, document) = (to.document()?, document_of(group, to)?);
-    if tree != Found::Fresh
-        && let Some(existing) = to.store.get(&key)?
-    {
-        return match existing == document.as_bytes() {
-            true => Ok(()),
-            false => Err(TransferError::OtherCopy { path: to.path() }),
-        };
-    }
-    Ok(to.store.put(&key, document.as_bytes())?)
 }
 
 /// The document of a group's copy.

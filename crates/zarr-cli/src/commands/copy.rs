@@ -1,12 +1,8 @@
 //! `zarr-kit copy`.
 
-use std::fs;
-use std::ops::ControlFlow;
-
 use serde_json::json;
 use zarr_kit::array::Node;
 use zarr_kit::array::copy::{CopyOptions, Side, TransferError, copy_tree};
-use zarr_kit::array::store::{LeftoverKind, LocalStore};
 use zarr_kit::metadata::{Codec, MetadataError};
 use zarr_kit::{ArrayMetadata, Prefix};
 
@@ -57,9 +53,6 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         target.abandon();
     }
     let summary = result.map_err(|error| failed(error, &source, &target))?;
-    if args.resume {
-        remove_temporaries(&target)?;
-    }
     let mut text = format!(
         "copied {} to {}: {}",
         source.shown,
@@ -104,23 +97,6 @@ fn failed(error: TransferError, source: &Place, target: &Place) -> CliError {
         },
         error => CliError::Copy { place: place.clone(), cause: Box::new(error) },
     }
-}
-
-/// Removes the files that the killed copy was writing, so that the target is as if nothing had
-/// happened. Nobody else writes to a target that is being copied into.
-fn remove_temporaries(target: &Place) -> Result<(), CliError> {
-    let Some(folder) = &target.folder else { return Ok(()) };
-    let mut left = Vec::new();
-    LocalStore::open(folder)?.leftovers(&Prefix::root(), &mut |leftover| {
-        if leftover.kind == LeftoverKind::Temporary && !leftover.in_use {
-            left.push(leftover.path);
-        }
-        ControlFlow::Continue(())
-    })?;
-    for path in left {
-        fs::remove_file(&path).map_err(|cause| CliError::File { path, cause })?;
-    }
-    Ok(())
 }
 
 /// The metadata of the target of one array.

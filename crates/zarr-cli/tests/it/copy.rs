@@ -106,6 +106,49 @@ fn messages() {
     }
 }
 
+/// What is no node yet says so, whoever asks, and nothing of it is shown as data.
+#[test]
+fn an_unfinished_copy_says_what_it_is() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "1000", "--dtype", "int32", "--chunks", "100"];
+    succeed(folder, &create);
+    let marker = r#"{"unfinished_copy": {
+  "node": "array",
+  "from": "/data/a",
+  "step": "copying"
+}}"#;
+    file(folder, "begun/zarr-kit-copy.json", marker);
+    file(folder, "begun/c/0", "1");
+    file(folder, "begun/.zarr-kit-tmp.1.2.3.4.zarr.json", "{");
+    file(folder, "begun/c/.zarr-kit-lock.0", "");
+    file(folder, "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    file(folder, "group/begun/zarr-kit-copy.json", "{}");
+    file(folder, "group/begun/c/0", "1");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["info", "begun"],
+            &["read", "begun"],
+            &["locate", "begun", "0"],
+            &["info", "group/begun"],
+            &["read", "group/begun"],
+            &["create", "begun", "--shape", "10", "--dtype", "int8"],
+            &["write", "begun", "--from", "a"],
+            &["copy", "begun", "c"],
+            &["copy", "group", "c"],
+            &["copy", "a", "begun"],
+            &["copy", "a", "begun", "--resume"],
+            &["check", "begun"],
+            &["check", "group"],
+            &["check", "begun", "--repair"],
+            &["check", "begun", "--repair", "--json"],
+            &["copy", "a", "begun", "--overwrite"],
+            &["check", "begun"],
+        ],
+    ));
+}
+
 #[test]
 fn a_copy_onto_its_source_is_refused_whatever_it_is_called() {
     let folder = tempfile::tempdir().expect("makes a folder");
@@ -173,14 +216,19 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
         if marker.exists() && cut.parent().is_some_and(Path::exists) {
             fs::write(cut, "cut").expect("writes");
         }
-        let finished = folder.join(&target).join("zarr.json").exists()
-            && !folder.join(&target).join("zarr-kit-copy.json").exists();
+        let document = folder.join(&target).join("zarr.json").exists();
+        if marker.exists() && !document {
+            let output = run(folder, &["read", &target]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{wait}: {said}");
+            assert!(said.contains("an unfinished copy of ") && output.stdout.is_empty(), "{said}");
+        }
+        let finished = document && !marker.exists();
         let resume = [&copy(&target)[..], &["--resume"]].concat();
         let output = run(folder, &resume);
         assert_eq!(output.status.success(), !finished, "{wait}: {output:?}");
-        let mut found = files(&folder.join(&target));
-        // The lock of a chunk that had been written is removed when that is next changed.
-        found.retain(|name, _| !name.contains(".zarr-kit-lock."));
-        assert!(found == expected, "{wait}");
+        // To the last file: nothing is left of the killed copy.
+        let found = files(&folder.join(&target));
+        assert!(found == expected, "{wait}: {:?}", found.keys());
     }
 }

@@ -194,7 +194,9 @@ fn buckets_are_told_by_name_and_endpoint() {
     let [one, two] = ["https://minio.example:443/", "https://user:word@minio.example"]
         .map(|endpoint| open("s3://bucket/x", Some(endpoint)));
     assert_eq!(one, two);
-    assert!(!format!("{two:?}").contains("word"));
+    // Neither in errors nor in the marker of a copy.
+    assert!(!format!("{two:?} {two}").contains("word"));
+    assert!(two.to_string().ends_with("/x/a"), "{two}");
 }
 
 /// A store that does not know where it is.
@@ -225,6 +227,23 @@ fn stores_that_do_not_know_where_they_are_are_told_by_what_they_hold() {
     }
     let other: Shared = Arc::new(Nameless(MemoryStore::new()));
     copy((&one, "g"), (&other, "g"), None, &overwrite).expect("copies");
+}
+
+#[test]
+fn a_copy_that_has_no_document_yet_is_no_source_nor_left_out() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    group(&from, "g");
+    array(&from, "g/a");
+    from.put(&prefix("g/new").key(MARKER).expect("a key"), b"of whatever copy").expect("puts");
+    for source in ["", "g", "g/new"] {
+        let to: Shared = Arc::new(MemoryStore::new());
+        match copy((&from, source), (&to, ""), None, &CopyOptions::new()) {
+            Err(TransferError::UnfinishedSource { path }) => assert_eq!(path, "g/new"),
+            other => panic!("{source:?}: {other:?}"),
+        }
+        assert!(objects(&to).is_empty());
+    }
 }
 
 #[test]
