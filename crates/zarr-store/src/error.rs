@@ -91,7 +91,7 @@ pub enum StoreError {
         size: u64,
     },
     /// A symbolic link leads out of a local store.
-    #[error("cannot use {key:?}: the symbolic link {link} leads outside the store")]
+    #[error("cannot use {key:?}: the symbolic link {link:?} leads outside the store")]
     OutsideRoot {
         /// The key.
         key: String,
@@ -148,7 +148,7 @@ pub enum StoreError {
     /// A URL or an option for opening a store is not understood.
     #[error("cannot open {url:?}: {reason}")]
     Url {
-        /// The URL, without what follows `?` or `#`.
+        /// The URL as [`shown_url`](super::shown_url) has it.
         url: String,
         /// What is wrong with it, and what is allowed.
         reason: String,

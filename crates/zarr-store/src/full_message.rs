@@ -39,11 +39,16 @@ fn says(text: &str, below: &str) -> bool {
     })
 }
 
-/// Servers answer in several lines, which libraries repeat.
+/// Servers answer in several lines, which libraries repeat, and in what else a terminal obeys.
 fn one_line(error: &dyn Error) -> String {
     let text = error.to_string();
-    let lines = text.split(char::is_control).map(str::trim).filter(|line| !line.is_empty());
+    let breaks = |c: char| c.is_control() || is_separator_or_bidirectional(c);
+    let lines = text.split(breaks).map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
+}
+
+fn is_separator_or_bidirectional(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -91,6 +96,7 @@ mod tests {
         );
         assert_eq!(said(&["a (timeout)", "timeout"]), "a (timeout)");
         assert_eq!(said(&["a\rb\u{1b}[1m", "c"]), "a b [1m: c");
+        assert_eq!(said(&["a\u{202e}b\u{9b}31m\u{2028}", "c"]), "a b 31m: c");
         assert_eq!(said(&["<Error>\r\n  <Code>\n\n", "Busy"]), "<Error> <Code>: Busy");
     }
 

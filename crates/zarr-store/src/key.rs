@@ -244,9 +244,7 @@ fn check(text: &str) -> Result<(), KeyError> {
 #[non_exhaustive]
 pub enum KeyError {
     /// The text is empty, begins or ends with `/`, or has `//`.
-    #[error(
-        "store key {key:?} has an empty segment; allowed are non-empty segments with `/` between them"
-    )]
+    #[error("store key {key:?} {}", empty_segment(key))]
     EmptySegment {
         /// The text.
         key: String,
@@ -275,4 +273,14 @@ pub enum KeyError {
         /// Length of the text in bytes.
         len: usize,
     },
+}
+
+/// Which segment of a key is empty, and what to do about it.
+fn empty_segment(key: &str) -> &'static str {
+    match key {
+        "" => "is empty; at least one segment is needed",
+        _ if key.starts_with('/') => "begins with a slash: leave out the leading slash",
+        _ if key.ends_with('/') => "ends with a slash: leave out the final slash",
+        _ => "has two slashes in a row: segments must not be empty",
+    }
 }

@@ -42,6 +42,7 @@ mod open;
 mod per_process;
 #[cfg(feature = "async")]
 mod runtime;
+mod shown;
 mod update;
 mod waiting;
 
@@ -61,6 +62,7 @@ pub use self::object::ObjectStore;
 pub use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::per_process::PerProcess;
+pub use self::shown::{shown_url, without_secrets};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;
 

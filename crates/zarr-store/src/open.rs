@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::waiting::{OnWait, Waiting};
-use super::{Durability, LocalStore, MemoryStore, Store, StoreError};
+use super::{Durability, LocalStore, MemoryStore, Store, StoreError, shown_url};
 
 /// How a store is opened by URL.
 ///
@@ -191,7 +191,7 @@ impl fmt::Debug for StoreOptions {
 /// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
-    let refuse = |reason: String| StoreError::Url { url: shown(url), reason };
+    let refuse = |reason: String| StoreError::Url { url: shown_url(url), reason };
     Ok(match place(url).map_err(refuse)? {
         Place::Folder(path) => Arc::new(local(&path, options)?),
         Place::Memory => Arc::new(MemoryStore::new()),
@@ -234,11 +234,6 @@ fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> 
     Ok(store.with_durability(options.durability).with_outside_links(options.outside_links))
 }
 
-/// The URL as errors show it: what follows `?` may be a secret.
-fn shown(url: &str) -> String {
-    url.split(['?', '#']).next().unwrap_or_default().to_owned()
-}
-
 /// What this build can open.
 pub(super) fn schemes() -> String {
     let all = [
@@ -260,15 +255,19 @@ enum Place {
     Remote,
 }
 
-/// Tells URLs from paths: a scheme has two letters or more, or else `C:\data` would be one.
+/// Tells URLs from paths, and splits them behind the scheme: it has two letters or more, or else
+/// `C:\data` would be one.
+pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
+    url.split_once(':').filter(|(scheme, _)| {
+        scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
 fn place(url: &str) -> Result<Place, String> {
-    let is_scheme = |text: &str| {
-        text.len() > 1
-            && text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-    };
-    match url.split_once(':') {
-        Some((scheme, rest)) if is_scheme(scheme) => match scheme.to_ascii_lowercase().as_str() {
+    match scheme_of(url) {
+        Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
             "file" => file_path(rest).map(Place::Folder),
             "memory" if rest.trim_matches('/').is_empty() => Ok(Place::Memory),
             "memory" => Err("a store in memory has no path: memory: alone is allowed".to_owned()),

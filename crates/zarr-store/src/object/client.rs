@@ -11,7 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::retry::Limits;
 use crate::waiting::OnWait;
-use crate::{Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve};
+use crate::{
+    FullMessage, Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve,
+    without_secrets,
+};
 
 /// What a URL, or whoever has a backend, leads to.
 pub(super) struct Origin {
@@ -48,9 +51,11 @@ fn space_of(backend: &Arc<dyn Backend>) -> String {
     }
 }
 
-/// An error of the backend with its context.
+/// An error of the backend with its context. Its own text may show URLs with signatures, and
+/// `Debug` whole requests: what is kept of it is what it says, in full and without secrets.
 pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
-    StoreError::Remote { operation, key: name.to_string(), cause: Box::new(cause) }
+    let said = without_secrets(&FullMessage(&cause).to_string());
+    StoreError::Remote { operation, key: name.to_string(), cause: said.into() }
 }
 
 /// `None` where the error says that there is no such object.

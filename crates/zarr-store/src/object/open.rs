@@ -11,20 +11,29 @@ use url::Url;
 use super::client::{Origin, remote};
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use super::retry::Watch;
-use crate::{Operation, StoreError, StoreOptions};
+use crate::{Operation, StoreError, StoreOptions, shown_url, without_secrets};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
-    let refuse = |reason: String| StoreError::Url { url: shown(text), reason };
+    let refuse = |reason: String| StoreError::Url { url: shown_url(text), reason };
     let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));
     }
+    // The clients would not send them, but their errors would show them.
+    let container = ["abfs", "abfss"].contains(&url.scheme());
+    if url.password().is_some() || (!url.username().is_empty() && !container) {
+        let reason = "a store's URL has no user and password; the environment or options have them";
+        return Err(refuse(reason.to_owned()));
+    }
     let (scheme, base) = ObjectStoreScheme::parse(&url).map_err(|error| {
         // The schemes that are recognised, when all clients are built.
         let known = ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
-        refuse(if known.contains(&url.scheme()) { error.to_string() } else { no_client(&url) })
+        refuse(match known.contains(&url.scheme()) {
+            true => without_secrets(&error.to_string()),
+            false => no_client(&url),
+        })
     })?;
-    let fail = |error: Error| remote(Operation::Open, shown(text), error);
+    let fail = |error: Error| remote(Operation::Open, shown_url(text), error);
     match scheme {
         #[cfg(feature = "aws")]
         ObjectStoreScheme::AmazonS3 => aws(&url, base, options, refuse, fail),
@@ -45,11 +54,6 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
 fn no_client(url: &Url) -> String {
     let built = crate::open::schemes();
     format!("this build has no client for {}: but for {built}", url.scheme())
-}
-
-/// The URL as errors show it: what follows `?` may be a secret.
-fn shown(text: &str) -> String {
-    text.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
 /// Sets each option in `builder`, whose keys are parsed as its `with_config` wants them.

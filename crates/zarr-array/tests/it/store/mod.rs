@@ -21,5 +21,7 @@ mod object;
 pub(crate) mod processes;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod secrets;
 #[cfg(feature = "aws")]
 mod server;

@@ -1,0 +1,168 @@
+//! URLs without the secrets that they may hold.
+
+/// The URL of a store as errors, logs and listings may show it: without user and password, and
+/// without what follows `?` or `#`, where signed URLs have their signature. A path stays as it is.
+///
+/// Made for text that somebody typed, whether it is a URL or nearly one: what stands where a
+/// password would is left out in doubt. The container of `abfss://container@account.host` is no
+/// user, and stays unless a password comes with it.
+///
+/// # Examples
+/// ```
+/// use zarr_store::shown_url;
+///
+/// assert_eq!(shown_url("https://me:secret@host:8080/a.zarr?sig=secret"), "https://host:8080/a.zarr");
+/// assert_eq!(shown_url("s3://bucket/a@2024.zarr"), "s3://bucket/a@2024.zarr");
+/// assert_eq!(shown_url("data/a#1?.zarr"), "data/a#1?.zarr");
+/// ```
+#[must_use]
+pub fn shown_url(url: &str) -> String {
+    // Parsers of URLs pass over these.
+    let url = url.trim_matches(|c: char| c.is_control() || c == ' ');
+    let Some((scheme, rest)) = crate::open::scheme_of(url) else { return url.to_owned() };
+    let slashes = match scheme.to_ascii_lowercase().as_str() {
+        // Three slashes begin a path, not a host.
+        "file" | "memory" => rest.len().min(2).min(count_slashes(rest)),
+        // Others are taken as `//` however many there are, or none.
+        _ => count_slashes(rest),
+    };
+    let (slashes, rest) = rest.split_at(slashes);
+    let authority_end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..authority_end).unwrap_or_default();
+    let container = ["abfs", "abfss"].contains(&scheme.to_ascii_lowercase().as_str());
+    let kept = match authority.rsplit_once('@') {
+        Some((user, _)) if container && !user.contains(':') => rest,
+        Some((user, _)) => rest.get(user.len().saturating_add(1)..).unwrap_or_default(),
+        None if is_host(authority) => rest,
+        // What should be a port is none: a password with one of `/?#` in it.
+        None => match rest.rsplit_once('@') {
+            Some((_, after)) => after,
+            None => authority.split(':').next().unwrap_or_default(),
+        },
+    };
+    let kept = kept.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}:{slashes}{kept}")
+}
+
+/// A message with every URL in it as [`shown_url`] has it: for what other libraries say, and for
+/// what was typed.
+///
+/// # Examples
+/// ```
+/// use zarr_store::without_secrets;
+///
+/// let said = "error sending request for url (http://me:secret@host/a?sig=secret)";
+/// assert_eq!(without_secrets(said), "error sending request for url (http://host/a)");
+/// ```
+#[must_use]
+pub fn without_secrets(message: &str) -> String {
+    let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let mut text = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(colon) = rest.find("://") {
+        let (before, from) = rest.split_at(colon);
+        let scheme = before.len() - before.trim_end_matches(in_scheme).len();
+        let (before, _) = before.split_at(before.len() - scheme);
+        text.push_str(before);
+        let start = before.len();
+        let end = start + scheme + end_of_url(from);
+        let url = rest.get(start..end).unwrap_or_default();
+        // Punctuation of the sentence around it.
+        let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
+        match crate::open::scheme_of(bare) {
+            Some(_) => text.push_str(&shown_url(bare)),
+            // Nobody's scheme; what follows may be a secret all the same.
+            None => {
+                let shown = shown_url(&format!("any{bare}"));
+                text.push_str(shown.strip_prefix("any").unwrap_or_default());
+            }
+        }
+        text.push_str(url.get(bare.len()..).unwrap_or_default());
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Where a URL ends in a message: at a space, or at a quote that is not escaped.
+fn end_of_url(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        let quote = matches!(c, '"' | '<' | '>' | '`') && !escaped;
+        if c.is_whitespace() || quote {
+            return at;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    text.len()
+}
+
+fn count_slashes(text: &str) -> usize {
+    text.len() - text.trim_start_matches(['/', '\\']).len()
+}
+
+/// Whether nothing in it could be a password: a name, and a port if there is a colon.
+fn is_host(authority: &str) -> bool {
+    let after_address = authority.rsplit(']').next().unwrap_or_default();
+    match after_address.split_once(':') {
+        Some((_, port)) => port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_left_out() {
+        let cases = [
+            ("https://u:SECRET@host/a", "https://host/a"),
+            ("https://SECRET@host/a", "https://host/a"),
+            ("HTTP://u:SECRET@host:80/a?SECRET#SECRET", "HTTP://host:80/a"),
+            ("http:u:SECRET@host/a", "http:host/a"),
+            ("http:/u:SECRET@host/a", "http:/host/a"),
+            ("http:\\\\u:SECRET@host\\a", "http:\\\\host\\a"),
+            ("http://u:SEC/RET@host/a", "http://host/a"),
+            ("http://u:SEC?RET@host/a", "http://host/a"),
+            ("http://u:SEC#RET@host/a", "http://host/a"),
+            ("http://u:SEC@RET@host/a", "http://host/a"),
+            ("http://u:SECRET", "http://u"),
+            ("http://u:SECRET/a", "http://u"),
+            ("http://[::1]:80/a", "http://[::1]:80/a"),
+            ("http://u:SECRET@[::1]/a", "http://[::1]/a"),
+            ("\u{0} http://u:SECRET@host", "http://host"),
+            ("u:SECRET@host/a", "u:host/a"),
+            ("s3://KEY:SECRET@bucket/a", "s3://bucket/a"),
+            ("s3://bucket/a@b/c", "s3://bucket/a@b/c"),
+            ("abfss://container@account.host/a", "abfss://container@account.host/a"),
+            ("abfss://c:SECRET@account.host/a", "abfss://account.host/a"),
+            ("file:///me@home/a", "file:///me@home/a"),
+            ("file://u:SECRET@host/a", "file://host/a"),
+            ("memory:", "memory:"),
+            ("gopher://host/a?token=SECRET", "gopher://host/a"),
+            ("data/me@home:1/a?b#c", "data/me@home:1/a?b#c"),
+            ("C:\\data?", "C:\\data?"),
+            ("", ""),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(shown_url(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn messages_have_no_secrets() {
+        let cases = [
+            ("no url: at all", "no url: at all"),
+            ("a http://u:SECRET@h/x?SECRET, b https://h/?SECRET.", "a http://h/x, b https://h/."),
+            ("\"http://u:SE\\\"CRET@h/x?y\" is", "\"http://h/x\" is"),
+            ("(http://h/a?SECRET): s3://SECRET@b", "(http://h/a): s3://b"),
+            ("://x", "://x"),
+            ("é://u:SECRET@h", "é://h"),
+            ("1x://u:SECRET@h", "1x://h"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(without_secrets(message), expected, "{message}");
+        }
+    }
+}
