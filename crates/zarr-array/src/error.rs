@@ -2,7 +2,7 @@
 
 use zarr_codec::{ChainError, ChunkError};
 use zarr_grid::GridError;
-use zarr_metadata::MetadataError;
+use zarr_metadata::{MetadataError, Printable};
 
 use crate::array::Written;
 use crate::region::RegionError;
@@ -39,13 +39,17 @@ pub enum ArrayError {
     #[error(transparent)]
     Path(#[from] KeyError),
     /// No node at this path.
-    #[error("{path}: no array or group here: there is no zarr.json")]
+    #[error("{}: no array or group here: there is no zarr.json", Printable(path))]
     NotFound {
         /// The node's path.
         path: String,
     },
     /// An unfinished copy, which is no node until all of it is there.
-    #[error("{path}: an unfinished copy{}: resume it, or begin anew", of(from.as_deref()))]
+    #[error(
+        "{}: an unfinished copy{}: resume it, or begin anew",
+        Printable(path),
+        Printable(of(from.as_deref()))
+    )]
     Unfinished {
         /// The place of the node that it makes.
         path: String,
@@ -53,7 +57,7 @@ pub enum ArrayError {
         from: Option<String>,
     },
     /// A node of Zarr version 2.
-    #[error("{path}: this is Zarr version 2 ({found}); only version 3 is read")]
+    #[error("{}: this is Zarr version 2 ({found}); only version 3 is read", Printable(path))]
     Version2 {
         /// The node's path.
         path: String,
@@ -61,19 +65,23 @@ pub enum ArrayError {
         found: &'static str,
     },
     /// A node where none may be.
-    #[error("{path}: there is already a node here")]
+    #[error("{}: there is already a node here", Printable(path))]
     Exists {
         /// The node's path.
         path: String,
     },
     /// A group without consolidated metadata, where it was to be trusted.
-    #[error("{path}: the group has no consolidated metadata")]
+    #[error("{}: the group has no consolidated metadata", Printable(path))]
     NotConsolidated {
         /// The group's path.
         path: String,
     },
     /// A place for a new array that has chunks already, which would be the new array's.
-    #[error("{path}: there is no array here, but {key} would be a chunk of it: delete it first")]
+    #[error(
+        "{}: there is no array here, but {} would be a chunk of it: delete it first",
+        Printable(path),
+        Printable(key)
+    )]
     NotEmpty {
         /// The array's path.
         path: String,
@@ -81,7 +89,7 @@ pub enum ArrayError {
         key: String,
     },
     /// A node whose document is no longer what it was when it was opened.
-    #[error("{path}: changed by others since it was opened; open it again")]
+    #[error("{}: changed by others since it was opened; open it again", Printable(path))]
     Stale {
         /// The node's path.
         path: String,
@@ -89,7 +97,8 @@ pub enum ArrayError {
     /// A change of several objects where nothing keeps other processes out.
     #[error(
         "{path}: this changes several objects, and the store has no locks between processes: \
-         allow it only while nobody else writes to the array"
+         allow it only while nobody else writes to the array",
+        path = Printable(path)
     )]
     NoLock {
         /// The node's path.
@@ -112,19 +121,19 @@ pub enum ArrayError {
         rank: usize,
     },
     /// A group where an array is needed.
-    #[error("{path}: this is a group, not an array")]
+    #[error("{}: this is a group, not an array", Printable(path))]
     NotArray {
         /// The node's path.
         path: String,
     },
     /// An array where a group is needed.
-    #[error("{path}: this is an array, not a group")]
+    #[error("{}: this is an array, not a group", Printable(path))]
     NotGroup {
         /// The node's path.
         path: String,
     },
     /// A metadata document that is not valid.
-    #[error("{key}: {cause}")]
+    #[error("{}: {cause}", Printable(key))]
     Metadata {
         /// The document's key.
         key: String,
@@ -132,7 +141,7 @@ pub enum ArrayError {
         cause: MetadataError,
     },
     /// Edges that make no grid.
-    #[error("{key}: $.chunk_grid: {cause}")]
+    #[error("{}: $.chunk_grid: {cause}", Printable(key))]
     Grid {
         /// The document's key.
         key: String,
@@ -140,7 +149,7 @@ pub enum ArrayError {
         cause: GridError,
     },
     /// A codec chain that does not fit.
-    #[error("{key}: {cause}")]
+    #[error("{}: {cause}", Printable(key))]
     Chain {
         /// The document's key.
         key: String,
@@ -148,7 +157,7 @@ pub enum ArrayError {
         cause: ChainError,
     },
     /// A chunk that does not decode, or cannot be encoded.
-    #[error("chunk {key}: {cause}")]
+    #[error("chunk {}: {cause}", Printable(key))]
     Chunk {
         /// The chunk's key.
         key: String,
@@ -156,7 +165,10 @@ pub enum ArrayError {
         cause: ChunkError,
     },
     /// A chunk that others replaced again and again while it was read in parts.
-    #[error("chunk {key}: replaced by others while it was read, in each of {attempts} attempts")]
+    #[error(
+        "chunk {}: replaced by others while it was read, in each of {attempts} attempts",
+        Printable(key)
+    )]
     Changing {
         /// The chunk's key.
         key: String,
@@ -200,7 +212,7 @@ pub enum ArrayError {
         element_size: usize,
     },
     /// A Rust type that is not that of the elements.
-    #[error("elements of data type {data_type} cannot be taken as {requested}")]
+    #[error("elements of data type {} cannot be taken as {requested}", Printable(data_type))]
     ElementType {
         /// The array's data type.
         data_type: String,
@@ -208,7 +220,11 @@ pub enum ArrayError {
         requested: &'static str,
     },
     /// A data type without elements of fixed size.
-    #[error("{key}: $.data_type: elements of data type {data_type} are not read here")]
+    #[error(
+        "{}: $.data_type: elements of data type {} are not read here",
+        Printable(key),
+        Printable(data_type)
+    )]
     DataType {
         /// The document's key.
         key: String,
@@ -217,7 +233,10 @@ pub enum ArrayError {
     },
     /// A fill value that the chain does not keep (SD-49).
     #[error(
-        "{key}: $.fill_value: {fill_value} does not survive the codec chain: it would read back as {read_back}"
+        "{}: $.fill_value: {} does not survive the codec chain: it would read back as {}",
+        Printable(key),
+        Printable(fill_value),
+        Printable(read_back)
     )]
     FillValue {
         /// The document's key.

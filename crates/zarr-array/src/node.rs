@@ -69,6 +69,9 @@ pub(crate) fn create(
     Ok(store.put(&key, document)?)
 }
 
+/// What messages call the root of a store.
+pub(crate) const ROOT: &str = "the root";
+
 /// Refuses a place where there is an unfinished copy, which has no document yet.
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
@@ -81,7 +84,7 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
 
 /// A node's path for messages: the root has no name of its own.
 pub(crate) fn display(prefix: &Prefix) -> String {
-    if prefix.is_root() { "the root".to_owned() } else { prefix.as_str().to_owned() }
+    if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }
 }
 
 /// The key of a node's document, for messages.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use zarr_metadata::Rule;
+use zarr_metadata::{Printable, Rule};
 
 /// A fault and its codec.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl ChainError {
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let At { path, codec, kind } = &*self.inner;
-        write!(f, "{path}: codec {codec}: {kind}")
+        write!(f, "{}", Printable(format_args!("{path}: codec {codec}: {kind}")))
     }
 }
 
@@ -323,11 +323,11 @@ impl ChunkError {
 impl fmt::Display for ChunkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (At { path, codec, kind }, chunks) = &*self.inner;
-        write!(f, "codec {codec} ({path}): ")?;
+        write!(f, "{}", Printable(format_args!("codec {codec} ({path}): ")))?;
         for chunk in chunks {
             write!(f, "inner chunk {chunk:?}: ")?;
         }
-        kind.fmt(f)
+        write!(f, "{}", Printable(kind))
     }
 }
 

@@ -185,7 +185,7 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
         return match raw.natural() {
             Some(edge) if edge > 0 => Ok(ChunkEdges::Regular(edge)),
             Some(_) => Err(raw.expected(AXIS).breaks(Rule::GridZeroEdge)),
-            None => Err(raw.expected(AXIS).breaks(Rule::GridAxis)),
+            None => Err(raw.expected_natural(AXIS).breaks(Rule::GridAxis)),
         };
     }
     reader.open(b'[', "an array")?;
@@ -230,7 +230,7 @@ fn read_run(reader: &mut Reader<'_>) -> Result<EdgeRun> {
             .expected("a run [length, count] of two integers of at least 1")
             .breaks(Rule::GridRun),
         _ if raw.text() == "0" => raw.expected(EDGE).breaks(Rule::GridZeroEdge),
-        _ => raw.expected(EDGE).breaks(Rule::GridEdge),
+        _ => raw.expected_natural(EDGE).breaks(Rule::GridEdge),
     })
 }
 

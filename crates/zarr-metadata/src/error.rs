@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::finding::Finding;
 use crate::json::write_string;
+use crate::printable::Printable;
 use crate::rule::Rule;
 
 /// A document, or a part of one, that breaks the specification.
@@ -139,7 +140,7 @@ impl MetadataError {
     /// places apart.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display {
-        &self.0.kind
+        Printable(&self.0.kind)
     }
 
     /// The rule that is broken; `None` for what is about no document, such as bytes that are no
@@ -185,7 +186,7 @@ impl MetadataError {
 
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path(), self.reason())
+        write!(f, "{}: {}", Printable(self.path()), self.reason())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::printable::Printable;
+
 /// Something that a document should not have, and that does not keep it from being read.
 ///
 /// Its text is one line: the JSON path, what was found, what is allowed, and the id in brackets.
@@ -90,6 +92,6 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { id, path, found, allowed } = self;
-        write!(f, "{path}: found {found}, expected {allowed} [{id}]")
+        write!(f, "{}: found {}, expected {allowed} [{id}]", Printable(path), Printable(found))
     }
 }

@@ -80,6 +80,7 @@ mod group;
 mod json;
 mod limits;
 mod node;
+mod printable;
 mod rule;
 mod serde_impls;
 
@@ -101,6 +102,7 @@ pub use finding::Finding;
 pub use group::{ConsolidatedMetadata, GroupMetadata};
 pub use limits::{MAX_CODECS, MAX_RANK};
 pub use node::NodeMetadata;
+pub use printable::{Printable, is_printable};
 pub use rule::Rule;
 
 /// The README's example, run as a test.

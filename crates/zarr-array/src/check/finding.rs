@@ -4,7 +4,7 @@ use std::fmt;
 
 use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
-use zarr_metadata::MetadataError;
+use zarr_metadata::{MetadataError, Printable};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +31,8 @@ impl fmt::Display for Severity {
 
 /// One thing that is wrong, and where.
 ///
-/// Displayed as one line: severity, key, JSON path, message, and the id in brackets.
+/// Displayed as one line whatever is in it: severity, key, JSON path, message, and the id in
+/// brackets, escaped as by [`Printable`](zarr_metadata::Printable).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// A stable name of the kind of finding; [`rules`] lists them, and `docs/check.md` has an
@@ -50,11 +51,11 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, severity, key, path, message } = self;
-        write!(f, "{severity}: {key}: ")?;
+        write!(f, "{severity}: {}: ", Printable(key))?;
         if let Some(path) = path {
-            write!(f, "{path}: ")?;
+            write!(f, "{}: ", Printable(path))?;
         }
-        write!(f, "{message} [{id}]")
+        write!(f, "{} [{id}]", Printable(message))
     }
 }
 

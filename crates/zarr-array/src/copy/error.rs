@@ -1,6 +1,11 @@
 //! What can go wrong with a copy.
 
+use std::fmt;
+
+use zarr_metadata::Printable;
+
 use crate::error::ArrayError;
+use crate::node::ROOT;
 use crate::store::{FullMessage, KeyError, StoreError};
 
 /// Why a copy was refused, or did not end.
@@ -16,19 +21,19 @@ pub enum TransferError {
     #[error("target: {0}")]
     Target(ArrayError),
     /// The two share objects: the target is the source, or one lies in the other.
-    #[error("target {path}: source and target lie in each other")]
+    #[error("{}: source and target lie in each other", Node("target", path))]
     Overlap {
         /// The target's path.
         path: String,
     },
     /// The source is an unfinished copy itself: what it lacks would be taken for fill values.
-    #[error("source {path}: itself an unfinished copy: finish it first")]
+    #[error("{}: itself an unfinished copy: finish it first", Node("source", path))]
     UnfinishedSource {
         /// The path of the source, or of an array or group in it.
         path: String,
     },
     /// What the caller says of an array whose metadata was to change.
-    #[error("{path}: {}", FullMessage(cause.as_ref()))]
+    #[error("{}: {}", Printable(path), Printable(FullMessage(cause.as_ref())))]
     Change {
         /// The array's path.
         path: String,
@@ -37,7 +42,11 @@ pub enum TransferError {
     },
     /// There is no node at the target, but something else, which is not removed either: only chunks
     /// of an array that was there are, by an overwrite.
-    #[error("target {path}: there is no node here, but {key}: remove what is here first")]
+    #[error(
+        "{}: there is no node here, but {}: remove what is here first",
+        Node("target", path),
+        Printable(key)
+    )]
     NotEmpty {
         /// The target's path.
         path: String,
@@ -45,32 +54,39 @@ pub enum TransferError {
         key: String,
     },
     /// There is something at the target already.
-    #[error("target {path}: there is a node here already")]
+    #[error("{}: there is a node here already", Node("target", path))]
     Exists {
         /// The target's path.
         path: String,
     },
     /// There is an unfinished copy at the target.
-    #[error("target {path}: an unfinished copy is here: resume it, or overwrite it")]
+    #[error("{}: an unfinished copy is here: resume it, or overwrite it", Node("target", path))]
     Unfinished {
         /// The target's path.
         path: String,
     },
     /// What is at the target is not this copy, interrupted.
-    #[error("target {path}: not an interrupted copy of this source with these chunks and codecs")]
+    #[error(
+        "{}: not an interrupted copy of this source with these chunks and codecs",
+        Node("target", path)
+    )]
     OtherCopy {
         /// The target's path.
         path: String,
     },
     /// A copy was to be resumed, but what is at the target has no sign of one: it may be finished,
     /// or something else altogether.
-    #[error("target {path}: there is a node here, but no interrupted copy")]
+    #[error("{}: there is a node here, but no interrupted copy", Node("target", path))]
     NotInterrupted {
         /// The target's path.
         path: String,
     },
     /// The arrays differ in what a copy cannot change.
-    #[error("cannot copy {source_shape:?} of {source_type} to {target_shape:?} of {target_type}")]
+    #[error(
+        "cannot copy {source_shape:?} of {} to {target_shape:?} of {}",
+        Printable(source_type),
+        Printable(target_type)
+    )]
     Mismatch {
         /// The source's shape.
         source_shape: Vec<u64>,
@@ -84,7 +100,7 @@ pub enum TransferError {
     /// A single chunk of the target does not fit into the memory that was given.
     #[error(
         "one chunk of the target needs {needed} bytes of memory (its elements, and the buffers to \
-         decode and encode them), more than the {limit} allowed"
+         decode and encode them), more than the {limit} bytes allowed"
     )]
     Memory {
         /// Bytes for the smallest task there can be.
@@ -93,7 +109,10 @@ pub enum TransferError {
         limit: u64,
     },
     /// An object is copied as it is, and does not fit into the memory that was given.
-    #[error("object {key} has {size} bytes, more than the {limit} of memory allowed")]
+    #[error(
+        "object {} has {size} bytes, more than the {limit} bytes of memory allowed",
+        Printable(key)
+    )]
     Object {
         /// Its key.
         key: String,
@@ -103,7 +122,10 @@ pub enum TransferError {
         limit: u64,
     },
     /// An array that is not read here can only be copied as it is.
-    #[error("{path}: elements cannot be read here, so that chunks and codecs must stay: {cause}")]
+    #[error(
+        "{}: elements cannot be read here, so that chunks and codecs must stay: {cause}",
+        Printable(path)
+    )]
     NotDecodable {
         /// The array's path.
         path: String,
@@ -111,7 +133,11 @@ pub enum TransferError {
         cause: ArrayError,
     },
     /// What was written reads back as something else.
-    #[error("target {path}: elements from {start:?} on read back as others than were written")]
+    #[error(
+        "{}: verification failed: elements read back differ from those written, the first of them \
+         at index {start:?} or after it",
+        Node("target", path)
+    )]
     Verify {
         /// The target's path.
         path: String,
@@ -119,11 +145,27 @@ pub enum TransferError {
         start: Vec<u64>,
     },
     /// An object that was written reads back as something else.
-    #[error("object {key} reads back as other bytes than were written")]
+    #[error(
+        "object {}: verification failed: the bytes read back differ from those written",
+        Printable(key)
+    )]
     VerifyObject {
         /// Its key.
         key: String,
     },
+}
+
+/// A node on one side of a copy: the root of a side is the side itself.
+struct Node<'a>(&'static str, &'a str);
+
+impl fmt::Display for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(side, path) = self;
+        match *path == ROOT {
+            true => f.write_str(side),
+            false => write!(f, "{side} {}", Printable(path)),
+        }
+    }
 }
 
 impl From<KeyError> for TransferError {

@@ -170,7 +170,7 @@ fn read_reshape_dim(raw: Raw<'_>, last: &mut Option<usize>) -> Result<ReshapeDim
         JsonType::Number => match raw.natural() {
             Some(size) if size > 0 => Ok(ReshapeDim::Size(size)),
             None if raw.text() == "-1" => Ok(ReshapeDim::Auto),
-            _ => Err(raw.expected(ALLOWED)),
+            _ => Err(raw.expected_natural(ALLOWED)),
         },
         JsonType::Array => {
             let dims = read_elements(raw, ALLOWED, |raw| {

@@ -84,7 +84,19 @@ impl<'a> Raw<'a> {
     pub(crate) fn at_least(self, least: u64) -> Result<u64> {
         self.natural()
             .filter(|&n| n >= least)
-            .ok_or_else(|| self.expected(format!("an integer of at least {least}")))
+            .ok_or_else(|| self.expected_natural(&format!("an integer of at least {least}")))
+    }
+
+    /// An error at this very value, which is to be a number that [`natural`](Raw::natural) reads:
+    /// one that is none for its size alone is told so.
+    pub(crate) fn expected_natural(self, allowed: &str) -> MetadataError {
+        let is_digits = self.0.bytes().all(|b| b.is_ascii_digit());
+        match is_digits && self.natural().is_none() {
+            true => {
+                self.expected(format!("{allowed}; the number is too large, at most {}", u64::MAX))
+            }
+            false => self.expected(allowed.to_owned()),
+        }
     }
 }
 
