@@ -57,6 +57,7 @@ Regions are written as in numpy, without brackets: 0:10,5,::2. Axes left out are
 Formats:
   text   nested lists, aligned
   lines  one element a line, in C order, as the JSON of a fill value
+  csv    one line a row, of one and two dimensions
   npy    numpy's file format; types that numpy lacks as void (V2), int2 and int4 as int8,
          uint2 and uint4 as uint8
   raw    elements in C order, little endian; types below 8 bits one byte a component
@@ -70,7 +71,7 @@ pub(crate) struct Read {
     /// Which elements, as in numpy; all if left out.
     #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
     pub(crate) region: Option<String>,
-    /// How to print the elements [default: text, or npy if FILE ends so].
+    /// How to print the elements [default: as FILE ends: .txt, .csv, .npy, .raw, .bin; else text].
     #[arg(long, short, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReadFormat>,
     /// Write to this file instead of standard output.
@@ -90,6 +91,8 @@ pub(crate) enum ReadFormat {
     Text,
     /// One element a line, as the JSON of a fill value.
     Lines,
+    /// Comma-separated values.
+    Csv,
     /// numpy's file format.
     Npy,
     /// Elements in C order, little endian.
@@ -152,13 +155,18 @@ pub(crate) struct Create {
     /// Where: a folder or a URL.
     pub(crate) array: String,
     /// The length of each axis: 1461,4.
-    #[arg(long, value_name = "N,N", required_unless_present = "metadata")]
+    #[arg(
+        long,
+        value_name = "N,N",
+        required_unless_present = "metadata",
+        allow_hyphen_values = true
+    )]
     pub(crate) shape: Option<String>,
     /// The type of the elements: float32, int16, bool, uint4, r24, ...
     #[arg(long, value_name = "TYPE", required_unless_present = "metadata")]
     pub(crate) dtype: Option<String>,
     /// How the array is cut into chunks [default: regular, about 1 MiB].
-    #[arg(long, value_name = "CHUNKS")]
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true)]
     pub(crate) chunks: Option<String>,
     /// The codec chain, as the JSON list of zarr.json.
     #[arg(long, value_name = "JSON")]
@@ -200,7 +208,7 @@ pub(crate) struct Copy {
     /// Where to: a folder or a URL.
     pub(crate) target: String,
     /// How the target is cut into chunks [default: as the source].
-    #[arg(long, value_name = "CHUNKS")]
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true)]
     pub(crate) chunks: Option<String>,
     /// The target's codec chain, as the JSON list of zarr.json [default: as the source].
     #[arg(long, value_name = "JSON")]
@@ -322,10 +330,10 @@ pub(crate) struct Resize {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     /// The new length of each axis.
-    #[arg(long, value_name = "N,N")]
+    #[arg(long, value_name = "N,N", allow_hyphen_values = true)]
     pub(crate) shape: String,
     /// Edges of the chunks that are added, by axis: time=30|31,x=64.
-    #[arg(long, value_name = "EDGES")]
+    #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]
     pub(crate) edges: Option<String>,
     /// Remove what the new shape cuts off.
     #[arg(long)]
@@ -361,7 +369,7 @@ pub(crate) struct Append {
     #[arg(long, value_name = "AXIS", default_value = "0")]
     pub(crate) axis: String,
     /// Edges of the chunks that are added: 30|31x2.
-    #[arg(long, value_name = "EDGES")]
+    #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]
     pub(crate) edges: Option<String>,
     /// Nobody else writes to the array meanwhile: needed where no locks reach other processes, as in
     /// object storage.

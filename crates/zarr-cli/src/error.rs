@@ -1,7 +1,7 @@
 //! What can go wrong, each in one line: what, where, what to do.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zarr_kit::array::RegionError;
 use zarr_kit::array::copy::TransferError;
@@ -12,7 +12,7 @@ use zarr_kit::{ArrayError, DataType};
 use zarr_kit::codec::ChainErrorKind;
 
 use crate::chunks::ChunksError;
-use crate::{nearest, usage};
+use crate::{nearest, system, usage};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -30,6 +30,8 @@ pub(crate) enum CliError {
         format!("; did you mean {near}?")
     }))]
     Missing { place: String, near: Option<String> },
+    #[error("{place}: {}", system::reason(folder, cause))]
+    Folder { place: String, folder: PathBuf, cause: io::Error },
     #[error(
         "{place}: URLs of object storage need a build with the feature `remote`: cargo install \
          --path crates/zarr-cli --features remote"
@@ -51,18 +53,23 @@ pub(crate) enum CliError {
     Region { text: String, cause: RegionError },
     #[error("--chunks {text:?}: {cause}")]
     Chunks { text: String, cause: ChunksError },
-    #[error("{}", transfer(place, cause))]
-    Copy { place: String, cause: Box<TransferError> },
+    #[error("{}", transfer(place, *memory, cause))]
+    Copy { place: String, memory: u64, cause: Box<TransferError> },
     #[error("--edges {text:?}: {cause}")]
     Edges { text: String, cause: ChunksError },
     #[error("{argument}: {}{}", within(cause), json(argument, cause))]
     Metadata { argument: &'static str, cause: MetadataError },
-    #[error("{}: {}", path.display(), file(path, cause))]
+    #[error("{}: {}", path.display(), system::reason(path, cause))]
     File { path: PathBuf, cause: io::Error },
     #[error("{}: {reason}", path.display())]
     Input { path: PathBuf, reason: String },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+    #[error(
+        "csv is for 1 or 2 axes, but the region has {axes}; leave some out by giving one index of \
+         them in --region, or choose another --format"
+    )]
+    NoTable { axes: String },
     #[error("{format} is no text: give a file with -o, or a pipe")]
     Terminal { format: &'static str },
 }
@@ -157,17 +164,6 @@ fn at(place: &str, cause: &ArrayError) -> String {
     }
 }
 
-/// What the system says of a file; of one that is not there, what is not.
-fn file(path: &Path, cause: &io::Error) -> String {
-    if cause.kind() != io::ErrorKind::NotFound {
-        return cause.to_string();
-    }
-    match path.parent().filter(|folder| *folder != Path::new("") && !folder.exists()) {
-        Some(folder) => format!("there is no folder {}", folder.display()),
-        None => "there is no such file".to_owned(),
-    }
-}
-
 /// What is wrong with an argument: where, if not with all of it.
 fn within(cause: &MetadataError) -> String {
     match cause.path() {
@@ -186,7 +182,25 @@ fn json(argument: &str, cause: &MetadataError) -> &'static str {
     }
 }
 
-fn transfer(place: &str, cause: &TransferError) -> String {
+/// What the process and the compressors take for themselves.
+const ITSELF: u64 = 8 << 20;
+
+/// What of `--memory` is left for elements and chunks.
+pub(crate) fn memory_for_chunks(given: u64) -> u64 {
+    given.saturating_sub(ITSELF.min(given / 8))
+}
+
+/// The least `--memory` that leaves so much for elements and chunks.
+fn memory_to_give(needed: u64) -> u64 {
+    needed.saturating_add(ITSELF).min(needed.div_ceil(7).saturating_mul(8))
+}
+
+fn transfer(place: &str, memory: u64, cause: &TransferError) -> String {
+    let size = |bytes: u64| crate::words::bytes(bytes.into());
+    let node = |path: &str| match path {
+        "the root" => place.to_owned(),
+        path => format!("{place}: {path}"),
+    };
     match cause {
         TransferError::Exists { .. } => format!(
             "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
@@ -198,10 +212,9 @@ fn transfer(place: &str, cause: &TransferError) -> String {
         TransferError::Overlap { .. } => format!(
             "{place}: this is the source, or one of the two lies in the other; choose another place"
         ),
-        TransferError::UnfinishedSource { path } => match path.as_str() {
-            "the root" => format!("{place}: itself an unfinished copy; finish that one first"),
-            path => format!("{place}: {path} is itself an unfinished copy; finish that one first"),
-        },
+        TransferError::UnfinishedSource { path } => {
+            format!("{}: this is itself an unfinished copy; finish that one first", node(path))
+        }
         TransferError::NotEmpty { key, .. } => format!(
             "{place}: there is no node here, but something else: {key}; remove it first, or choose \
              another path"
@@ -214,14 +227,27 @@ fn transfer(place: &str, cause: &TransferError) -> String {
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
              --overwrite begins anew"
         ),
-        TransferError::Memory { needed, limit } => format!(
-            "one chunk of the target needs {} of memory (its elements, and the buffers to decode \
-             and encode them), more than the {} allowed; give more with --memory, or choose \
-             smaller --chunks",
-            crate::words::bytes((*needed).into()),
-            crate::words::bytes((*limit).into())
+        TransferError::Memory { needed, .. } => format!(
+            "one chunk of the target needs {} of memory (its elements, the buffers to decode and \
+             encode them, and what the program itself takes), more than the {} of --memory; give \
+             more, or choose smaller --chunks",
+            size(memory_to_give(*needed)),
+            size(memory)
         ),
-        TransferError::Target(cause) => at(place, cause),
-        other => other.to_string(),
+        TransferError::Object { key, size: bytes, .. } => format!(
+            "object {key} needs {} of memory, more than the {} of --memory; give more",
+            size(memory_to_give(*bytes)),
+            size(memory)
+        ),
+        TransferError::Verify { path, start } => format!(
+            "{}: verification failed: elements read back differ from those written, the first of \
+             them at index {start:?} or after it",
+            node(path)
+        ),
+        TransferError::VerifyObject { key } => format!(
+            "{place}: {key}: verification failed: the bytes read back differ from those written"
+        ),
+        TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
+        other => format!("{place}: {other}"),
     }
 }

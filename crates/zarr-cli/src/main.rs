@@ -13,11 +13,13 @@ mod chunks;
 mod commands;
 mod error;
 mod format;
+mod interrupt;
 mod nearest;
 mod place;
 mod print;
 mod progress;
 mod sizes;
+mod system;
 mod usage;
 mod words;
 

@@ -1,4 +1,4 @@
-//! The node that was meant where a path leads nowhere.
+//! The name that was meant where there is none of what was written.
 
 use std::fs;
 use std::path::Path;
@@ -27,49 +27,28 @@ pub(crate) fn node(path: &str) -> Option<String> {
     Some(parent.join(nearest).display().to_string())
 }
 
-/// The name among `known` that was meant, if one is near enough.
-pub(crate) fn name<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let ranked = known.into_iter().filter_map(|known| Some((rank(written, known)?, known)));
-    ranked.min().map(|(_, known)| known)
-}
-
 /// `; did you mean bytes?`, or nothing.
 pub(crate) fn hint<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    name(written, known).map_or_else(String::new, |near| format!("; did you mean {near}?"))
+    let ranked = known.into_iter().filter_map(|known| Some((rank(written, known)?, known)));
+    ranked.min().map_or_else(String::new, |(_, near)| format!("; did you mean {near}?"))
 }
 
 /// How far a name is from what was written, `None` if nobody would mistake them.
 fn rank(written: &str, other: &str) -> Option<usize> {
-    let (lower, other_lower) = (written.to_lowercase(), other.to_lowercase());
+    let (written, other) = (written.to_lowercase(), other.to_lowercase());
+    let length = written.chars().count();
+    if length >= 2 && other.starts_with(&written) {
+        return Some(0);
+    }
     // What was written may be the beginning alone.
-    let length = lower.chars().count();
-    let beginning: String = other_lower.chars().take(length).collect();
-    let distance = match length {
-        0..=4 => distance(&lower, &other_lower),
-        _ => distance(&lower, &other_lower).min(distance(&lower, &beginning)),
-    };
-    let near = distance <= 2.max(written.chars().count() / 3) && distance < other.chars().count();
-    let begun = written.len() >= 2 && other.starts_with(written);
-    match begun {
-        true => Some(0),
-        false => near.then_some(distance),
+    let beginning: String = other.chars().take(length).collect();
+    let mut distance = strsim::osa_distance(&written, &other);
+    if length > 4 {
+        distance = distance.min(strsim::osa_distance(&written, &beginning));
     }
-}
-
-/// How many characters to insert, remove or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut before = i;
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = before + usize::from(from != *to);
-            before = row[j + 1];
-            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    // One mistake in each three characters, so that short names are not taken for one another.
+    let shorter = length.min(other.chars().count());
+    (distance <= shorter / 3).then_some(distance)
 }
 
 #[cfg(test)]
@@ -77,21 +56,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances() {
-        let cases = [("", "", 0), ("", "ab", 2), ("rain", "train", 1), ("temp", "tmp", 1)];
-        for (a, b, expected) in cases {
-            assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
-        }
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
-
-    #[test]
     fn only_what_could_be_meant() {
-        assert!(rank("temp", "temp_max").is_some());
-        assert!(rank("Rain", "rain").is_some());
-        assert!(rank("wnid", "wind").is_some());
-        assert!(rank("temp_rnage", "temp_range_12bit").is_some());
-        assert!(rank("x", "y").is_none());
-        assert!(rank("weather", "time").is_none());
+        let near = [
+            ("temp", "temp_max"),
+            ("Rain", "rain"),
+            ("wnid", "wind"),
+            ("temp_rnage", "temp_range_12bit"),
+            ("raed", "read"),
+            ("zst", "zstd"),
+            ("flaot32", "float32"),
+            ("seattle-weather.zar", "seattle-weather.zarr"),
+        ];
+        for (written, known) in near {
+            assert!(rank(written, known).is_some(), "{written} {known}");
+        }
+        let far = [("x", "y"), ("weather", "time"), ("zfp", "gzip"), ("lz4", "zstd"), ("ab", "ac")];
+        for (written, known) in far {
+            assert!(rank(written, known).is_none(), "{written} {known}");
+        }
     }
 }

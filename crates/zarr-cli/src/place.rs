@@ -1,11 +1,12 @@
 //! The places that arguments name: folders and URLs.
 
 use std::fs;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use zarr_kit::array::store::{self, DirEntry, StoreOptions};
+use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions};
 use zarr_kit::array::{Node, open_node};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
@@ -48,6 +49,7 @@ impl Place {
         // A trailing `zarr.json` is what completion in a shell leads to.
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
+        let shown = store::shown_url(path);
         let folder = store::local_path(path);
         let made: Vec<PathBuf> = folder
             .iter()
@@ -55,19 +57,25 @@ impl Place {
             .take_while(|folder| *folder != Path::new("") && is_missing(folder))
             .map(PathBuf::from)
             .collect();
-        let store = store::open_url(path, options);
-        let shown = path.split(['?', '#']).next().unwrap_or_default().to_owned();
-        match store {
-            Ok(store) => Ok(Self { shown, store, folder, made }),
-            // What cannot be looked at may be there.
-            Err(_) if folder.is_some_and(|folder| !path.is_empty() && is_missing(&folder)) => {
-                Err(CliError::Missing { place: shown, near: nearest::node(path) })
+        let cause = match store::open_url(path, options) {
+            Ok(store) => return Ok(Self { shown, store, folder, made }),
+            Err(cause) => cause,
+        };
+        Err(match (cause, folder) {
+            // Of a folder that was to be made, the one around it.
+            (StoreError::Io { cause, .. }, Some(_))
+                if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
+            {
+                CliError::Missing { place: shown, near: nearest::node(path) }
             }
-            Err(_) if !cfg!(feature = "remote") && is_remote(path) => {
-                Err(CliError::NotRemote { place: shown })
+            (StoreError::Io { cause, .. }, Some(folder)) => {
+                CliError::Folder { place: shown, folder, cause }
             }
-            Err(cause) => Err(cause.into()),
-        }
+            _ if !cfg!(feature = "remote") && is_remote(path) => {
+                CliError::NotRemote { place: shown }
+            }
+            (cause, _) => cause.into(),
+        })
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {

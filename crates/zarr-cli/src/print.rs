@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
+use zarr_kit::array::store::without_secrets;
+use zarr_kit::metadata::{Printable, is_printable};
 
 use crate::error::CliError;
 
@@ -71,14 +73,35 @@ impl Out {
         self.writer.write_all(bytes).map_err(|cause| self.failed(cause))
     }
 
+    /// One line of text, whatever is in it: all but numbers comes from stores and arguments.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), CliError> {
-        writeln!(self.writer, "{line}").map_err(|cause| self.failed(cause))
+        self.styled(Style::new(), "", line)
     }
 
+    /// A line whose beginning has a style where text may be coloured.
+    pub(crate) fn styled(
+        &mut self,
+        style: Style,
+        start: impl Display,
+        rest: impl Display,
+    ) -> Result<(), CliError> {
+        let style = if self.color { style } else { Style::new() };
+        let (start, rest) = (Printable(start), Printable(rest));
+        writeln!(self.writer, "{style}{start}{style:#}{rest}").map_err(|cause| self.failed(cause))
+    }
+
+    /// A document over several lines.
     pub(crate) fn json(&mut self, document: &Value) -> Result<(), CliError> {
         let mut text = String::new();
         pretty(document, 0, &mut text);
-        self.line(text)
+        text.push('\n');
+        self.bytes(json_escaped(&text).as_bytes())
+    }
+
+    /// A document in one line.
+    pub(crate) fn json_line(&mut self, document: &Value) -> Result<(), CliError> {
+        let text = format!("{document}\n");
+        self.bytes(json_escaped(&text).as_bytes())
     }
 
     /// Writes what has been gathered, to be seen now.
@@ -118,14 +141,13 @@ impl Drop for Out {
 /// One line on standard error, red where it is a terminal.
 pub(crate) fn error(message: &str) {
     let red = AnsiColor::Red.on_default().bold();
-    // Line breaks come from others' texts; a message stays one line.
-    let message = without_numbers(&message.replace(['\n', '\r'], " "));
+    let message = without_numbers(&shown(message));
     // There is nobody left to tell.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
 
 /// A message without the numbers that Rust adds to what the system says: `(os error 2)`.
-fn without_numbers(message: &str) -> String {
+pub(crate) fn without_numbers(message: &str) -> String {
     let mut parts = message.split(" (os error ");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -134,9 +156,32 @@ fn without_numbers(message: &str) -> String {
     text
 }
 
-/// A message on standard error.
+/// A message on standard error, in one line.
 pub(crate) fn note(message: impl Display) {
-    let _closed = writeln!(anstream::stderr(), "{message}");
+    let _closed = writeln!(anstream::stderr(), "{}", shown(&message.to_string()));
+}
+
+/// A message in one line, without what drives a terminal, and without the secrets of URLs that were
+/// typed.
+fn shown(message: &str) -> String {
+    Printable(without_secrets(message)).to_string()
+}
+
+/// JSON with what a terminal obeys as escapes. JSON's own have control characters up to the space
+/// only; all that is not printable elsewhere can stand within strings alone, and but for line
+/// breaks, which are layout here.
+fn json_escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || is_printable(c) {
+            escaped.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            escaped.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    escaped
 }
 
 /// What a command has done: a line on standard error, or one JSON document on standard output.
@@ -204,8 +249,9 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.rows.push((name.into(), value.into()));
+    pub(crate) fn row(&mut self, name: impl Display, value: impl Display) {
+        // Escaped here, so that columns are as wide as what is printed.
+        self.rows.push((Printable(name).to_string(), Printable(value).to_string()));
     }
 
     pub(crate) fn print(&self, out: &mut Out) -> Result<(), CliError> {
@@ -215,12 +261,8 @@ impl Table {
             let padding = width.saturating_sub(name.chars().count());
             let mut lines = wrapped(value, room).into_iter();
             let first = lines.next().unwrap_or_default();
-            if out.color() && !name.starts_with(' ') {
-                let line = format!("{LABEL}{name}{LABEL:#}{:padding$}  {first}", "");
-                out.line(line.trim_end())?;
-            } else {
-                out.line(format!("{name}{:padding$}  {first}", "").trim_end())?;
-            }
+            let style = if name.starts_with(' ') { Style::new() } else { LABEL };
+            out.styled(style, name, format!("{:padding$}  {first}", "").trim_end())?;
             for line in lines {
                 out.line(format_args!("{:width$}  {line}", ""))?;
             }
@@ -270,7 +312,15 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{pretty, wrapped};
+    use super::{json_escaped, pretty, wrapped};
+
+    #[test]
+    fn json_is_the_same_document_and_drives_no_terminal() {
+        let document = json!({"a\u{202e}b": ["\u{9b}31m", "\u{7f}\n\u{1b}", "\u{e0041}", "é"]});
+        let text = json_escaped(&document.to_string());
+        assert_eq!(text, r#"{"a\u202eb":["\u009b31m","\u007f\n\u001b","\udb40\udc41","é"]}"#);
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
+    }
 
     #[test]
     fn lists_of_plain_values_are_one_line() {

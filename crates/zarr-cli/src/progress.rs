@@ -1,8 +1,10 @@
 //! Progress on a terminal, nothing in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use zarr_kit::metadata::Printable;
 
-/// A bar with rate and time left on standard error, where that is a terminal.
+/// A bar with rate and time left on standard error, where that is a terminal. Clones are the same bar.
+#[derive(Clone)]
 pub(crate) struct Bar {
     bar: ProgressBar,
 }
@@ -35,7 +37,8 @@ impl Bar {
 
     /// So many chunks of so many are done, which had so many bytes.
     pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
-        if self.bar.prefix() != name {
+        let name = &Printable(name).to_string();
+        if self.bar.prefix() != *name {
             self.bar.set_message("");
             self.bar.set_length(total);
             self.bar.set_prefix(name.to_owned());
@@ -55,7 +58,8 @@ impl Bar {
         if self.bar.is_hidden() {
             return;
         }
-        if self.bar.message() != name {
+        let name = &Printable(name).to_string();
+        if self.bar.message() != *name {
             self.bar.set_message(name.to_owned());
         }
         if self.bar.length() != total || self.bar.position() == 0 {
@@ -72,10 +76,15 @@ impl Bar {
         }
         self.bar.set_position(done);
     }
+
+    /// Takes it off the terminal; it does not come back.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.clear();
     }
 }

@@ -139,9 +139,6 @@ fn entry(id: &str) -> String {
 
 fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     use anstyle::AnsiColor;
-    if !out.color() {
-        return out.line(finding);
-    }
     let style = match finding.severity {
         Severity::Error => AnsiColor::Red.on_default().bold(),
         Severity::Warning => AnsiColor::Yellow.on_default().bold(),
@@ -150,5 +147,5 @@ fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     let text = finding.to_string();
     let name = finding.severity.to_string();
     let rest = text.strip_prefix(&name).unwrap_or(&text);
-    out.line(format_args!("{style}{name}{style:#}{rest}"))
+    out.styled(style, name, rest)
 }

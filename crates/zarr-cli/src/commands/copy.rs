@@ -8,14 +8,17 @@ use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::args::Copy;
 use crate::chunks;
-use crate::error::CliError;
+use crate::error::{CliError, memory_for_chunks};
+use crate::interrupt::Interrupt;
 use crate::place::Place;
 use crate::print::done;
 use crate::progress::Bar;
 use crate::words;
 
-/// What the process and the compressors take for themselves.
-const ITSELF: u64 = 8 << 20;
+/// What Ctrl-C says.
+const INTERRUPTED: &str = "interrupted; the same command with --resume goes on with the copy";
+const INTERRUPTED_OVERWRITE: &str =
+    "interrupted; the same command with --resume in place of --overwrite goes on with the copy";
 
 pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let source = Place::open(&args.source)?;
@@ -32,11 +35,13 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     }
     let target = Place::create(&args.target)?;
     let options = CopyOptions::new()
-        .memory(args.memory.saturating_sub(ITSELF.min(args.memory / 8)))
+        .memory(memory_for_chunks(args.memory))
         .resume(args.resume)
         .overwrite(args.overwrite)
         .verify(args.verify);
     let bar = Bar::new();
+    let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
+    let interrupt = Interrupt::saying(how, &bar);
     let root = Prefix::root();
     let result = copy_tree(
         Side::new(&source.store, &root),
@@ -48,11 +53,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             bar.bytes(name, progress.done, progress.total);
         },
     );
+    drop(interrupt);
     drop(bar);
     if result.is_err() {
         target.abandon();
     }
-    let summary = result.map_err(|error| failed(error, &source, &target))?;
+    let summary = result.map_err(|error| failed(error, args, &source, &target))?;
     let mut text = format!(
         "copied {} to {}: {}",
         source.shown,
@@ -81,9 +87,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
 }
 
 /// An error with the place that it is about, as the user wrote it.
-fn failed(error: TransferError, source: &Place, target: &Place) -> CliError {
+fn failed(error: TransferError, args: &Copy, source: &Place, target: &Place) -> CliError {
+    let memory = args.memory;
     let place = match &error {
-        TransferError::UnfinishedSource { .. } => &source.shown,
+        TransferError::UnfinishedSource { .. } | TransferError::Source(_) => &source.shown,
         _ => &target.shown,
     };
     match error {
@@ -92,10 +99,10 @@ fn failed(error: TransferError, source: &Place, target: &Place) -> CliError {
             Ok(cause) => CliError::Within { array: path, cause },
             Err(cause) => {
                 let cause = Box::new(TransferError::Change { path, cause });
-                CliError::Copy { place: place.clone(), cause }
+                CliError::Copy { place: place.clone(), memory, cause }
             }
         },
-        error => CliError::Copy { place: place.clone(), cause: Box::new(error) },
+        error => CliError::Copy { place: place.clone(), memory, cause: Box::new(error) },
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
+use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule, Zstd};
 use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
@@ -34,7 +35,7 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     };
     // All that can be wrong with it is found before a folder is made.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
-    checked.map_err(|cause| CliError::Node { place: args.array.clone(), cause })?;
+    checked.map_err(|cause| CliError::Node { place: shown_url(&args.array), cause })?;
     let place = Place::create(&args.array)?;
     let array = Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|cause| {
         place.abandon();
@@ -97,10 +98,18 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
     if inside.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let numbers = inside.split(',').map(|number| number.trim().parse::<u64>());
-    numbers.collect::<Result<_, _>>().map_err(|_| {
-        CliError::argument(argument, text, "lengths with commas between them are allowed: 1461,4")
-    })
+    let number = |entry: &str| {
+        let entry = entry.trim();
+        let digits = entry.strip_prefix('-').unwrap_or(entry);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        entry.parse::<u64>().map_err(|_| match (is_number, entry.starts_with('-')) {
+            (true, true) => format!("{entry} is negative; a length must be at least 0"),
+            (true, false) => format!("{entry} is too large; a length is at most {}", u64::MAX),
+            _ => "lengths with commas between them are allowed: 1461,4".to_owned(),
+        })
+    };
+    let numbers = inside.split(',').map(number);
+    numbers.collect::<Result<_, _>>().map_err(|reason| CliError::argument(argument, text, reason))
 }
 
 fn data_type(name: &str) -> Result<DataType, CliError> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::{Node, open_node};
-use zarr_kit::metadata::{ChunkGrid, Codec, FillValue};
+use zarr_kit::metadata::{ChunkGrid, Codec, FillValue, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
@@ -77,12 +77,13 @@ struct Stored {
     occupied: u64,
     /// Chunks wholly past its end.
     beyond: u64,
-    /// Bytes of all of them, where that is cheap to know.
-    bytes: Option<u64>,
+    /// Bytes of the first and of the second, where that is cheap to know.
+    bytes: Option<[u64; 2]>,
 }
 
 fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
-    let mut stored = Stored { bytes: place.folder.is_some().then_some(0), ..Stored::default() };
+    let mut stored =
+        Stored { bytes: place.folder.is_some().then_some([0; 2]), ..Stored::default() };
     let mut failed = None;
     let mut seen = 0_u64;
     array
@@ -96,7 +97,8 @@ fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
             if seen > SIZED {
                 stored.bytes = None;
             }
-            if let Some(bytes) = &mut stored.bytes {
+            if let Some([inside, beyond]) = &mut stored.bytes {
+                let bytes = if chunk.occupied { inside } else { beyond };
                 match array.store().size(&chunk.key) {
                     Ok(size) => *bytes = bytes.saturating_add(size.unwrap_or(0)),
                     Err(error) => {
@@ -209,12 +211,15 @@ fn grid_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
         chunks.push_str(&format!(" (declared: {})", number(grid.declared_chunks())));
     }
     if let Some(stored) = stored {
-        chunks.push_str(&format!(", {} stored", words::count(stored.occupied)));
-        if let Some(bytes) = stored.bytes.filter(|bytes| *bytes > 0) {
-            chunks.push_str(&format!(" in {}", words::bytes(bytes.into())));
-        }
+        let size = |bytes: u64| match bytes {
+            0 => String::new(),
+            bytes => format!(" in {}", words::bytes(bytes.into())),
+        };
+        let [inside, beyond] = stored.bytes.unwrap_or_default().map(size);
+        chunks.push_str(&format!(", {} stored{inside}", words::count(stored.occupied)));
         if stored.beyond > 0 {
-            chunks.push_str(&format!(", {} of them past the end", words::count(stored.beyond)));
+            let more = words::count(stored.beyond);
+            chunks.push_str(&format!("; {more} more stored past the end{beyond}"));
         }
     }
     table.row("chunks", chunks);
@@ -312,7 +317,9 @@ fn array_json(
             "occupied": array.grid().occupied(),
             "stored": stored.map(|stored| stored.occupied),
             "stored_past_the_end": stored.map(|stored| stored.beyond),
-            "stored_bytes": stored.and_then(|stored| stored.bytes),
+            "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
+            "stored_bytes_past_the_end":
+                stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
         });
         members.insert("chunks".to_owned(), chunks);
     }
@@ -398,7 +405,7 @@ fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), C
 
 fn child_row(child: &Child) -> [String; 4] {
     let name = child.name.clone();
-    match &child.node {
+    let row = match &child.node {
         Ok(Node::Array(array)) => [
             name,
             array.data_type().name(),
@@ -407,7 +414,9 @@ fn child_row(child: &Child) -> [String; 4] {
         ],
         Ok(Node::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
         Err(error) => [name, "error".to_owned(), String::new(), error.clone()],
-    }
+    };
+    // Before columns are measured.
+    row.map(|text| Printable(text).to_string())
 }
 
 fn child_json(child: &Child) -> Value {
@@ -423,9 +432,5 @@ fn child_json(child: &Child) -> Value {
 }
 
 fn heading(out: &mut Out, place: &Place, kind: &str) -> Result<(), CliError> {
-    if out.color() {
-        out.line(format_args!("{LABEL}{}{LABEL:#}: {kind}", place.shown))
-    } else {
-        out.line(format_args!("{}: {kind}", place.shown))
-    }
+    out.styled(LABEL, &place.shown, format_args!(": {kind}"))
 }

@@ -3,6 +3,7 @@
 mod append;
 mod check;
 mod copy;
+mod corners;
 mod create;
 mod draw;
 mod explain;

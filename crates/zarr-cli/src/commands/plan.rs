@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::json;
 use zarr_kit::array::{PlannedChunk, PlannedIndices, PlannedReads};
+use zarr_kit::metadata::Printable;
 
 use super::read::region;
 use crate::args::Plan;
@@ -47,11 +48,11 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
         for chunk in plan.chunks(step).map_err(failed)? {
             let reads = plan.reads(&chunk).map_err(failed)?;
             if args.json {
-                out.line(json(&chunk, reads.as_ref()))?;
+                out.json_line(&json(&chunk, reads.as_ref()))?;
             } else {
                 sum.add(reads.as_ref());
                 let reads = reads_in_words(reads.as_ref());
-                rows.push([chunk.key.clone(), in_words(&chunk), reads]);
+                rows.push([Printable(&chunk.key).to_string(), in_words(&chunk), reads]);
             }
         }
     }

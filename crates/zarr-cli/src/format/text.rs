@@ -1,5 +1,7 @@
 //! Nested lists, aligned: what numpy prints.
 
+use std::ops::Range;
+
 use zarr_kit::metadata::{DataType, MetadataError, format_element};
 
 /// Elements above which `--elide` leaves some out, and how many it keeps at each end of an axis:
@@ -10,54 +12,78 @@ const EDGE: u64 = 3;
 /// Characters of a line before it is broken.
 const WIDTH: usize = 80;
 
-/// Formats the elements of a region of this shape.
+/// Which elements of an array are shown: all, or those at the ends of long axes.
+pub(crate) struct Shown {
+    shape: Vec<u64>,
+    elide: bool,
+}
+
+impl Shown {
+    pub(crate) fn new(shape: &[u64], elide: bool) -> Self {
+        let total = shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
+        Self { shape: shape.to_vec(), elide: elide && total > FEW }
+    }
+
+    /// The indices of an axis of this size that are shown, in one block or in two.
+    pub(crate) fn blocks(&self, size: u64) -> Vec<Range<u64>> {
+        if self.elide && size > 2 * EDGE {
+            return vec![0..EDGE, size - EDGE..size];
+        }
+        vec![0..size; 1]
+    }
+
+    /// How many indices of an axis are shown.
+    fn kept(&self, size: u64) -> u64 {
+        if self.elide { size.min(2 * EDGE) } else { size }
+    }
+
+    /// How many elements are shown, `None` past 64 bits.
+    pub(crate) fn elements(&self) -> Option<u64> {
+        if self.shape.contains(&0) {
+            return Some(0);
+        }
+        self.shape.iter().try_fold(1_u64, |product, size| product.checked_mul(self.kept(*size)))
+    }
+}
+
+/// Formats the elements that are shown, which are given in C order.
 pub(crate) fn format(
     data_type: &DataType,
-    shape: &[u64],
+    shown: &Shown,
     elements: &[u8],
-    elide: bool,
 ) -> Result<String, MetadataError> {
-    let total = shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-    let mut layout = Layout {
-        data_type,
-        elements,
-        size: data_type.size().unwrap_or(1),
-        elide: elide && total > FEW,
-        width: 0,
-        out: String::new(),
-    };
-    layout.measure(shape, 0)?;
-    layout.print(shape, 0, 0)?;
+    let size = data_type.size().unwrap_or(1);
+    let mut layout = Layout { data_type, shown, elements, size, width: 0, out: String::new() };
+    layout.measure()?;
+    layout.print(&shown.shape, 0, 0)?;
     Ok(layout.out)
 }
 
 struct Layout<'a> {
     data_type: &'a DataType,
+    shown: &'a Shown,
     elements: &'a [u8],
     size: usize,
-    elide: bool,
     /// Characters of the longest element.
     width: usize,
     out: String,
 }
 
 impl Layout<'_> {
-    /// The indices of an axis that are shown; `None` stands for those left out.
-    fn shown(&self, size: u64) -> impl Iterator<Item = Option<u64>> + use<> {
-        let cut = self.elide && size > 2 * EDGE;
-        let (head, tail) = if cut { (EDGE, size - EDGE) } else { (size, size) };
-        (0..head).map(Some).chain(cut.then_some(None)).chain((tail..size).map(Some))
+    /// The indices of an axis among those that are shown; `None` stands for what is left out.
+    fn indices(&self, size: u64) -> impl Iterator<Item = Option<u64>> + use<> {
+        let kept = self.shown.kept(size);
+        let head = if kept < size { EDGE } else { kept };
+        let gap = (kept < size).then_some(None);
+        (0..head).map(Some).chain(gap).chain((head..kept).map(Some))
     }
 
-    fn measure(&mut self, shape: &[u64], position: u64) -> Result<(), MetadataError> {
-        let Some((&size, inner)) = shape.split_first() else {
-            let mut text = String::new();
-            self.element(position, &mut text)?;
+    fn measure(&mut self) -> Result<(), MetadataError> {
+        let mut text = String::new();
+        for element in 0..self.shown.elements().unwrap_or(0) {
+            text.clear();
+            self.element(element, &mut text)?;
             self.width = self.width.max(text.chars().count());
-            return Ok(());
-        };
-        for index in self.shown(size).flatten() {
-            self.measure(inner, inside(position, size, index))?;
         }
         Ok(())
     }
@@ -73,12 +99,14 @@ impl Layout<'_> {
         };
         self.out.push('[');
         let mut column = depth + 1;
-        for (at, index) in self.shown(size).enumerate() {
+        let kept = self.shown.kept(size);
+        for (at, index) in self.indices(size).enumerate() {
             let Some(index) = index else {
                 if inner.is_empty() {
                     self.out.push_str(" ...");
                     column += 4;
                 } else {
+                    self.out.extend(std::iter::repeat_n('\n', inner.len() - 1));
                     self.new_line(depth + 1);
                     self.out.push_str("...");
                 }
@@ -99,7 +127,7 @@ impl Layout<'_> {
                 self.out.extend(std::iter::repeat_n('\n', inner.len() - 1));
                 self.new_line(depth + 1);
             }
-            self.print(inner, inside(position, size, index), depth + 1)?;
+            self.print(inner, inside(position, kept, index), depth + 1)?;
         }
         self.out.push(']');
         Ok(())
@@ -130,7 +158,7 @@ mod tests {
     use super::*;
 
     fn text(data_type: DataType, shape: &[u64], elements: &[u8], elide: bool) -> String {
-        format(&data_type, shape, elements, elide).expect("formats")
+        format(&data_type, &Shown::new(shape, elide), elements).expect("formats")
     }
 
     #[test]
@@ -147,8 +175,9 @@ mod tests {
             text(DataType::Float32, &[2], &[0, 0, 192, 127, 0, 0, 128, 255], false),
             text(DataType::ComplexFloat16, &[1], &[0, 60, 0, 188], false),
             text(DataType::Uint8, &[40], &[200; 40], false),
-            text(DataType::Uint8, &[2000], &[1; 2000], true),
-            text(DataType::Uint8, &[50, 40], &[1; 2000], true),
+            text(DataType::Uint8, &[2000], &[1; 6], true),
+            text(DataType::Uint8, &[50, 40], &[1; 36], true),
+            text(DataType::Uint8, &[300, 2, 2], &[1; 24], true),
         ];
         insta::assert_snapshot!(shown.join("\n\n"));
     }

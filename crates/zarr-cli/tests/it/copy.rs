@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{file, root, run, run_with, session, stdout, succeed, text};
+use crate::support::{command, file, root, run, run_with, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -230,5 +230,39 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
         // To the last file: nothing is left of the killed copy.
         let found = files(&folder.join(&target));
         assert!(found == expected, "{wait}: {:?}", found.keys());
+    }
+}
+
+/// Ctrl-C in a terminal is SIGINT.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_copy_says_how_to_go_on() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "20000", "--dtype", "uint8"]);
+    let elements = [7; 20_000];
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    for (option, advice) in [
+        ("--verify", "the same command with --resume goes on with the copy"),
+        ("--overwrite", "the same command with --resume in place of --overwrite goes on"),
+    ] {
+        // A file for each element, which takes long enough to be interrupted.
+        let target = format!("to{option}");
+        let mut child = command(folder, &["copy", "a", &target, "--chunks", "1", option])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        while !folder.join(&target).join("c").exists() {
+            assert!(child.try_wait().expect("runs").is_none(), "ended before it was interrupted");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.expect("sends").success());
+        let output = child.wait_with_output().expect("ends");
+        let message = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(130), "{message}");
+        assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
+        succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
+        assert_eq!(stdout(folder, &["read", &target, "-f", "raw"]), elements);
     }
 }

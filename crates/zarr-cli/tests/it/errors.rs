@@ -60,6 +60,14 @@ fn places_and_regions() {
             &["read", RANGE, "--output", "nowhere/out.raw"],
             &["locate", RANGE, "59"],
             &["create", "README.md/a", "--shape", "4", "--dtype", "int8"],
+            &["create", "README.md", "--shape", "4", "--dtype", "int8"],
+            &["copy", "fixtures/seattle-weather.zarr/rain", "README.md/a"],
+            &["read", RANGE, "--output", "README.md/out.raw"],
+            &["write", RANGE, "--from", "README.md/in.raw"],
+            &["locate", RANGE, "59,1,1"],
+            &["create", "a", "--shape", "-10", "--dtype", "int8"],
+            &["create", "a", "--shape", "5,100000000000000000000", "--dtype", "int8"],
+            &["resize", RANGE, "--shape", "-10,2"],
         ],
     ));
 }

@@ -18,6 +18,8 @@ mod errors;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod info;
 #[cfg(test)]
 mod locate;
@@ -25,6 +27,8 @@ mod locate;
 mod read;
 #[cfg(test)]
 mod resize;
+#[cfg(test)]
+mod secrets;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

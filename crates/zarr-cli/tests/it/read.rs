@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{command, root, session, stdout, succeed, text};
+use crate::support::{command, root, run, run_with, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -134,4 +134,81 @@ fn a_file_has_its_name_once_it_is_whole() {
     succeed(folder, &read("cut"));
     assert!(fs::read(folder.join("cut")).expect("written") == whole.as_bytes());
     assert!(!folder.join("whole.partial").exists());
+}
+
+#[test]
+fn elided_text_is_that_of_the_whole_and_reads_the_ends_only() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "40,2,50", "--dtype", "uint16", "--chunks", "7,2,9"];
+    succeed(folder, &create);
+    let elements: Vec<u8> = (0..4000_u16).flat_map(u16::to_le_bytes).collect();
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    // As numpy 2 prints numpy.arange(4000, dtype='uint16').reshape(40, 2, 50).
+    let expected = "\
+[[[   0    1    2 ...   47   48   49]
+  [  50   51   52 ...   97   98   99]]
+
+ [[ 100  101  102 ...  147  148  149]
+  [ 150  151  152 ...  197  198  199]]
+
+ [[ 200  201  202 ...  247  248  249]
+  [ 250  251  252 ...  297  298  299]]
+
+ ...
+
+ [[3700 3701 3702 ... 3747 3748 3749]
+  [3750 3751 3752 ... 3797 3798 3799]]
+
+ [[3800 3801 3802 ... 3847 3848 3849]
+  [3850 3851 3852 ... 3897 3898 3899]]
+
+ [[3900 3901 3902 ... 3947 3948 3949]
+  [3950 3951 3952 ... 3997 3998 3999]]]
+";
+    assert_eq!(text(folder, &["read", "a", "--elide"]), expected);
+    let lines = text(folder, &["read", "a", "--elide", "-r", "::-1,1,::-1"]);
+    let expected = "\
+[[3999 3998 3997 ... 3952 3951 3950]
+ [3899 3898 3897 ... 3852 3851 3850]
+ [3799 3798 3797 ... 3752 3751 3750]
+ ...
+ [ 299  298  297 ...  252  251  250]
+ [ 199  198  197 ...  152  151  150]
+ [  99   98   97 ...   52   51   50]]
+";
+    assert_eq!(lines, expected);
+    // A chunk between the ends that does not decode is not read.
+    fs::write(folder.join("a/c/3/0/3"), "no chunk").expect("writes");
+    assert_eq!(text(folder, &["read", "a", "--elide", "-r", "::-1,1,::-1"]), expected);
+    assert!(!run(folder, &["read", "a"]).status.success());
+}
+
+#[test]
+fn files_are_of_the_format_that_their_name_says() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "3,2", "--dtype", "float32", "--fill", "NaN"]);
+    let half: Vec<u8> = [1.5_f32, -2.0].iter().flat_map(|n| n.to_le_bytes()).collect();
+    assert!(run_with(folder, &["write", "a", "--from", "-", "-r", "1"], &half).status.success());
+    let written = |name: &str, region: &str| {
+        succeed(folder, &["read", "a", "-o", name, "-r", region]);
+        fs::read(folder.join(name)).expect("written")
+    };
+    assert_eq!(written("a.csv", ":"), b"NaN,NaN\n1.5,-2.0\nNaN,NaN\n");
+    assert_eq!(written("b.CSV", ":,1"), b"NaN\n-2.0\nNaN\n");
+    assert_eq!(written("a.raw", "1"), half);
+    assert_eq!(written("a.bin", "1"), half);
+    assert!(written("a.npy", ":").starts_with(b"\x93NUMPY"));
+    assert_eq!(written("a.txt", "1"), b"[ 1.5 -2.0]\n");
+    assert_eq!(written("plain", "1"), b"[ 1.5 -2.0]\n");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["read", "a", "-o", "a.npz"],
+            &["read", "a", "-o", "a.json", "--format", "lines"],
+            &["read", "a", "-r", "0,0", "-o", "none.csv"],
+        ],
+    ));
+    assert!(!folder.join("a.npz").exists() && !folder.join("none.csv").exists());
 }

@@ -78,3 +78,24 @@ fn sd_08_appends_take_edges_or_repeat_the_last() {
     );
     assert!(!run_with(folder, &["append", "m", "--from", "two.npy"], b"").status.success());
 }
+
+#[test]
+fn stored_chunks_past_the_end_are_counted_apart() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "11", "--dtype", "uint8", "--chunks", "1"];
+    let codecs = ["--codecs", r#"[{"name": "bytes"}]"#];
+    succeed(folder, &[&create[..], &codecs].concat());
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &[7; 11]).status.success());
+    succeed(folder, &["resize", "a", "--shape", "1"]);
+    let info = text(folder, &["info", "a"]);
+    assert!(
+        info.contains("chunks      1, 1 stored in 1 B; 10 more stored past the end in 10 B\n"),
+        "{info}"
+    );
+    let json = text(folder, &["info", "a", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let chunks = &json["chunks"];
+    let counts = ["stored", "stored_past_the_end", "stored_bytes", "stored_bytes_past_the_end"];
+    assert_eq!(counts.map(|name| chunks[name].as_u64()), [1, 10, 1, 10].map(Some));
+}

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use zarr_kit::metadata::Printable;
+
 use super::{Picture, Side, Stored};
 use crate::words;
 
@@ -257,5 +259,7 @@ fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
 }
 
 fn escaped(text: &str) -> String {
+    // Most control characters are not allowed in XML, not even as references.
+    let text = Printable(text).to_string();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -57,7 +57,9 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
         for column in *columns {
             text.push_str(&cell(picture, *row, *column, out.color()));
         }
-        out.line(text)?;
+        text.push('\n');
+        // Symbols with a style, and nothing of others.
+        out.bytes(text.as_bytes())?;
     }
     let last = if down.name.is_some() { down } else { across };
     if last.name.is_some() {

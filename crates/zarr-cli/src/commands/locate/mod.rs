@@ -3,6 +3,7 @@
 mod way;
 
 use serde_json::json;
+use zarr_kit::array::RegionError;
 use zarr_kit::{ArrayError, Region};
 
 use self::way::{Inner, Position, Way};
@@ -15,8 +16,19 @@ use crate::words;
 pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
     let array = place.array()?;
-    let region = Region::parse(&args.index, array.shape())
-        .map_err(|cause| CliError::argument("index", &args.index, cause))?;
+    let region = Region::parse(&args.index, array.shape()).map_err(|cause| {
+        let reason = match cause {
+            RegionError::Rank { found, rank } => {
+                let found = words::counted(u64::try_from(found).unwrap_or(u64::MAX), "number");
+                format!("{found}, but the array has {}", words::axes(rank))
+            }
+            RegionError::Syntax { axis, found } => {
+                format!("axis {axis}: {found:?} is no index; a number such as 5 or -1 is allowed")
+            }
+            cause => cause.to_string(),
+        };
+        CliError::argument("index", &args.index, reason)
+    })?;
     if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
         let reason = match array.shape().len() {
             1 => "one number is allowed: the array has 1 axis".to_owned(),

@@ -1,0 +1,84 @@
+//! What the operating system refuses, told apart: what is missing, what is no folder, what is not
+//! permitted, what is read-only.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Why a file or folder could not be used, and which one on the way to it is to blame.
+pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
+    match cause.kind() {
+        ErrorKind::NotFound => match path.parent().filter(|folder| is_missing(folder)) {
+            Some(folder) => format!("there is no folder {}", folder.display()),
+            None => "there is no such file".to_owned(),
+        },
+        // Making a folder where there is a file is told as the second.
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => match file_on_the_way(path) {
+            Some(file) if file == path => "this is a file, not a folder".to_owned(),
+            Some(file) => format!("{} is a file, not a folder", file.display()),
+            None => said(cause),
+        },
+        ErrorKind::PermissionDenied => match nearest_existing(path) {
+            Some(there) if there == path => "permission denied".to_owned(),
+            Some(there) => format!("permission denied in {}", there.display()),
+            None => "permission denied".to_owned(),
+        },
+        ErrorKind::ReadOnlyFilesystem => match nearest_existing(path) {
+            Some(there) => format!("{} is in a read-only file system", there.display()),
+            None => "this is in a read-only file system".to_owned(),
+        },
+        _ => said(cause),
+    }
+}
+
+/// What the system says, without its number.
+fn said(cause: &io::Error) -> String {
+    crate::print::without_numbers(&cause.to_string())
+}
+
+/// Whether a folder is known not to be there; the empty path is the current one.
+fn is_missing(folder: &Path) -> bool {
+    folder != Path::new("") && folder.try_exists().is_ok_and(|is| !is)
+}
+
+/// The file that stands where a folder is needed.
+fn file_on_the_way(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|ancestor| ancestor.is_file())
+}
+
+/// The path itself, or the innermost folder on the way to it that is there.
+fn nearest_existing(path: &Path) -> Option<&Path> {
+    let there = path.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok())?;
+    (there != Path::new("")).then_some(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_apart() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let root = folder.path();
+        fs::write(root.join("file"), "").expect("writes");
+        let said = |path: &str, kind: ErrorKind| {
+            let text = reason(&root.join(path), &kind.into());
+            text.replace(&root.display().to_string(), "ROOT")
+        };
+        let cases = [
+            ("a", ErrorKind::NotFound, "there is no such file"),
+            ("a/b", ErrorKind::NotFound, "there is no folder ROOT/a"),
+            ("file/a/b", ErrorKind::NotADirectory, "ROOT/file is a file, not a folder"),
+            ("file", ErrorKind::NotADirectory, "this is a file, not a folder"),
+            ("file", ErrorKind::AlreadyExists, "this is a file, not a folder"),
+            ("a/b", ErrorKind::PermissionDenied, "permission denied in ROOT"),
+            ("file", ErrorKind::PermissionDenied, "permission denied"),
+            ("a/b", ErrorKind::ReadOnlyFilesystem, "ROOT is in a read-only file system"),
+            ("a", ErrorKind::StorageFull, "no storage space"),
+        ];
+        for (path, kind, expected) in cases {
+            assert_eq!(said(path, kind), expected, "{path} {kind:?}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Names from outside that would drive a terminal, or forge lines of the command's own.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::{file, run, succeed};
+
+/// What a terminal obeys, in text and in JSON: sets the title and clears the screen, an 8-bit CSI,
+/// turns the order of letters round, ends the line and begins one that looks like the command's own.
+const HOSTILE: &str =
+    "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{2028}\nerror: real.json: forged";
+
+/// The same as a name of a file: there is no `/` in it.
+const NAME: &str = HOSTILE;
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Everything printed is plain text in lines, of which none is forged.
+fn assert_harmless(arguments: &[&str], output: &Output) {
+    for bytes in [&output.stdout, &output.stderr] {
+        let text = std::str::from_utf8(bytes).expect("UTF-8");
+        let bad = text.chars().find(|c| {
+            (c.is_control() && *c != '\n')
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}')
+        });
+        assert_eq!(bad, None, "{arguments:?}: {text}");
+        assert!(!text.contains("\nerror: real.json"), "{arguments:?}: {text}");
+    }
+    assert_ne!(output.status.code(), None, "{arguments:?}");
+}
+
+/// Each command on an array, with and without JSON.
+fn commands_on(folder: &Path, array: &str) -> Vec<Output> {
+    let commands: &[&[&str]] = &[
+        &["info", array],
+        &["info", array, "--json"],
+        &["read", array],
+        &["read", array, "--explain"],
+        &["read", array, "--format", "lines"],
+        &["read", array, "--format", "csv"],
+        &["write", array, "--from", "elements.raw"],
+        &["check", array],
+        &["check", array, "--data"],
+        &["check", array, "--data", "--json"],
+        &["locate", array, "1"],
+        &["locate", array, "1", "--json"],
+        &["plan", array],
+        &["plan", array, "--json"],
+        &["draw", array],
+        &["draw", array, "--json"],
+        &["draw", array, "--axes", HOSTILE],
+        &["draw", array, "-o", "picture.svg"],
+        &["resize", array, "--shape", "4", "--edges", HOSTILE],
+        &["resize", array, "--shape", HOSTILE],
+        &["append", array, "--axis", HOSTILE, "--from", "elements.raw"],
+        &["copy", array, "copied", "--overwrite"],
+        &["copy", array, "copied", "--overwrite", "--json", "--chunks", "1"],
+        &["copy", array, array],
+    ];
+    let run_all = commands.iter().map(|arguments| {
+        let output = run(folder, arguments);
+        assert_harmless(arguments, &output);
+        output
+    });
+    let outputs: Vec<Output> = run_all.collect();
+    let picture = std::fs::read_to_string(folder.join("picture.svg")).unwrap_or_default();
+    assert!(!picture.contains(|c: char| c.is_control() && c != '\n'), "{picture}");
+    outputs
+}
+
+/// An array of four numbers, with the parts of its document to fill in.
+struct Document<'a> {
+    name: &'a str,
+    attributes: &'a str,
+    data_type: &'a str,
+    codec: &'a str,
+    other: &'a str,
+}
+
+impl Document<'_> {
+    fn json(&self) -> String {
+        let Self { name, attributes, data_type, codec, other } = self;
+        format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": {data_type},
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [2]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
+            "codecs": [{codec}], "dimension_names": [{name}], "attributes": {attributes}{other}}}"#
+        )
+    }
+}
+
+#[test]
+fn documents() {
+    let hostile = quoted(HOSTILE);
+    // As escapes in the document, and raw as far as JSON allows.
+    let raw = "\"x\u{9b}31m\u{202e}\u{2066}\u{2028}\u{7f}\"";
+    let plain = Document {
+        name: "\"time\"",
+        attributes: "{}",
+        data_type: "\"uint8\"",
+        codec: r#"{"name": "bytes"}"#,
+        other: "",
+    };
+    for text in [hostile.as_str(), raw] {
+        let of = |template: &str| template.replace("HOSTILE", text);
+        let attributes = of(r#"{HOSTILE: 1, "unit": HOSTILE, "deep": [{HOSTILE: [HOSTILE]}]}"#);
+        let codec = of(r#"{"name": HOSTILE, "configuration": {HOSTILE: HOSTILE}}"#);
+        let member = of(r#"{"name": "gzip", "configuration": {"level": 1, HOSTILE: HOSTILE}}"#);
+        let value = of(r#"{"name": "gzip", "configuration": {"level": HOSTILE}}"#);
+        let named = of(r#"{"name": HOSTILE, "configuration": {}}"#);
+        let other = of(r#", HOSTILE: {"must_understand": true, "x": HOSTILE}"#);
+        let fill = of(r#", "fill_value": HOSTILE"#);
+        let cases = [
+            Document { name: text, ..plain },
+            Document { attributes: &attributes, ..plain },
+            Document { attributes: text, ..plain },
+            Document { data_type: text, ..plain },
+            Document { data_type: &named, ..plain },
+            Document { codec: text, ..plain },
+            Document { codec: &codec, ..plain },
+            Document { codec: &member, ..plain },
+            Document { codec: &value, ..plain },
+            Document { other: &other, ..plain },
+            Document { other: &fill, ..plain },
+        ];
+        for case in &cases {
+            let folder = tempfile::tempdir().expect("makes a folder");
+            file(folder.path(), "array/zarr.json", case.json());
+            file(folder.path(), "array/c/0", [1, 2]);
+            file(folder.path(), "elements.raw", [1, 2, 3, 4]);
+            commands_on(folder.path(), "array");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_shown_escaped() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let name = quoted("a\u{1b}[2J\u{202e}");
+    let document = Document {
+        name: &name,
+        attributes: "{}",
+        data_type: "\"uint8\"",
+        codec: r#"{"name": "bytes"}"#,
+        other: "",
+    };
+    file(folder.path(), "array/zarr.json", document.json());
+    let words = run(folder.path(), &["info", "array"]);
+    let words = String::from_utf8(words.stdout).expect("UTF-8");
+    assert!(words.contains(r"  a\u{1b}[2J\u{202e}  4 in 2 chunks of 2"), "{words}");
+    let json = run(folder.path(), &["info", "array", "--json"]);
+    let json = String::from_utf8(json.stdout).expect("UTF-8");
+    assert!(json.contains(r#""dimension_names": ["a\u001b[2J\u202e"]"#), "{json}");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_and_nodes() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = folder.path();
+    let create = |name: &str| {
+        succeed(path, &["create", name, "--shape", "4", "--dtype", "uint8", "--chunks", "2"]);
+        file(path, "elements.raw", [1, 2, 3, 4]);
+        succeed(path, &["write", name, "--from", "elements.raw"]);
+    };
+    // A node of a group, a stray file, a chunk that none should be, a temporary file.
+    file(path, "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    create(&format!("group/{NAME}"));
+    file(path, &format!("group/{NAME}.txt"), "");
+    file(path, &format!("group/{NAME}/c/{NAME}"), "");
+    file(path, &format!("group/{NAME}/c/9"), "");
+    file(path, &format!("group/bad{NAME}/zarr.json"), "{");
+    let mine = format!("group/{NAME}");
+    for array in [mine.as_str(), "group"] {
+        commands_on(path, array);
+    }
+    let bad = format!("group/bad{NAME}");
+    commands_on(path, &bad);
+    let found = run(path, &["check", "group"]);
+    let findings = String::from_utf8(found.stdout).expect("UTF-8");
+    assert_eq!(findings.lines().count(), 4, "{findings}");
+    assert!(findings.contains(r"\nerror: real.json: forged"), "{findings}");
+}
+
+#[test]
+fn arguments() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = folder.path();
+    succeed(path, &["create", "a", "--shape", "4", "--dtype", "uint8", "--dims", "x"]);
+    let option = format!("--{HOSTILE}");
+    let commands: &[&[&str]] = &[
+        &[HOSTILE],
+        &["info", HOSTILE],
+        &["info", "a", HOSTILE],
+        &["info", "a", &option],
+        &["read", "a", "--region", HOSTILE],
+        &["read", "a", "--format", HOSTILE],
+        &["read", "a", "-o", HOSTILE],
+        &["write", "a", "--from", HOSTILE],
+        &["create", HOSTILE, "--shape", "4", "--dtype", "uint8"],
+        &["create", "b", "--shape", "4", "--dtype", HOSTILE],
+        &["create", "b", "--shape", "4", "--dtype", "uint8", "--chunks", HOSTILE],
+        &["create", "b", "--shape", "4", "--dtype", "uint8", "--codecs", HOSTILE],
+        &["create", "b", "--shape", "4", "--dtype", "uint8", "--fill", HOSTILE],
+        &["create", "b", "--shape", "4", "--dtype", "uint8", "--attributes", HOSTILE],
+        &["create", "b", "--shape", "4", "--dtype", "uint8", "--dims", HOSTILE],
+        &["create", "b", "--metadata", HOSTILE],
+        &["copy", "a", HOSTILE],
+        &["copy", HOSTILE, "b"],
+        &["copy", "a", "b", "--memory", HOSTILE],
+        &["copy", "a", "b", "--chunks", HOSTILE],
+        &["check", HOSTILE],
+        &["locate", "a", HOSTILE],
+        &["plan", "a", "--region", HOSTILE],
+        &["draw", "a", "-o", HOSTILE],
+        &["draw", "a", "--axes", HOSTILE],
+        &["append", "a", "--from", HOSTILE],
+        &["append", "a", "--axis", HOSTILE, "--from", "-"],
+        &["completions", HOSTILE],
+    ];
+    for arguments in commands {
+        let output = run(path, arguments);
+        assert_harmless(arguments, &output);
+        let message = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(message.lines().count() <= 1, "{arguments:?}: {message}");
+    }
+}
