@@ -4,7 +4,7 @@ use zarr_codec::{ChainError, ChunkError};
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::array::Written;
+use crate::array::{Loss, Written};
 use crate::region::RegionError;
 use crate::store::{KeyError, StoreError};
 
@@ -230,6 +230,23 @@ pub enum ArrayError {
         key: String,
         /// The data type's name.
         data_type: String,
+    },
+    /// Values of a write that the chain does not keep (SD-49).
+    #[error(
+        "{key}: {path}: element {:?} is {}, which {codec} would store as {}; {} of {} element{} \
+         would change",
+        .loss.index, .loss.value, .loss.read_back, .loss.count, .loss.elements,
+        if .loss.elements == 1 { "" } else { "s" }
+    )]
+    Loss {
+        /// The document's key.
+        key: String,
+        /// The codec's place in it, as a JSON path.
+        path: String,
+        /// The codec's name.
+        codec: String,
+        /// Which values, and what would become of them.
+        loss: Box<Loss>,
     },
     /// A fill value that the chain does not keep (SD-49).
     #[error(

@@ -39,7 +39,7 @@ mod plan;
 mod region;
 mod transfer;
 
-pub use array::{Array, Element, StoredChunk, Written};
+pub use array::{Array, Element, Loss, StoredChunk, Written};
 pub use change::{Cut, delete_node};
 pub use error::ArrayError;
 pub use grid::grid_of;

@@ -19,6 +19,15 @@ pub struct AxisRegion {
 }
 
 impl AxisRegion {
+    /// The index in the array of what is at this position of the region.
+    pub(crate) fn index(&self, at: usize) -> u64 {
+        let way = u64::try_from(at).unwrap_or(u64::MAX).saturating_mul(self.step.unsigned_abs());
+        match self.step < 0 {
+            true => self.start.saturating_sub(way),
+            false => self.start.saturating_add(way),
+        }
+    }
+
     /// The smallest range that holds all indices.
     pub(crate) fn bounds(&self) -> Range<u64> {
         let span = self.count.saturating_sub(1).saturating_mul(self.step.unsigned_abs());

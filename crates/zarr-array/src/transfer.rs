@@ -69,6 +69,9 @@ pub(crate) fn number(
     number
 }
 
+/// Why a part of a region is no list of indices.
+const STEPS_ONLY: &str = "a region selects with steps only";
+
 /// The part of a region that lies in one chunk.
 pub(crate) struct Part<'a> {
     /// Number of the chunk on each axis.
@@ -116,13 +119,15 @@ impl Places {
         self.in_chunk.clear();
         self.in_region.clear();
         for axis in part.axes() {
-            // A region selects with steps only. All numbers are within the caller's buffer or the
-            // chunk, whose codec checks that the address space holds it.
-            if let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices {
-                let (count, first) = (narrow(len), narrow(in_selection));
-                self.in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
-                self.in_region.push(first..first.saturating_add(count));
-            }
+            // All numbers are within the caller's buffer or the chunk, whose codec checks that the
+            // address space holds it.
+            let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices
+            else {
+                unreachable!("{STEPS_ONLY}");
+            };
+            let (count, first) = (narrow(len), narrow(in_selection));
+            self.in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
+            self.in_region.push(first..first.saturating_add(count));
         }
         let Self { in_chunk, in_region } = self;
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
@@ -157,7 +162,6 @@ impl<'a> Transfer<'a> {
         let grid_error =
             |cause| ArrayError::Grid { key: array.prefix().as_str().to_owned(), cause };
         let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
-        // A region selects with steps only.
         let starts = |axis: &SelectedAxis<'_>| {
             axis.parts().skip(1).map(|part| narrow(part.in_selection().start)).collect()
         };

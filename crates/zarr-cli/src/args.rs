@@ -128,9 +128,10 @@ pub(crate) struct Write {
 /// How elements are written.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Writing {
-    /// Refuse values that would not read back as they are: with bits that packbits leaves out.
+    /// Store values also where packbits leaves out bits of theirs, so that they read back as
+    /// others; refused otherwise.
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub(crate) allow_loss: bool,
     /// Store chunks that hold the fill value only, too; they read the same if they are left out.
     #[arg(long)]
     pub(crate) store_empty: bool,
@@ -225,6 +226,10 @@ pub(crate) struct Copy {
     /// Read everything that was written again, and compare.
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Copy values also where packbits leaves out bits of theirs, so that they read back as others;
+    /// refused otherwise.
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
     /// Print what was done as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

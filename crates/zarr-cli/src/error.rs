@@ -160,7 +160,17 @@ fn at(place: &str, cause: &ArrayError) -> String {
             format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
         ArrayError::Region(cause) => format!("{place}: {cause}"),
+        loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them so"),
         other => format!("{place}: {other}"),
+    }
+}
+
+/// Whether values were refused since they would read back as others.
+fn is_loss(cause: &ArrayError) -> bool {
+    match cause {
+        ArrayError::Loss { .. } => true,
+        ArrayError::Incomplete { cause, .. } => is_loss(cause),
+        _ => false,
     }
 }
 

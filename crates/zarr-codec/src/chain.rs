@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, DataType};
 
 use crate::chunk::ChunkCodec;
-use crate::compressor::{self, ByteCodec};
+use crate::compressor::{self, ByteCodec, widen};
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::leaf::shard::Shard;
@@ -40,6 +40,15 @@ use crate::symbolic::{AxisEdges, Shape};
 #[derive(Clone, Debug)]
 pub struct Chain {
     inner: Arc<Bound>,
+}
+
+/// Elements that a chain does not keep; found by [`Chain::lost`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The number of the first.
+    pub first: usize,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// A codec's place in the document and its name, for messages.
@@ -227,27 +236,75 @@ impl Chain {
         self.inner.element.size()
     }
 
-    /// What an element reads back as after it was written: other than it was if `first_bit` and
-    /// `last_bit` cut bits off (SD-49).
+    /// What elements read back as after they were written: others than they were if `first_bit` and
+    /// `last_bit` cut bits off, and the [options](Options::allow_loss) let them (SD-49).
     ///
-    /// `element` is the bytes of one element in memory.
+    /// `elements` are whole elements in memory.
     ///
     /// # Errors
-    /// [`ChunkError`] if it is no element of the data type.
-    pub fn read_back(&self, element: &[u8]) -> Result<Vec<u8>, ChunkError> {
-        let Bound { element: element_type, leaf, leaf_place: place, .. } = &*self.inner;
-        let leaf = match leaf {
-            Leaf::Elements(leaf) => leaf,
-            Leaf::Shard(shard) => return shard.inner.read_back(element),
-        };
+    /// [`ChunkError`] if they are no elements of the data type.
+    pub fn read_back(&self, elements: &[u8]) -> Result<Vec<u8>, ChunkError> {
+        let (bound, leaf) = self.element_leaf();
+        let Bound { element, leaf_place: place, .. } = bound;
         let failed = |kind| place.chunk_error(kind);
-        let (mut elements, mut pool) = (element.to_vec(), Pool::default());
-        element_type.check(&elements).map_err(failed)?;
-        element_type.canonicalise(&mut elements);
-        let encoded = leaf.encode(elements.into(), element_type, &mut pool).map_err(failed)?;
+        let mut pool = Pool::default();
+        element.check(elements).map_err(failed)?;
+        let mut canonical = elements.to_vec();
+        element.canonicalise(&mut canonical);
+        let count = elements.len().checked_div(element.size()).unwrap_or(0);
+        let encoded = leaf.encode(canonical.into(), element, &mut pool).map_err(failed)?;
         let encoded = Bytes::Taken(encoded);
-        let decoded = leaf.decode(encoded, 1, element_type, &mut pool).map_err(failed)?;
+        let decoded = leaf.decode(encoded, count, element, &mut pool).map_err(failed)?;
         Ok(decoded.bytes.to_vec())
+    }
+
+    /// Which of `elements`, whole elements in memory in any order, `packbits` would change (SD-49):
+    /// the first, and how many. `None` if it keeps all.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if they are no whole elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_codec::{AxisEdges, Chain, Lost};
+    /// use zarr_metadata::{Codec, DataType};
+    ///
+    /// let codecs = br#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+    /// let codecs = Codec::list_from_json(codecs)?;
+    /// let chain = Chain::bind(&codecs, &DataType::Uint8, &[AxisEdges::one(4)])?;
+    /// assert_eq!(chain.lost(&[15, 16, 0, 17])?, Some(Lost { first: 1, count: 2 }));
+    /// assert_eq!(chain.lost(&[15, 0])?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lost(&self, elements: &[u8]) -> Result<Option<Lost>, ChunkError> {
+        let (Bound { element, leaf_place: place, .. }, leaf) = self.element_leaf();
+        let Some(packing) = leaf.losing(element) else { return Ok(None) };
+        let mut canonical = Vec::new();
+        let elements = match element.is_sub_byte() {
+            true => {
+                canonical.extend_from_slice(elements);
+                element.canonicalise(&mut canonical);
+                &canonical
+            }
+            false => elements,
+        };
+        let lost = packing.lost(elements);
+        let mut lost = lost.map_err(|error| place.chunk_error(error.into()))?;
+        Ok(lost.next().map(|first| {
+            let others = widen(lost.count());
+            Lost { first, count: others.saturating_add(1) }
+        }))
+    }
+
+    /// The codec in which single elements end, be it within shards, and the chain that it is of.
+    fn element_leaf(&self) -> (&Bound, &ElementLeaf) {
+        let mut chain = self;
+        loop {
+            match &chain.inner.leaf {
+                Leaf::Elements(leaf) => return (&chain.inner, leaf),
+                Leaf::Shard(shard) => chain = &shard.inner,
+            }
+        }
     }
 
     /// Checks that chunks can be written: not if a codec was skipped (SD-42), and not with

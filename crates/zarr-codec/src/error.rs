@@ -410,7 +410,7 @@ pub enum ChunkErrorKind {
     /// Packed bits of a wrong length or padding.
     #[error(transparent)]
     Packed(#[from] zarr_packbits::Error),
-    /// A value with bits outside `first_bit` to `last_bit`, under strict encoding (SD-49).
+    /// A value with bits outside `first_bit` to `last_bit`, where no loss is allowed (SD-49).
     #[error("element {element} has the bits {value}, some of which the packed form cannot keep")]
     Lost {
         /// The element, in C order of the array that reaches the codec.
@@ -424,6 +424,9 @@ pub enum ChunkErrorKind {
     /// A codec that is read here but not written (SD-11, SD-42).
     #[error("can be read here but not written")]
     ReadOnly,
+    /// Bytes for a region that has been decoded already.
+    #[error("the region has been decoded, and needs no more bytes")]
+    NothingNeeded,
     /// A shard index of another length than the number of inner chunks makes it.
     #[error("an index of {found} byte{}, expected {expected}", s(*found == 1))]
     IndexLength {

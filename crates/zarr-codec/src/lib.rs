@@ -39,7 +39,7 @@ mod route;
 mod scratch;
 mod symbolic;
 
-pub use chain::Chain;
+pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use leaf::shard::{ShardCodec, ShardIndex};

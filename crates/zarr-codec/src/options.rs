@@ -1,18 +1,18 @@
 //! What a user may choose about decoding and encoding.
 
-/// Bounds on what decoding may cost, and how strict encoding is.
+/// Bounds on what decoding may cost, and whether encoding may lose anything.
 ///
 /// # Examples
 /// ```
 /// use zarr_codec::Options;
 ///
-/// let options = Options::new().unknown_decoded_len(64 << 20).strict(true);
+/// let options = Options::new().unknown_decoded_len(64 << 20).allow_loss(true);
 /// assert_ne!(options, Options::new());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     pub(crate) unknown_decoded_len: u64,
-    pub(crate) strict: bool,
+    pub(crate) allow_loss: bool,
 }
 
 impl Default for Options {
@@ -22,10 +22,10 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Outputs of unknown length up to 2 GiB; encoding is not strict.
+    /// Outputs of unknown length up to 2 GiB; what would not read back is refused.
     #[must_use]
     pub fn new() -> Self {
-        Self { unknown_decoded_len: 2 << 30, strict: false }
+        Self { unknown_decoded_len: 2 << 30, allow_loss: false }
     }
 
     /// The most bytes that decoding may take where the metadata says no length: out of a compressor
@@ -40,10 +40,11 @@ impl Options {
         self
     }
 
-    /// Whether encoding refuses values that would not read back as they are (SD-49).
+    /// Whether encoding drops the bits that `packbits` leaves out, so that values which have any
+    /// read back as others; refused if this is not set (SD-49).
     #[must_use]
-    pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
+    pub fn allow_loss(mut self, allow: bool) -> Self {
+        self.allow_loss = allow;
         self
     }
 }

@@ -64,6 +64,7 @@ pub use dispatch::Kernel;
 pub use error::Error;
 pub use padding::PaddingEncoding;
 pub use spec::{BitOrder, PackedRange, Packing, PackingBuilder};
+pub use survive::Lost;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -1,6 +1,10 @@
 //! Whether values keep what packing drops.
 
-use crate::{Error, Packing, field::Field};
+use core::iter::FusedIterator;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::arch::{Avx2, Avx512};
+use crate::{Error, Kernel, Packing, field::Field};
 
 impl Packing {
     /// Whether every element of `src` is unchanged by packing and unpacking (SD-49): it has no bit
@@ -19,62 +23,147 @@ impl Packing {
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```
     pub fn survives(&self, src: &[u8]) -> Result<bool, Error> {
-        Ok(self.first_lost(src)?.is_none())
+        Ok(self.lost(src)?.next().is_none())
     }
 
-    /// The index of the first element of `src` that packing and unpacking would change.
+    /// The indices of the elements of `src` that packing and unpacking would change, in order.
+    ///
+    /// Up to the first of them this reads `src` at the speed of the cache, so that looking at a
+    /// tile before it is packed costs little more than packing it.
     ///
     /// # Errors
     /// [`Error::UnpackedLength`].
-    pub fn first_lost(&self, src: &[u8]) -> Result<Option<usize>, Error> {
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::Packing;
+    ///
+    /// let packing = Packing::builder(8).last_bit(3).build()?;
+    /// assert!(packing.lost(&[15, 16, 0, 255])?.eq([1, 3]));
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    pub fn lost<'a>(&self, src: &'a [u8]) -> Result<Lost<'a>, Error> {
         self.elements_in(src.len())?;
-        let lost = Lost::of(&self.field);
-        let whole = src.len() / BLOCK * BLOCK;
-        let block = src[..whole].chunks_exact(BLOCK).position(|block| lost.in_words(block) != 0);
-        let start = block.map_or(whole, |block| block * BLOCK);
-        let component = src[start..].chunks_exact(self.field.size).position(|component| {
-            let mut word = [0; 8];
-            word[..component.len()].copy_from_slice(component);
-            lost.in_word(u64::from_le_bytes(word)) != 0
-        });
-        Ok(component.map(|component| (start + component * self.field.size) / self.element_size()))
+        Ok(Lost {
+            kernel: self.kernel,
+            bits: LostBits::of(&self.field),
+            component_size: self.field.size,
+            element_size: self.element_size(),
+            src,
+            at: 0,
+            until: 0,
+        })
     }
 }
 
-/// Bytes looked at before the answer is: enough for a loop of vector instructions.
-const BLOCK: usize = 512;
-
-/// Which bits of a word full of components would not come back.
-struct Lost {
-    /// Bits above the last one, which come back as 0, or as the bit below if signed.
-    above: u64,
-    /// Bits below the first one, which come back as 0.
-    below: u64,
-    /// All ones if signed.
-    signed: u64,
+/// The elements that a packing does not keep; made by [`Packing::lost`].
+#[derive(Debug, Clone)]
+pub struct Lost<'a> {
+    kernel: Kernel,
+    bits: LostBits,
+    component_size: usize,
+    element_size: usize,
+    src: &'a [u8],
+    /// Where the next element is, in bytes.
+    at: usize,
+    /// The end of the block that has an element to find: up to there they are looked at one by one.
+    until: usize,
 }
 
-impl Lost {
+/// Bytes that are looked at together: whole elements of any size, and enough for vectors.
+const BLOCK: usize = 4096;
+
+impl Iterator for Lost<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            while self.at < self.until {
+                let element = &self.src[self.at..][..self.element_size];
+                let index = self.at / self.element_size;
+                self.at += self.element_size;
+                let mut components = element.chunks_exact(self.component_size);
+                if components.any(|component| self.bits.any(component)) {
+                    return Some(index);
+                }
+            }
+            let rest = &self.src[self.at..];
+            let mut blocks = rest.chunks(BLOCK);
+            let kept = blocks.position(|block| self.bits.any_by(self.kernel, block))?;
+            self.at += kept * BLOCK;
+            self.until = self.src.len().min(self.at + BLOCK);
+        }
+    }
+}
+
+impl FusedIterator for Lost<'_> {}
+
+/// Which bits of a component would not come back, in each component of a word of 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LostBits {
+    /// Bits above the last one, which come back as 0, or as the bit below if signed; and those below
+    /// the first one, which come back as 0.
+    pub(crate) outside: u64,
+    /// Of those the ones above, if signed.
+    extended: u64,
+    /// The sign bit of a single component if signed, or else 0.
+    pub(crate) sign: u64,
+    /// Bytes of a component.
+    pub(crate) size: usize,
+}
+
+impl LostBits {
     fn of(field: &Field) -> Self {
         let all = u64::MAX >> (64 - 8 * field.size);
         let below = (1 << field.first_bit) - 1;
+        let outside = all & !field.mask();
         // One at the lowest bit of every component in a word.
         let lanes = u64::MAX / all;
         Self {
-            above: (all & !field.mask() & !below) * lanes,
-            below: below * lanes,
-            signed: if field.signed { u64::MAX } else { 0 },
+            outside: outside * lanes,
+            extended: if field.signed { (outside & !below) * lanes } else { 0 },
+            sign: field.sign(),
+            size: field.size,
         }
+    }
+
+    /// Whether a component in `bytes` would change, by the instructions of a kernel.
+    fn any_by(&self, kernel: Kernel, bytes: &[u8]) -> bool {
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        let _ = kernel;
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if kernel == Kernel::Avx512
+            && let Some(avx512) = Avx512::new()
+        {
+            return avx512.any_lost(self, bytes);
+        }
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if kernel == Kernel::Avx2
+            && let Some(avx2) = Avx2::new()
+        {
+            return avx2.any_lost(self, bytes);
+        }
+        self.any(bytes)
+    }
+
+    /// Whether a component in `bytes`, which are whole components, would change.
+    ///
+    /// No branch within, so that it becomes vector instructions: those of the function that it is
+    /// compiled into.
+    #[inline(always)]
+    pub(crate) fn any(&self, bytes: &[u8]) -> bool {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let lost = words.iter().fold(0, |all, word| all | self.in_word(u64::from_le_bytes(*word)));
+        // Zeros, which fill up the last word, always come back.
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        lost | self.in_word(u64::from_le_bytes(last)) != 0
     }
 
     /// Not zero if a component in `word` would change. A bit above the last must equal the bit
     /// below it if signed; that one is never of another component, as bit 0 is not above the last.
+    #[inline(always)]
     fn in_word(&self, word: u64) -> u64 {
-        (word ^ (word << 1 & self.signed)) & self.above | word & self.below
-    }
-
-    fn in_words(&self, block: &[u8]) -> u64 {
-        let (words, _) = block.as_chunks::<8>();
-        words.iter().fold(0, |all, word| all | self.in_word(u64::from_le_bytes(*word)))
+        (word ^ (word << 1 & self.extended)) & self.outside
     }
 }

@@ -182,7 +182,7 @@ impl<'a> Read<'a> {
 
     /// Reads the part of this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let Some(mut job) = Job::new(self, number)? else { return Ok(()) };
+        let mut job = Job::new(self, number)?;
         let mut encoded = self.encoded.take();
         loop {
             let key = &job.fetch.key;
@@ -231,14 +231,14 @@ struct Job {
 }
 
 impl Job {
-    fn new(read: &Read<'_>, number: u64) -> Result<Option<Self>, ArrayError> {
-        let Some(part) = Owned::new(read.transfer, number)? else { return Ok(None) };
-        // Each part is visited once, so that its place has not been taken.
-        let Some(place) = read.places.take(&part.number) else { return Ok(None) };
+    fn new(read: &Read<'_>, number: u64) -> Result<Self, ArrayError> {
+        let part = Owned::new(read.transfer, number)?;
+        let place = read.places.take(&part.number);
+        let place = place.expect("each part is visited once, so that its place is there");
         let codec = read.array.chunk_codec(&part.chunk_shape)?;
         let key = read.array.chunk_key(&part.chunk)?;
         let fetch = Fetch::new(read.array, &part.part(), key, codec, place.view());
-        Ok(Some(Self { array: read.array.clone(), part, fetch, place }))
+        Ok(Self { array: read.array.clone(), part, fetch, place })
     }
 
     /// Decodes what has come, and gives its memory back.
@@ -270,7 +270,7 @@ struct Owned {
 }
 
 impl Owned {
-    fn new(transfer: &Transfer<'_>, number: u64) -> Result<Option<Self>, ArrayError> {
+    fn new(transfer: &Transfer<'_>, number: u64) -> Result<Self, ArrayError> {
         let mut owned = None;
         transfer.for_each_part(number..number.saturating_add(1), |part| {
             owned = Some(Self {
@@ -282,7 +282,7 @@ impl Owned {
             });
             Ok(())
         })?;
-        Ok(owned)
+        Ok(owned.expect("a number below how many parts there are"))
     }
 
     fn part(&self) -> Part<'_> {

@@ -6,6 +6,7 @@ mod asynchronous;
 mod decoders;
 mod fetch;
 mod indices;
+mod loss;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod orthogonal;
@@ -32,6 +33,7 @@ use crate::grid::{grid_of, occupied_edges};
 use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
+pub use loss::Loss;
 pub use stored::StoredChunk;
 pub use typed::Element;
 pub use written::Written;
@@ -262,8 +264,9 @@ impl Array {
         self
     }
 
-    /// With other bounds on what decoding may take, or with writes that refuse values which would not
-    /// read back as they are (SD-49).
+    /// With other bounds on what decoding may take, or with writes that may lose what `packbits`
+    /// leaves out: if that is not [allowed](Options::allow_loss), values that would not read back as
+    /// they are make a write an error (SD-49).
     ///
     /// # Errors
     /// [`ArrayError`] if the array's chain does not fit them.
@@ -284,8 +287,10 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// let samples: Vec<u8> = [1023_u16, 1024, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
-    /// let strict = array.with_options(Options::new().strict(true))?; // 10-bit samples
-    /// assert!(strict.write(&Region::from(0..3), &samples).is_err());
+    /// assert!(array.write(&Region::from(0..3), &samples).is_err()); // of ten bits
+    /// let array = array.with_options(Options::new().allow_loss(true))?;
+    /// array.write(&Region::from(0..3), &samples)?;
+    /// assert_eq!(array.read_as::<u16>(&Region::from(0..3))?, [1023, 0, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_options(self, options: Options) -> Result<Self, ArrayError> {
@@ -420,13 +425,10 @@ impl Array {
         if read_back == self.shared.fill {
             return Ok(());
         }
-        let mut shown = String::new();
-        zarr_metadata::format_element(self.data_type(), &read_back, &mut shown)
-            .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
         Err(ArrayError::FillValue {
             key: key.to_string(),
             fill_value: self.shared.metadata.fill_value().to_json(),
-            read_back: shown,
+            read_back: self.value(&read_back)?,
         })
     }
 }

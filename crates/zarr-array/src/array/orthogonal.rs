@@ -1,7 +1,9 @@
 //! Orthogonal selections: a range, a stepped range or a list of indices on each axis.
 
 use zarr_codec::{Order, Slice};
-use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
+use zarr_grid::{
+    AxisPart, AxisSelection, ChunkPart, Grid, PartIndices, SelectedAxis, SelectedChunks,
+};
 use zarr_view::{CopyError, Output, View};
 
 use super::Array;
@@ -104,7 +106,12 @@ impl Array {
                 Ok(())
             },
         )
-        .map_err(|cause| log.incomplete(plan.chunks(), total, cause))
+        .map_err(|cause| {
+            let cause = self.explain_loss(cause, elements, &plan.shape, |axis, at| {
+                plan.index(self.grid(), axis, at).unwrap_or_default()
+            });
+            log.incomplete(plan.chunks(), total, cause)
+        })
     }
 
     fn buffer(&self, plan: &Orthogonal<'_>) -> Result<Vec<u8>, ArrayError> {
@@ -131,8 +138,10 @@ impl Array {
         parallel::for_each(plan.selection.len(), threads, state, |state, range| {
             let mut parts = plan.selection.parts().range(range.clone());
             for linear in range {
-                let Some(part) = parts.next_part() else { break };
-                let Some(mut place) = places.take(&plan.number(linear)) else { continue };
+                let part = parts.next_part().expect("as many parts as the selection says");
+                let place = places.take(&plan.number(linear));
+                let mut place =
+                    place.expect("each part is visited once, so that its place is there");
                 let (worker, around, gathered) = &mut *state;
                 let whole = part.is_whole();
                 let slices: Vec<Slice> = part.axes().iter().map(slice_around).collect();
@@ -205,6 +214,15 @@ impl<'a> Orthogonal<'a> {
             let axes = self.axes.iter().zip(&self.shape);
             let same = |count: usize| (0..count).map(|at| (at, at)).collect();
             axes.map(|(axis, count)| axis.order.clone().unwrap_or_else(|| same(*count))).collect()
+        })
+    }
+
+    /// The index in the array at a position of the selection on an axis.
+    fn index(&self, grid: &Grid, axis: usize, at: usize) -> Option<u64> {
+        let at = u64::try_from(at).ok()?;
+        self.selection.axes().get(axis)?.parts().find_map(|part| {
+            let (in_chunk, _) = part.iter().find(|(_, position)| *position == at)?;
+            grid.axes().get(axis)?.start(part.chunk)?.checked_add(in_chunk)
         })
     }
 

@@ -56,8 +56,9 @@ impl Array {
             || Worker::new(self),
             |worker, range| {
                 transfer.for_each_part(range, |part| {
-                    // Each part is visited once, so that its place has not been taken.
-                    let Some(mut place) = places.take(part.number) else { return Ok(()) };
+                    let place = places.take(part.number);
+                    let mut place =
+                        place.expect("each part is visited once, so that its place is there");
                     self.read_part(part, &mut place, worker)
                 })
             },

@@ -12,7 +12,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::region::Region;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
-use crate::transfer::{Part, Transfer};
+use crate::transfer::{Part, Transfer, narrow};
 
 impl Array {
     /// Writes a region from its elements in C order.
@@ -30,7 +30,10 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
     /// is then as it was or as it should be. Where there are several chunks,
-    /// [`ArrayError::Incomplete`] tells which of them were written.
+    /// [`ArrayError::Incomplete`] tells which of them were written. [`ArrayError::Loss`] names the
+    /// first element that would not read back as it is, unless a loss is
+    /// [allowed](zarr_codec::Options::allow_loss); [`ArrayError::FillValue`] says that of the fill
+    /// value, if a chunk would be stored with elements that were never written.
     pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
         let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
@@ -60,7 +63,23 @@ impl Array {
                 })
             },
         )
-        .map_err(|cause| log.incomplete(transfer.chunks(), transfer.parts(), cause))
+        .map_err(|cause| {
+            let cause = self.explain_region_loss(cause, region, elements);
+            log.incomplete(transfer.chunks(), transfer.parts(), cause)
+        })
+    }
+
+    fn explain_region_loss(
+        &self,
+        cause: ArrayError,
+        region: &Region,
+        elements: &[u8],
+    ) -> ArrayError {
+        let axes = region.axes();
+        let shape: Vec<usize> = axes.iter().map(|axis| narrow(axis.count)).collect();
+        self.explain_loss(cause, elements, &shape, |axis, at| {
+            axes.get(axis).map_or(0, |axis| axis.index(at))
+        })
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.
@@ -183,6 +202,8 @@ impl Array {
             }
             Ok(())
         })
+        // What is written anew is the fill value.
+        .map_err(|cause| self.explain_loss(cause, &[], &[], |_, _| 0))
     }
 
     /// Reads a chunk, lets `change` work on its elements by a view of them, and writes it back,

@@ -98,8 +98,9 @@ impl Prepared {
                 target_type: metadata.data_type().name(),
             });
         }
-        let to = Array::with_metadata(store, prefix, metadata, zarr_codec::Options::new())
-            .map_err(TransferError::Target)?;
+        let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss);
+        let to =
+            Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
         to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
         let budget = Budget::new(from, &to, options)?;
         let to = to.with_threads(budget.threads);
@@ -195,6 +196,9 @@ fn largest(grid: &Grid) -> u64 {
     grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
 }
 
+/// Bytes of elements that are compared at a time where codecs may have lost bits.
+const PIECE: usize = 64 << 10;
+
 struct Copy<'a> {
     from: &'a Array,
     to: &'a Array,
@@ -275,13 +279,32 @@ impl Copy<'_> {
             room(again).map_err(TransferError::Target)?;
             let read = again.get_mut(..length).unwrap_or_default();
             self.to.read_into(&region, read).map_err(TransferError::Target)?;
-            if read != bytes {
+            if !self.is_as_written(bytes, read)? {
                 let path = node::display(self.to.prefix());
                 let start = ranges.iter().map(|range| range.start).collect();
                 return Err(TransferError::Verify { path, start });
             }
         }
         Ok(())
+    }
+
+    /// Whether these elements are the ones that were written, or what the target's codecs make of
+    /// those: that they may lose bits was asked for, or they would have been refused.
+    fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
+        if written == read {
+            return Ok(true);
+        }
+        let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
+        let piece = count.saturating_mul(self.to.element_size());
+        for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
+            let expected = self.to.chain().read_back(written).map_err(|cause| {
+                target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
+            })?;
+            if expected != read {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn read(&self, region: &Region, out: &mut [u8]) -> Result<(), TransferError> {

@@ -44,6 +44,7 @@ pub struct CopyOptions {
     resume: bool,
     overwrite: bool,
     verify: bool,
+    allow_loss: bool,
 }
 
 impl Default for CopyOptions {
@@ -53,10 +54,11 @@ impl Default for CopyOptions {
 }
 
 impl CopyOptions {
-    /// Within 1 GiB of memory, to where nothing is; what was written is trusted.
+    /// Within 1 GiB of memory, to where nothing is; what was written is trusted, and values that
+    /// the target's codecs would change are refused.
     #[must_use]
     pub fn new() -> Self {
-        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false }
+        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false, allow_loss: false }
     }
 
     /// Bytes that elements, encoded chunks and decode buffers may take together.
@@ -84,6 +86,14 @@ impl CopyOptions {
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// Whether the target loses what its `packbits` leaves out, so that values which have any of
+    /// that become others; an error if this is not set (SD-49).
+    #[must_use]
+    pub fn allow_loss(mut self, allow: bool) -> Self {
+        self.allow_loss = allow;
         self
     }
 }

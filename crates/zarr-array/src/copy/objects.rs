@@ -124,7 +124,7 @@ impl Batch<'_> {
     ) -> Result<(), TransferError> {
         parallel::for_each(count, threads, S::default, |state, range| {
             let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-            let keys = keys.get(at(range.start)..at(range.end)).unwrap_or_default();
+            let keys = keys.get(at(range.start)..at(range.end)).expect("as many keys as items");
             keys.iter().try_for_each(|key| work(state, key))
         })
     }

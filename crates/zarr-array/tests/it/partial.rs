@@ -281,6 +281,9 @@ fn a_plan_is_what_a_read_does() {
     let compressed = format!(r#"[{BYTES}, {{"name": "gzip", "configuration": {{"level": 1}}}}]"#);
     for codecs in chains().into_iter().chain([compressed]) {
         let (store, array) = create("[6, 7]", "[[2, 4], [[4, 2]]]", "uint16", &codecs);
+        // What matters is which bytes are read, not what some of the chains make of them.
+        let options = zarr_codec::Options::new().allow_loss(true);
+        let array = array.with_options(options).expect("binds");
         let model: Vec<u16> = (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n }).collect();
         array.write_as(&Region::whole(&[6, 7]), &model).expect("writes");
         for rows in axis_regions(6) {

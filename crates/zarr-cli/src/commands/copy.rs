@@ -38,7 +38,8 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .memory(memory_for_chunks(args.memory))
         .resume(args.resume)
         .overwrite(args.overwrite)
-        .verify(args.verify);
+        .verify(args.verify)
+        .allow_loss(args.allow_loss);
     let bar = Bar::new();
     let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
     let interrupt = Interrupt::saying(how, &bar);

@@ -41,8 +41,8 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
 
 /// The array at a place, to be written as asked for.
 pub(super) fn writer(place: &Place, writing: Writing) -> Result<Array, CliError> {
-    let Writing { strict, store_empty } = writing;
-    let array = place.array_with(Options::new().strict(strict))?;
+    let Writing { allow_loss, store_empty } = writing;
+    let array = place.array_with(Options::new().allow_loss(allow_loss))?;
     Ok(array.with_empty_chunks_stored(store_empty))
 }
 

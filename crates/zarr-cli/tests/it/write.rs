@@ -171,19 +171,46 @@ fn what_was_written_as_json() {
 }
 
 #[test]
-fn sd_49_values_that_would_be_cut_are_refused_where_that_is_asked_for() {
+fn sd_49_values_that_would_be_cut_are_refused_unless_loss_is_allowed() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
     let ten_bits = r#"[{"name": "packbits", "configuration": {"last_bit": 9}}]"#;
     create(folder, "a", "4", "uint16", "4", ten_bits);
     // 1023, 1, 1024, 2: the third has a bit more.
     file(folder, "in.raw", [255, 3, 1, 0, 0, 4, 2, 0]);
-    let refused = run_with(folder, &["write", "a", "--from", "in.raw", "--strict"], &[]);
-    let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && message.contains("element 2"), "{message}");
+    let cut = [255, 3, 1, 0, 0, 0, 2, 0];
+    let refused = run_with(folder, &["write", "a", "--from", "in.raw"], &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [2] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them so");
     assert!(!folder.join("a/c").exists());
-    succeed(folder, &["write", "a", "--from", "in.raw"]);
-    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), [255, 3, 1, 0, 0, 0, 2, 0]);
+    succeed(folder, &["write", "a", "--from", "in.raw", "--allow-loss"]);
+    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), cut);
+    // Rows that are appended, to a shape that is refused with them.
+    let refused = run_with(folder, &["append", "a", "--from", "in.raw"], &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [6] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them so");
+    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), cut);
+    succeed(folder, &["append", "a", "--from", "in.raw", "--allow-loss"]);
+    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), [cut, cut].concat());
+    // A copy into fewer bits.
+    create(
+        folder,
+        "b",
+        "2,2",
+        "int16",
+        "2,2",
+        r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#,
+    );
+    file(folder, "b.raw", [31, 0, 0xe0, 0xff, 5, 0, 0x09, 0xfb]); // 31, -32, 5, -1271
+    succeed(folder, &["write", "b", "--from", "b.raw"]);
+    let six_bits = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
+    let copy = ["copy", "b", "c", "--codecs", six_bits, "--verify"];
+    let refused = run_with(folder, &copy, &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: c: zarr.json: $.codecs[0]: element [1, 1] is -1271, which packbits would store as 9; 1 of 4 elements would change; --allow-loss stores them so");
+    succeed(folder, &[&copy[..], &["--overwrite", "--allow-loss"]].concat());
+    let expected = [31, 0, 0xe0, 0xff, 5, 0, 9, 0];
+    assert_eq!(stdout(folder, &["read", "c", "-f", "raw"]), expected);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::compressor::widen;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::leaf::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::leaf::{ElementLeaf, Leaf};
-use crate::route::{Fault, Route, Slice, Source};
+use crate::route::{Fault, Route, Slab, Slice, Source};
 use crate::scratch::{Buffer, Bytes, Pool, Scratch};
 
 pub use elements::{ChunkElements, Order};
@@ -255,7 +255,9 @@ impl ChunkCodec {
         finish: impl FnOnce(&[u8], Element) -> Result<(), Fault>,
     ) -> Result<(), ChunkError> {
         let Bound { element, leaf_place: place, .. } = &*self.bound;
-        let ChunkLeaf::Elements(leaf) = &self.leaf else { return Ok(()) };
+        let ChunkLeaf::Elements(leaf) = &self.leaf else {
+            unreachable!("a shard is read by its inner chunks, never by spans of elements");
+        };
         let decoded = leaf
             .decode_spans(bytes, starts, count, element, &mut scratch.pool)
             .map_err(|kind| chunk_error(place, kind))?;
@@ -265,9 +267,15 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// As [`decode`](ChunkCodec::decode) for a shard of which the index and some bytes are known.
+    /// As [`decode`](ChunkCodec::decode) for the `shard` that is its leaf, of which the index and some
+    /// bytes are known.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "those of decode, and what is known of the shard"
+    )]
     pub(crate) fn decode_available(
         &self,
+        shard: &ShardCodec,
         available: Available<'_>,
         index: &ShardIndex,
         region: &[Slice],
@@ -276,7 +284,6 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
-        let ChunkLeaf::Shard(shard) = &self.leaf else { return Ok(()) };
         let scratch = shard_scratch.get_or_insert_default();
         let mut source =
             Source::Shard(ShardDecoder::with_index(shard, available, index, fill, scratch));
@@ -386,6 +393,11 @@ impl ChunkCodec {
         }
     }
 
+    /// The error of bytes that come when a region has been decoded.
+    pub(crate) fn nothing_needed(&self) -> ChunkError {
+        chunk_error(&self.bound.leaf_place, ChunkErrorKind::NothingNeeded)
+    }
+
     fn check_writable(&self) -> Result<(), ChunkError> {
         match &self.bound.read_only {
             Some(place) => Err(chunk_error(place, ChunkErrorKind::ReadOnly)),
@@ -416,10 +428,14 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
-        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
-        if options.strict {
-            leaf.check_survival(&elements, element).map_err(failed)?;
+        if let ElementLeaf::Packbits { packing, padding } = leaf {
+            let mut pieces = self.pieces(leaf, packing, *padding, fill.to_vec(), pool)?;
+            let packed = pieces.pack(0, Slab::Copied(&mut elements));
+            pool.give(elements);
+            packed.map_err(failed)?;
+            return self.finish(pieces, empty, out, pool);
         }
         element.check(&elements).map_err(failed)?;
         element.canonicalise(&mut elements);
@@ -428,8 +444,7 @@ impl ChunkCodec {
             pool.give(elements);
             return Ok(Encoded::Empty);
         }
-        let bytes = leaf.encode(elements, element, pool).map_err(failed)?;
-        self.encode_bytes(bytes, out, pool)?;
+        self.encode_bytes(elements, out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }
 

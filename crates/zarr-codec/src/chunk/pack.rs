@@ -1,18 +1,101 @@
-//! Packed bits made of the caller's elements, while those are in the cache.
+//! Packed bits made of elements while those are in the cache.
+
+use zarr_packbits::{Packing, PaddingEncoding};
 
 use super::{ChunkCodec, Empty, Encoded, Input, chunk_error, holds_only};
 use crate::chain::Bound;
-use crate::error::ChunkError;
+use crate::element::ElementType;
+use crate::error::{ChunkError, ChunkErrorKind};
 use crate::leaf::ElementLeaf;
 use crate::leaf::packbits::Packer;
+use crate::route::Slab;
 use crate::scratch::Pool;
 
 /// Bytes of elements that are looked at and packed at a time, so that a slab that went past the
-/// caches is fetched once.
+/// caches is fetched once. Smaller ones lose more to the kernels' preparations than they gain.
 const PIECE: usize = 64 << 10;
 
 /// So many elements of any width begin and end at bytes, and kernels run at full speed.
 const WHOLE_BYTES: usize = 64;
+
+/// A chunk that is packed piece by piece, each looked at first.
+pub(super) struct Pieces<'c> {
+    leaf: &'c ElementLeaf,
+    element: &'c ElementType,
+    packer: Packer<'c>,
+    /// The fill value in canonical form.
+    fill: Vec<u8>,
+    /// Whether all elements so far are the fill value.
+    is_empty: bool,
+    /// Whether any of them have not been looked at but for that.
+    skipped: bool,
+    /// Whether there can be values that packing cuts, and they are refused (SD-49).
+    refuses: bool,
+}
+
+impl Pieces<'_> {
+    /// Packs the elements from number `first` on, and leaves them in canonical form or as they are.
+    pub(super) fn pack(&mut self, first: usize, elements: Slab<'_>) -> Result<(), ChunkErrorKind> {
+        let size = self.element.size();
+        let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
+        let len = count.saturating_mul(size).max(1);
+        let first_of = |piece: usize| first.saturating_add(piece.saturating_mul(count));
+        match elements {
+            Slab::Lent(elements) => {
+                let mut copy = Vec::new();
+                for (number, piece) in elements.chunks(len).enumerate() {
+                    match self.element.is_sub_byte() {
+                        false => self.pack_piece(first_of(number), piece)?,
+                        true => {
+                            copy.clear();
+                            copy.extend_from_slice(piece);
+                            self.pack_piece(first_of(number), self.canonical(&mut copy))?;
+                        }
+                    }
+                }
+            }
+            Slab::Copied(elements) => {
+                for (number, piece) in elements.chunks_mut(len).enumerate() {
+                    self.pack_piece(first_of(number), self.canonical(piece))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Elements in canonical form, where that matters: packing leaves out the bits that carry no
+    /// value, so that only comparisons see them.
+    fn canonical<'p>(&self, piece: &'p mut [u8]) -> &'p [u8] {
+        if self.is_empty || self.refuses {
+            self.element.canonicalise(piece);
+        }
+        piece
+    }
+
+    fn pack_piece(&mut self, first: usize, piece: &[u8]) -> Result<(), ChunkErrorKind> {
+        self.look_at(piece).map_err(|kind| kind.further(first))?;
+        self.packer.pack(first, piece)
+    }
+
+    fn look_at(&mut self, piece: &[u8]) -> Result<(), ChunkErrorKind> {
+        self.element.check(piece)?;
+        self.is_empty = self.is_empty && holds_only(piece, &self.fill);
+        if self.is_empty {
+            self.skipped = true;
+        } else if self.refuses {
+            self.leaf.check_survival(piece, self.element)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses fill values among the elements that are to be stored and would be cut.
+    fn check_skipped(&self) -> Result<(), ChunkErrorKind> {
+        match self.refuses && self.skipped {
+            true => self.leaf.check_survival(&self.fill, self.element),
+            false => Ok(()),
+        }
+    }
+}
 
 impl ChunkCodec {
     /// Packs the elements slab by slab, if they are to be packed and meet the leaf as one view.
@@ -25,50 +108,65 @@ impl ChunkCodec {
         pool: &mut Pool,
     ) -> Option<Result<Encoded, ChunkError>> {
         let ElementLeaf::Packbits { packing, padding } = leaf else { return None };
-        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
-        let failed = |kind| chunk_error(place, kind);
+        let Bound { element, leaf_place: place, .. } = &*self.bound;
         let Input { data, view, fill } = input;
-        let mut canonical = fill.to_vec();
-        element.canonicalise(&mut canonical);
-        let mut is_empty = fill.len() == element.size();
-        let mut packer = match Packer::new(packing, *padding, self.elements, pool) {
-            Ok(packer) => packer,
-            Err(kind) => return Some(Err(failed(kind))),
+        let mut pieces = match self.pieces(leaf, packing, *padding, self.stored_fill(fill), pool) {
+            Ok(pieces) => pieces,
+            Err(error) => return Some(Err(error)),
         };
         let plain = element.moved(false);
-        let packed = self.route.encode_slabs(data, view, plain, fill, pool, |first, slab| {
-            let size = element.size();
-            let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
-            for (number, elements) in slab.chunks_mut(count.saturating_mul(size)).enumerate() {
-                let first = first.saturating_add(number.saturating_mul(count));
-                let check = || {
-                    if options.strict {
-                        leaf.check_survival(elements, element)?;
-                    }
-                    element.check(elements)
-                };
-                check().map_err(|kind| kind.further(first))?;
-                // Packing leaves out the bits that carry no value; only a comparison sees them.
-                if is_empty {
-                    element.canonicalise(elements);
-                    is_empty = holds_only(elements, &canonical);
-                }
-                packer.pack(first, elements)?;
+        let packed = self
+            .route
+            .encode_slabs(data, view, plain, fill, pool, |first, slab| pieces.pack(first, slab));
+        Some(match packed {
+            None => {
+                pool.give(pieces.packer.finish());
+                return None;
             }
-            Ok(())
-        });
+            Some(Err(kind)) => Err(chunk_error(place, kind)),
+            Some(Ok(())) => self.finish(pieces, empty, out, pool),
+        })
+    }
+
+    /// A chunk in the making. `fill` is as [`stored_fill`](ChunkCodec::stored_fill) says.
+    pub(super) fn pieces<'c>(
+        &'c self,
+        leaf: &'c ElementLeaf,
+        packing: &'c Packing,
+        padding: PaddingEncoding,
+        fill: Vec<u8>,
+        pool: &mut Pool,
+    ) -> Result<Pieces<'c>, ChunkError> {
+        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
+        let packer = Packer::new(packing, padding, self.elements, pool);
+        Ok(Pieces {
+            leaf,
+            element,
+            packer: packer.map_err(|kind| chunk_error(place, kind))?,
+            is_empty: fill.len() == element.size(),
+            fill,
+            skipped: false,
+            refuses: !options.allow_loss && leaf.losing(element).is_some(),
+        })
+    }
+
+    /// The chunk, once all elements are packed, through the bytes-to-bytes codecs.
+    pub(super) fn finish(
+        &self,
+        pieces: Pieces<'_>,
+        empty: Empty,
+        out: &mut Vec<u8>,
+        pool: &mut Pool,
+    ) -> Result<Encoded, ChunkError> {
+        let checked = pieces.check_skipped();
+        let Pieces { packer, is_empty, .. } = pieces;
         let bytes = packer.finish();
-        let Some(packed) = packed else {
+        if is_empty && empty == Empty::Leave {
             pool.give(bytes);
-            return None;
-        };
-        Some(packed.map_err(failed).and_then(|()| {
-            if is_empty && empty == Empty::Leave {
-                pool.give(bytes);
-                return Ok(Encoded::Empty);
-            }
-            self.encode_bytes(bytes, out, pool)?;
-            Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
-        }))
+            return Ok(Encoded::Empty);
+        }
+        checked.map_err(|kind| chunk_error(&self.bound.leaf_place, kind))?;
+        self.encode_bytes(bytes, out, pool)?;
+        Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }
 }

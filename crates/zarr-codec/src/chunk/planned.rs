@@ -112,13 +112,13 @@ impl<'c> Planned<'c> {
             self.make_room().map_err(failed)?;
             let copied = self.copy.run(data, &mut self.elements, &[]);
             copied.map_err(|error| failed(error.into()))?;
-            if options.strict {
-                self.leaf.check_survival(&self.elements, element).map_err(failed)?;
-            }
             element.check(&self.elements).map_err(failed)?;
             element.canonicalise(&mut self.elements);
             if fill.len() == element.size() && holds_only(&self.elements, fill) {
                 return Ok(None);
+            }
+            if !options.allow_loss {
+                self.leaf.check_survival(&self.elements, element).map_err(failed)?;
             }
             let ElementLeaf::Packbits { packing, padding } = self.leaf else {
                 return Ok(Some(&self.elements));

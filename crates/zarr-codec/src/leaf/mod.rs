@@ -134,8 +134,10 @@ impl ElementLeaf {
                 bytes::decode(*big_endian, Bytes::Lent(bytes), elements, element, pool)
             }
             Self::Packbits { packing, .. } => {
-                let spans =
-                    starts.iter().filter_map(|start| self.byte_range(*start, count, element));
+                let spans = starts.iter().map(|start| {
+                    let range = self.byte_range(*start, count, element);
+                    range.expect("spans are chosen by the bytes that hold them")
+                });
                 let span_len = count.saturating_mul(element.size());
                 packbits::decode_spans(packing, bytes, spans, span_len, starts.len(), pool)
             }
@@ -158,25 +160,27 @@ impl ElementLeaf {
         }
     }
 
-    /// Refuses elements that would not read back as they are (SD-49).
+    /// The packing, if it leaves out bits that carry values: not where only the upper bits of a
+    /// sub-byte type are left out, or of a boolean, which has been checked to be 0 or 1.
+    pub(crate) fn losing(&self, element: &ElementType) -> Option<&Packing> {
+        let Self::Packbits { packing, .. } = self else { return None };
+        let keeps_all = packing.first_bit() == 0
+            && packing.last_bit().saturating_add(1) == element.component_bits;
+        (!keeps_all).then_some(packing)
+    }
+
+    /// Refuses elements, in canonical form, that would not read back as they are (SD-49).
     pub(crate) fn check_survival(
         &self,
         elements: &[u8],
         element: &ElementType,
     ) -> Result<(), ChunkErrorKind> {
-        let lost = match self {
-            Self::Bytes { .. } => None,
-            Self::Packbits { packing, .. } => packing.first_lost(elements)?,
-        };
-        match lost {
-            None => Ok(()),
-            Some(lost) => {
-                let start = lost.saturating_mul(element.size());
-                let bytes = elements.iter().skip(start).take(element.size()).rev();
-                let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
-                Err(ChunkErrorKind::Lost { element: widen(lost), value })
-            }
-        }
+        let Some(packing) = self.losing(element) else { return Ok(()) };
+        let Some(lost) = packing.lost(elements)?.next() else { return Ok(()) };
+        let start = lost.saturating_mul(element.size());
+        let bytes = elements.iter().skip(start).take(element.size()).rev();
+        let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
+        Err(ChunkErrorKind::Lost { element: widen(lost), value })
     }
 
     /// Whether the components of the leaf's elements are in the other byte order.

@@ -78,8 +78,12 @@ pub struct ChunkReader<C> {
 enum State {
     Whole,
     Spans(Box<Spans>),
-    /// Needs the index of a shard, then these inner chunks.
-    Index([ByteRange; 1], ShardChunks),
+    /// Needs the index of a shard, then these inner chunks. `after` bytes follow the shard.
+    Index {
+        range: [ByteRange; 1],
+        after: u64,
+        chunks: ShardChunks,
+    },
     Chunks(Arc<ShardIndex>, ShardChunks),
     Done,
 }
@@ -109,8 +113,8 @@ impl ChunkCodec {
         if let Some(shard) = self.shard() {
             let region = self.route().leaf_region(region, view)?;
             let chunks = ShardChunks::new(shard, &region, range_cost)?;
-            let range = shard.index_bytes(self.bytes_after_leaf()?);
-            return Some(State::Index([range], chunks));
+            let after = self.bytes_after_leaf()?;
+            return Some(State::Index { range: [shard.index_bytes(after)], after, chunks });
         }
         Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))
     }
@@ -136,7 +140,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         match &self.state {
             State::Whole => Need::All,
             State::Spans(spans) => Need::Ranges(spans.ranges()),
-            State::Index(range, _) => Need::Ranges(range),
+            State::Index { range, .. } => Need::Ranges(range),
             State::Chunks(_, chunks) => Need::Ranges(chunks.ranges()),
             State::Done => Need::Nothing,
         }
@@ -154,12 +158,10 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// Sets the index of the shard from an earlier read, so that it need not be fetched. The shard
     /// must not have changed since.
     pub fn use_index(&mut self, index: Arc<ShardIndex>) {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Index(_, mut chunks) => {
-                chunks.locate(&index, self.range_cost);
-                self.state = State::Chunks(index, chunks);
-            }
-            other => self.state = other,
+        if let State::Index { chunks, .. } = &mut self.state {
+            let mut chunks = std::mem::take(chunks);
+            chunks.locate(&index, self.range_cost);
+            self.state = State::Chunks(index, chunks);
         }
     }
 
@@ -170,7 +172,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk.
+    /// [`ChunkError`] if the bytes are not those of such a chunk: what was needed still is. Also if
+    /// nothing was needed any more.
     pub fn supply(
         &mut self,
         bytes: &[u8],
@@ -179,35 +182,28 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Whole => self.codec.decode(bytes, &self.region, out, fill, scratch),
-            State::Spans(spans) => spans.decode(&self.codec, bytes, &self.region, out, scratch),
-            State::Index(_, mut chunks) => {
-                let Some(shard) = self.codec.shard() else { return Ok(()) };
+        let Self { codec, region, range_cost, state } = self;
+        match state {
+            State::Whole => codec.decode(bytes, region, out, fill, scratch)?,
+            State::Spans(spans) => spans.decode(codec, bytes, region, out, scratch)?,
+            State::Index { after, chunks, .. } => {
+                let shard = codec.shard().expect("only the index of a shard is asked for");
                 // An index at the end was read together with the bytes that follow the shard.
-                let after = self.codec.bytes_after_leaf().unwrap_or(0);
-                let shard_len = object_len.map(|length| length.saturating_sub(after));
-                let bytes = shard.index_of(bytes);
-                let index = shard.parse_index(bytes, shard_len, scratch)?;
-                chunks.locate(&index, self.range_cost);
-                if chunks.ranges().is_empty() {
-                    return chunks.decode(
-                        &self.codec,
-                        &index,
-                        &[],
-                        &self.region,
-                        out,
-                        fill,
-                        scratch,
-                    );
+                let shard_len = object_len.map(|length| length.saturating_sub(*after));
+                let index = shard.parse_index(shard.index_of(bytes), shard_len, scratch)?;
+                chunks.locate(&index, *range_cost);
+                if !chunks.ranges().is_empty() {
+                    *state = State::Chunks(Arc::new(index), std::mem::take(chunks));
+                    return Ok(());
                 }
-                self.state = State::Chunks(Arc::new(index), chunks);
-                Ok(())
+                chunks.decode(codec, &index, &[], region, out, fill, scratch)?;
             }
             State::Chunks(index, chunks) => {
-                chunks.decode(&self.codec, &index, bytes, &self.region, out, fill, scratch)
+                chunks.decode(codec, index, bytes, region, out, fill, scratch)?;
             }
-            State::Done => Ok(()),
+            State::Done => return Err(codec.nothing_needed()),
         }
+        *state = State::Done;
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::route::Slice;
 use crate::scratch::Scratch;
 
 /// Inner chunks to fetch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ShardChunks {
     /// Numbers of the inner chunks that the region touches, in C order.
     numbers: Vec<usize>,
@@ -83,10 +83,9 @@ impl ShardChunks {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         // The index of a shard of unknown length may be wrong; the fetched bytes can be counted.
-        if let Some(shard) = codec.shard() {
-            shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
-        }
+        let shard = codec.shard().expect("only a shard has inner chunks");
+        shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
         let available = Available::Parts { parts: &self.parts, bytes };
-        codec.decode_available(available, index, region, out, fill, scratch)
+        codec.decode_available(shard, available, index, region, out, fill, scratch)
     }
 }

@@ -17,6 +17,28 @@ const ROWS: usize = 256 << 10;
 /// Bytes of a row that is worth it.
 const LONG_ROW: usize = 1 << 10;
 
+/// Elements that follow each other in the leaf.
+pub(crate) enum Slab<'a> {
+    /// Where the caller has them.
+    Lent(&'a [u8]),
+    /// In memory of the pool.
+    Copied(&'a mut [u8]),
+}
+
+/// All elements of a leaf where they lie in `data`, if that is in the leaf's order, with nothing to
+/// swap.
+fn in_order<'d>(data: &'d [u8], source: &View, leaf: &View, element: Element) -> Option<&'d [u8]> {
+    let mut axes = leaf.shape().iter().zip(leaf.strides().iter().zip(source.strides()));
+    let is_same = source.shape() == leaf.shape()
+        && source.mask().is_none()
+        && element.unit() <= 1
+        && axes.all(|(size, (leaf, source))| *size <= 1 || leaf == source);
+    // The leaf's view leads to each of its elements once, so that there are no others between.
+    let Range { start, end } = source.span();
+    let (start, end) = (start.checked_mul(element.size())?, end.checked_mul(element.size())?);
+    data.get(start..end).filter(|_| is_same)
+}
+
 impl Route {
     /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the leaf's
     /// order; the element `fill` where the view is masked out.
@@ -47,8 +69,9 @@ impl Route {
     }
 
     /// Moves all elements of a chunk slab by slab to the leaf's order, and hands on each slab, with
-    /// the number of its first element, while it is in the cache. `None`, and nothing done, if the
-    /// elements do not meet the leaf as one view. Otherwise as [`encode`](Route::encode).
+    /// the number of its first element, while it is in the cache; those that lie in that order
+    /// already as one slab. `None`, and nothing done, if the elements do not meet the leaf as one
+    /// view. Otherwise as [`encode`](Route::encode).
     pub(crate) fn encode_slabs(
         &self,
         data: &[u8],
@@ -56,10 +79,13 @@ impl Route {
         element: Element,
         fill: &[u8],
         pool: &mut Pool,
-        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), ChunkErrorKind>,
+        mut each: impl FnMut(usize, Slab<'_>) -> Result<(), ChunkErrorKind>,
     ) -> Option<Result<(), ChunkErrorKind>> {
         let (level, source) = self.carry_down(0, view.clone());
         let leaf = self.leaf_view_at(level)?;
+        if let Some(elements) = in_order(data, &source, leaf, element) {
+            return Some(each(0, Slab::Lent(elements)));
+        }
         // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones, and
         // so do rows in pieces.
         let strides = leaf.strides().iter().zip(source.strides());
@@ -77,7 +103,7 @@ impl Route {
                 let len = end.saturating_sub(start).saturating_mul(element.size());
                 let elements = buffer.get_mut(..len).unwrap_or_default();
                 copy(&source, data, &alone(&slab)?, elements, element, fill)?;
-                each(start, elements)?;
+                each(start, Slab::Copied(elements))?;
             }
             pool.give(buffer);
             Ok(())

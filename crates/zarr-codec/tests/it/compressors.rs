@@ -145,22 +145,3 @@ fn sd_35_zstd_frames_that_the_library_takes_without_a_word() {
     let bytes = [&[0x27, 0xb5, 0x2f, 0xfd, 0x00, 0x00][..], &block].concat();
     insta::assert_snapshot!(decode_whole(&codec, &bytes, &[0]).expect_err("version 0.7"), @"codec zstd ($.codecs[1]): corrupt: no zstd frame where one must start");
 }
-
-#[test]
-fn sd_49_strict_encoding_refuses_what_is_cut_off() {
-    let codecs = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
-        "codecs": [{"name": "packbits", "configuration": {"last_bit": 3}}],
-        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
-    let edges = [AxisEdges::one(4)];
-    let list = Codec::list_from_json(codecs.as_bytes()).expect("valid");
-    let strict = Options::new().strict(true);
-    let chain = Chain::bind_with(&list, &data_type("uint8"), &edges, strict).expect("binds");
-    let codec = chain.for_shape(&[4]).expect("fits");
-    let error = encode(&codec, &[1, 2, 3, 0x13], &[0]).expect_err("five bits");
-    insta::assert_snapshot!(error, @"codec packbits ($.codecs[0].configuration.codecs[0]): inner chunk [1]: element 1 has the bits 0x13, some of which the packed form cannot keep");
-    let loose = self::codec(codecs, "uint8", &[4]);
-    let (_, bytes) = encode(&loose, &[1, 2, 3, 0x13], &[0]).expect("encodes");
-    assert_eq!(decode_whole(&loose, &bytes, &[0]).expect("decodes"), [1, 2, 3, 3]);
-    // The fill value of a shard must survive its inner chain.
-    assert_eq!(chain.read_back(&[0x13]).expect("an element"), [3]);
-}

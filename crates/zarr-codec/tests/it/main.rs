@@ -14,7 +14,11 @@ mod golden;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod loss;
+#[cfg(test)]
 mod naive;
+#[cfg(test)]
+mod reader;
 #[cfg(test)]
 mod shards;
 #[cfg(test)]

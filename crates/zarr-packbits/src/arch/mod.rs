@@ -12,6 +12,7 @@ mod guarded;
 mod stream;
 
 use crate::field::Field;
+use crate::survive::LostBits;
 
 /// Whether the processor has all of these features: asked at run time, or else known to the
 /// compiler.
@@ -56,6 +57,12 @@ impl Avx512 {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx512::pack(field, src, dst) }
     }
+
+    /// As [`LostBits::any`].
+    pub(crate) fn any_lost(self, bits: &LostBits, bytes: &[u8]) -> bool {
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx512::any_lost(bits, bytes) }
+    }
 }
 
 /// The kernel in [`avx2`].
@@ -77,5 +84,11 @@ impl Avx2 {
     pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx2::pack(field, src, dst) }
+    }
+
+    /// As [`LostBits::any`].
+    pub(crate) fn any_lost(self, bits: &LostBits, bytes: &[u8]) -> bool {
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { avx2::any_lost(bits, bytes) }
     }
 }

@@ -154,13 +154,13 @@ fn sd_18_sub_byte_types_take_a_byte() {
 }
 
 #[test]
-fn sd_49_other_bits_are_dropped_and_can_be_asked_for() {
+fn sd_49_other_bits_are_not_packed_and_elements_that_have_any_are_told() {
     let packing = Packing::builder(16).first_bit(4).last_bit(11).build().unwrap();
     let src = bytes(&[0xfab5, 0x0ab0], u16::to_le_bytes);
     let back = bytes(&[0x0ab0, 0x0ab0], u16::to_le_bytes);
     check(packing, &src, PaddingEncoding::None, &[0xab, 0xab], &back);
-    assert_eq!(packing.first_lost(&src).unwrap(), Some(0));
-    assert_eq!(packing.first_lost(&back).unwrap(), None);
+    assert!(packing.lost(&src).unwrap().eq([0]));
+    assert!(packing.survives(&back).unwrap());
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn sd_52_a_bool_byte_gives_its_lowest_bit() {
     let packing = Packing::builder(1).build().unwrap();
     let src = [2, 3, 255, 128, 1, 0];
     check(packing, &src, PaddingEncoding::None, &[0x16], &[0, 1, 1, 0, 1, 0]);
-    assert_eq!(packing.first_lost(&[0, 1, 2]).unwrap(), Some(2));
+    assert!(packing.lost(&[0, 1, 2, 1, 255]).unwrap().eq([2, 4]));
 }
 
 #[test]

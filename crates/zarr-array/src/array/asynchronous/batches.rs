@@ -99,8 +99,9 @@ impl Batches {
                     return Ok(());
                 }
                 done = done.saturating_add(1);
-                // Each part is visited once, so that its place has not been taken.
-                let Some(mut place) = places.take(part.number) else { return Ok(()) };
+                let place = places.take(part.number);
+                let mut place =
+                    place.expect("each part is visited once, so that its place is there");
                 self.array.read_part(part, &mut place.lend(), &mut worker)
             });
             // The others are told at once, not when the executor comes to it.

@@ -66,9 +66,8 @@ impl ShardCodec {
         self.index.encode(index, &whole, &[0; 8], encoded, inner)?;
         match self.location {
             IndexLocation::Start => {
-                if let Some(place) = out.get_mut(..encoded.len()) {
-                    place.copy_from_slice(encoded);
-                }
+                let place = out.get_mut(..encoded.len()).expect("room was made for the index");
+                place.copy_from_slice(encoded);
             }
             IndexLocation::End => {
                 reserve(out, encoded.len()).map_err(failed)?;

@@ -58,7 +58,8 @@ impl Shard {
             &sharding.index_codecs,
             &DataType::Uint64,
             shape.with(entries),
-            options,
+            // An offset that has lost bits leads to other bytes: no user can want that.
+            options.allow_loss(false),
         )?;
         if !index.has_fixed_size() {
             return Err(index.whole_place().error(ChainErrorKind::IndexSize));

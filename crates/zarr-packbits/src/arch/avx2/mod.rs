@@ -21,12 +21,20 @@ mod unpack;
 
 use core::arch::x86_64::*;
 
+use crate::survive::LostBits;
+
 pub(super) use pack::pack;
 pub(super) use unpack::unpack;
 
 /// Bytes of a vector, and of a lane of it.
 const VECTOR: usize = 32;
 const LANE: usize = 16;
+
+/// As [`LostBits::any`], whose plain loop becomes these instructions here.
+#[target_feature(enable = "avx2")]
+pub(super) fn any_lost(bits: &LostBits, bytes: &[u8]) -> bool {
+    bits.any(bytes)
+}
 
 #[inline]
 #[target_feature(enable = "avx2")]

@@ -18,11 +18,13 @@
 //! Ends need no other code: masked loads and stores touch nothing outside the slices. Only where a
 //! vector would reach into another page do they go through a buffer; see [`near_page_end`].
 
+mod lost;
 mod pack;
 mod unpack;
 
 use core::arch::x86_64::*;
 
+pub(super) use lost::any_lost;
 pub(super) use pack::pack;
 pub(super) use unpack::{can_unpack, unpack};
 

@@ -1,0 +1,108 @@
+//! Values that a write was given and that its codecs would change (SD-49).
+
+use zarr_codec::{ChunkErrorKind, Lost};
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::node::METADATA_KEY;
+use crate::transfer::number;
+
+/// Values that a write refused since they would read back as others.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// # use zarr_metadata::ArrayMetadata;
+/// use zarr_array::{Array, ArrayError, Region};
+/// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
+/// #   "data_type": "int16", "fill_value": 0,
+/// #   "codecs": [{"name": "packbits", "configuration": {"last_bit": 11}}],
+/// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+/// #   "chunk_key_encoding": {"name": "default"}}"#;
+/// # let metadata = ArrayMetadata::from_json(document)?;
+///
+/// // Twelve bits, signed: -2048 to 2047.
+/// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// match array.write_as(&Region::whole(&[3]), &[2047_i16, 3000, -2049]) {
+///     Err(ArrayError::Loss { loss, .. }) => {
+///         assert_eq!((loss.index.as_slice(), loss.value.as_str()), (&[1][..], "3000"));
+///         assert_eq!((loss.read_back.as_str(), loss.count, loss.elements), ("-1096", 2, 3));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// The index in the array of the first of them, in the order in which they were given.
+    pub index: Vec<u64>,
+    /// Its value, as the JSON of a fill value.
+    pub value: String,
+    /// What it would become.
+    pub read_back: String,
+    /// How many elements would change.
+    pub count: u64,
+    /// How many elements were given.
+    pub elements: u64,
+}
+
+impl Array {
+    /// Tells of a write that was refused for a loss what would be lost, now that speed no longer
+    /// matters: of the elements given, of this shape in C order, or of the fill value, which the
+    /// write would have stored beside them. `index` is the index in the array of a position on an
+    /// axis of the shape. Other errors stay as they are.
+    pub(super) fn explain_loss(
+        &self,
+        cause: ArrayError,
+        elements: &[u8],
+        shape: &[usize],
+        index: impl Fn(usize, usize) -> u64,
+    ) -> ArrayError {
+        let ArrayError::Chunk { cause: chunk, .. } = &cause else { return cause };
+        if !matches!(chunk.kind(), ChunkErrorKind::Lost { .. }) {
+            return cause;
+        }
+        let Ok(key) = self.prefix().key(METADATA_KEY) else { return cause };
+        let size = self.element_size();
+        let Ok(Some(Lost { first, count })) = self.chain().lost(elements) else {
+            return self.check_writable(&key).err().unwrap_or(cause);
+        };
+        let start = first.saturating_mul(size);
+        let element = elements.get(start..start.saturating_add(size)).unwrap_or_default();
+        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let at = number(wide(first), shape.iter().copied()).into_iter().enumerate();
+        let described = self.value(element).and_then(|value| {
+            let read_back = self
+                .chain()
+                .read_back(element)
+                .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
+            Ok((value, self.value(&read_back)?))
+        });
+        match described {
+            Ok((value, read_back)) => ArrayError::Loss {
+                key: key.to_string(),
+                path: chunk.path().to_owned(),
+                codec: chunk.codec().to_owned(),
+                loss: Box::new(Loss {
+                    index: at.map(|(axis, at)| index(axis, at)).collect(),
+                    value,
+                    read_back,
+                    count,
+                    elements: wide(elements.len().checked_div(size).unwrap_or(0)),
+                }),
+            },
+            Err(_) => cause,
+        }
+    }
+
+    /// An element as the JSON of a fill value.
+    pub(super) fn value(&self, element: &[u8]) -> Result<String, ArrayError> {
+        let mut text = String::new();
+        zarr_metadata::format_element(self.data_type(), element, &mut text).map_err(|cause| {
+            ArrayError::Metadata { key: crate::node::metadata_key(self.prefix()), cause }
+        })?;
+        Ok(text)
+    }
+}

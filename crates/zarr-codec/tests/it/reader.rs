@@ -1,0 +1,63 @@
+//! What a `ChunkReader` answers when it is given other bytes than it needs.
+
+use zarr_codec::{ByteRange, Need, Scratch};
+use zarr_view::{Output, View};
+
+use crate::support::codec;
+
+const PACKED: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [4],
+    "codecs": [{"name": "bytes"}],
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
+
+/// Elements 8 and 9 of 16, one step after the other: before each, bytes that are none of them.
+#[test]
+fn a_reader_that_was_refused_still_needs_what_it_needed() {
+    let index: Vec<u8> = (0..4_u64).flat_map(|n| [4 * n, 4]).flat_map(u64::to_le_bytes).collect();
+    let cases: [(&str, Vec<(ByteRange, &[u8])>); 3] = [
+        (PACKED, vec![(ByteRange::FromStart { offset: 4, len: 1 }, &[0x76])]),
+        (
+            SHARD,
+            vec![
+                (ByteRange::Suffix { len: 64 }, &index),
+                (ByteRange::FromStart { offset: 8, len: 4 }, &[6, 7, 8, 9]),
+            ],
+        ),
+        (r#"[{"name": "bytes"}]"#, vec![(ByteRange::FromStart { offset: 8, len: 2 }, &[6, 7])]),
+    ];
+    for (codecs, steps) in cases {
+        let codec = codec(codecs, "uint8", &[16]);
+        let (mut elements, mut scratch) = ([0; 2], Scratch::new());
+        let view = View::contiguous(&[2]).expect("small");
+        let mut out = Output::new(&mut elements, &view, 1).expect("fits");
+        let mut reader = codec.reader(&[(8..10).into()], &view, 0);
+        for (range, bytes) in steps {
+            assert_eq!(reader.need(), Need::Ranges(&[range]), "{codecs}");
+            let few = bytes.get(1..).expect("more than none");
+            assert!(reader.supply(few, None, &mut out, &[0], &mut scratch).is_err(), "{codecs}");
+            assert_eq!(reader.need(), Need::Ranges(&[range]), "{codecs}");
+            reader.supply(bytes, None, &mut out, &[0], &mut scratch).expect("decodes");
+        }
+        // Nothing more is decoded, which would be no success.
+        assert_eq!(reader.need(), Need::Nothing);
+        let error = reader.supply(&[1, 2], None, &mut out, &[0], &mut scratch).expect_err("done");
+        assert!(
+            error.to_string().ends_with("the region has been decoded, and needs no more bytes")
+        );
+        assert_eq!(elements, [6, 7], "{codecs}");
+    }
+}
+
+#[test]
+fn a_whole_chunk_that_was_refused_is_still_needed() {
+    let codec = codec(PACKED, "uint8", &[4]);
+    let (mut elements, mut scratch) = ([0; 4], Scratch::new());
+    let view = View::contiguous(&[4]).expect("small");
+    let mut out = Output::new(&mut elements, &view, 1).expect("fits");
+    let mut reader = codec.whole_reader(&[(0..4).into()]);
+    assert!(reader.supply(&[1], None, &mut out, &[0], &mut scratch).is_err());
+    assert_eq!(reader.need(), Need::All);
+    reader.supply(&[0x21, 0x43], None, &mut out, &[0], &mut scratch).expect("decodes");
+    assert_eq!(reader.need(), Need::Nothing);
+    assert_eq!(elements, [1, 2, 3, 4]);
+}
