@@ -269,10 +269,7 @@ impl ChunkCodec {
 
     /// As [`decode`](ChunkCodec::decode) for the `shard` that is its leaf, of which the index and some
     /// bytes are known.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "those of decode, and what is known of the shard"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "those of decode, and of the shard")]
     pub(crate) fn decode_available(
         &self,
         shard: &ShardCodec,
