@@ -13,6 +13,9 @@ Results go to standard output, messages to standard error. Exit status: 0 succes
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Of URLs: give up on a server that has not answered for so long [default: 180].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]

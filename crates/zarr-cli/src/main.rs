@@ -38,6 +38,9 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
+    if let Some(seconds) = args.timeout {
+        place::set_timeout(seconds);
+    }
     match commands::run(args.command) {
         Ok(code) => code,
         // Whoever read the output has what it wanted.

@@ -4,16 +4,37 @@ use std::fs;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions};
+use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
 use zarr_kit::array::{Node, open_node};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
 
 use crate::error::CliError;
-use crate::nearest;
+use crate::{nearest, print};
+
+/// How long to go on with a server that does not answer, if not as long as the library does.
+static TIMEOUT: OnceLock<Duration> = OnceLock::new();
+
+/// Sets the timeout of all places that are opened; once.
+pub(crate) fn set_timeout(seconds: u32) {
+    let _set_before = TIMEOUT.set(Duration::from_secs(seconds.into()));
+}
+
+/// Says what is waited for, though many requests may be waiting.
+fn tell(waiting: &Waiting) {
+    /// Between two lines.
+    const PAUSE: Duration = Duration::from_secs(30);
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_none_or(|last| last.elapsed() >= PAUSE) {
+        *last = Some(Instant::now());
+        print::note(format_args!("waiting: {waiting} (--timeout)"));
+    }
+}
 
 /// A folder or URL, opened as a store whose root is the node.
 #[derive(Debug)]
@@ -57,7 +78,12 @@ impl Place {
             .take_while(|folder| *folder != Path::new("") && is_missing(folder))
             .map(PathBuf::from)
             .collect();
-        let cause = match store::open_url(path, options) {
+        let options = options.clone().on_wait(tell);
+        let options = match TIMEOUT.get() {
+            Some(timeout) => options.timeout(*timeout),
+            None => options,
+        };
+        let cause = match store::open_url(path, &options) {
             Ok(store) => return Ok(Self { shown, store, folder, made }),
             Err(cause) => cause,
         };

@@ -25,6 +25,8 @@ mod info;
 mod locate;
 #[cfg(test)]
 mod read;
+#[cfg(all(test, feature = "remote"))]
+mod remote;
 #[cfg(test)]
 mod resize;
 #[cfg(test)]
