@@ -126,7 +126,7 @@ pub(crate) fn codecs(codecs: &[Codec], data_type: &DataType) -> String {
 
 fn codec(codec: &Codec, data_type: &DataType) -> String {
     match codec {
-        Codec::Bytes { endian } => match (endian, data_type.layout()) {
+        Codec::Bytes(bytes) => match (bytes.endian, data_type.layout()) {
             (Some(Endian::Big), Some(layout)) if layout.swap_unit > 1 => {
                 "bytes (big endian)".to_owned()
             }
@@ -138,7 +138,7 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
         Codec::Packbits(packbits) => self::packbits(packbits, data_type),
         Codec::Transpose(transpose) => format!("transpose ({:?})", transpose.order),
         Codec::Reshape(reshape) => format!("reshape ([{}])", self::reshape(reshape)),
-        Codec::Gzip { level } => format!("gzip (level {level})"),
+        Codec::Gzip(gzip) => format!("gzip (level {})", gzip.level),
         Codec::Zstd(zstd) if zstd.checksum => format!("zstd (level {}, checksum)", zstd.level),
         Codec::Zstd(zstd) => format!("zstd (level {})", zstd.level),
         Codec::Blosc(blosc) => {

@@ -183,7 +183,7 @@ impl Chain {
                 continue;
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
-                if !matches!(codec, Codec::Bytes { .. }) {
+                if !matches!(codec, Codec::Bytes(_)) {
                     return Err(place.error(ChainErrorKind::AfterNumcodecs));
                 }
                 leaf = Some((Leaf::Elements(bound), numcodecs));

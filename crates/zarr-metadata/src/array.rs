@@ -32,7 +32,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 ///     &DataType::Uint8,
 ///     &ChunkGrid::Rectilinear { chunk_shapes: vec![months] },
 ///     &FillValue::parse(&DataType::Uint8, "0")?,
-///     &[Codec::Bytes { endian: None }],
+///     &[Codec::bytes()],
 /// )?
 /// .with_dimension_names(&[Some("day")])?;
 /// assert_eq!(ArrayMetadata::from_json(array.to_json().as_bytes())?, array);

@@ -89,8 +89,8 @@ pub use builder::{ArrayBuilder, Fill};
 pub use chunk_grid::ChunkGrid;
 pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{
-    Blosc, BloscCompressor, BloscShuffle, Codec, CodecKind, Endian, IndexLocation, Packbits,
-    PaddingEncoding, Reshape, ReshapeDim, Sharding, Transpose, Zstd,
+    Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Endian, Gzip, IndexLocation,
+    Packbits, PaddingEncoding, Reshape, ReshapeDim, Sharding, Transpose, Zstd,
 };
 pub use data_type::{DataType, Layout, RawBits};
 pub use edges::{ChunkEdges, EdgeRun};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::ChunkGrid;
-use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule, Zstd};
+use zarr_kit::metadata::{Bytes, Codec, Endian, FillValue, MetadataError, Rule};
 use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
 
 use super::chunk_counts;
@@ -185,7 +185,7 @@ fn zero(data_type: &DataType) -> Result<FillValue, CliError> {
 fn default_codecs(data_type: &DataType) -> Vec<Codec> {
     let swaps = data_type.layout().is_some_and(|layout| layout.swap_unit > 1);
     let endian = swaps.then_some(Endian::Little);
-    vec![Codec::Bytes { endian }, Codec::Zstd(Zstd { level: 3, checksum: false })]
+    vec![Codec::Bytes(Bytes::new(endian)), Codec::zstd(3)]
 }
 
 /// The whole array, its longest edge halved until a chunk is small enough.

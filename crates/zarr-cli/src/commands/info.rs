@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::{Node, open_node};
-use zarr_kit::metadata::{ChunkGrid, Codec, FillValue, Printable};
+use zarr_kit::metadata::{Bytes, ChunkGrid, Codec, FillValue, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
@@ -189,7 +189,7 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
 /// An array of the same chunks, whose elements are bytes that are read.
 fn of_bytes(place: &Place, metadata: &ArrayMetadata) -> Option<Array> {
     let fill = FillValue::zero(&DataType::Uint8).ok()?;
-    let codecs = [Codec::Bytes { endian: None }];
+    let codecs = [Codec::Bytes(Bytes::new(None))];
     let (shape, grid) = (metadata.shape(), metadata.chunk_grid());
     let mut bytes = ArrayMetadata::new(shape, &DataType::Uint8, grid, &fill, &codecs).ok()?;
     bytes = bytes.with_chunk_key_encoding(metadata.chunk_key_encoding()).ok()?;

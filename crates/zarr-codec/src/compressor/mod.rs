@@ -124,7 +124,7 @@ pub(crate) fn bind(
         #[cfg(feature = "crc32c")]
         Codec::Crc32c => Ok(Box::new(crc32c::Crc32c)),
         #[cfg(feature = "gzip")]
-        Codec::Gzip { level } => Ok(Box::new(gzip::Gzip { level: *level })),
+        Codec::Gzip(codec) => Ok(Box::new(gzip::Gzip { level: codec.level })),
         #[cfg(feature = "zstd")]
         Codec::Zstd(zstd) => {
             Ok(Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }))

@@ -45,7 +45,7 @@ impl ElementLeaf {
     /// The leaf for a codec.
     pub(crate) fn new(codec: &Codec, element: &ElementType) -> Result<Self, ChainErrorKind> {
         match codec {
-            Codec::Bytes { endian } => bytes::bind(*endian, element),
+            Codec::Bytes(codec) => bytes::bind(codec.endian, element),
             Codec::Packbits(codec) => packbits::bind(codec, element),
             _ if codec.kind() == Some(CodecKind::BytesToBytes) => Err(ChainErrorKind::Order),
             _ => Err(ChainErrorKind::Unsupported),

@@ -1,78 +1,40 @@
-//! Codecs: the configurations that are known, typed.
+//! Codecs: one table of those that are known, each with its configuration typed.
+//!
+//! A codec is a row of [`codecs!`](self) and a configuration type in a file of its own, which
+//! implements [`Configuration`]: how it is read, written and checked against its input.
 
+mod blosc;
+mod bytes;
 mod chain;
+mod configuration;
 mod construct;
-mod known;
-mod read;
-mod write;
+mod gzip;
+mod packbits;
+mod reshape;
+mod sharding;
+mod transpose;
+mod zstd;
 
-pub use known::{
-    Blosc, BloscCompressor, BloscShuffle, Endian, IndexLocation, Packbits, PaddingEncoding,
-    Reshape, ReshapeDim, Sharding, Transpose, Zstd,
-};
+pub use blosc::{Blosc, BloscCompressor, BloscShuffle};
+pub use bytes::{Bytes, Endian};
+pub use gzip::Gzip;
+pub use packbits::{Packbits, PaddingEncoding};
+pub use reshape::{Reshape, ReshapeDim};
+pub use sharding::{IndexLocation, Sharding};
+pub use transpose::Transpose;
+pub use zstd::Zstd;
 
-pub(crate) use chain::check_chain;
-pub(crate) use read::read_codecs;
-pub(crate) use write::write_codecs;
+pub(crate) use chain::{check_chain, read_codecs, write_codecs};
 
-use crate::error::MetadataError;
-use crate::extension::Extension;
-use crate::json::{Grammar, Raw, utf8};
+use configuration::{Configuration, Context, Members, NoConfiguration};
+use packbits::NumcodecsPackbits;
 
-/// One codec of a chain, its configuration typed.
-///
-/// # Examples
-/// ```
-/// use zarr_metadata::{Codec, CodecKind, Transpose};
-///
-/// let chain = Codec::list_from_json(
-///     br#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "packbits"}]"#,
-/// )?;
-/// assert_eq!(chain[0], Codec::Transpose(Transpose { order: vec![1, 0] }));
-/// assert_eq!(chain[1].kind(), Some(CodecKind::ArrayToBytes));
-/// assert_eq!(chain[1].to_json(), r#"{"name": "packbits"}"#);
-///
-/// // What is not known is kept as it was written.
-/// let unknown = Codec::from_json(br#"{"name": "example.rle", "configuration": {"n": 1.0}}"#)?;
-/// let Codec::Unknown(extension) = unknown else { panic!("it is not known") };
-/// assert_eq!(extension.configuration(), Some(r#"{"n": 1.0}"#));
-/// # Ok::<_, zarr_metadata::MetadataError>(())
-/// ```
-///
-/// # Spec
-/// Zarr v3 core 3.1, "Codecs"; the document of each codec.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Codec {
-    /// `reshape`: other dimensions, the elements in the same order.
-    Reshape(Reshape),
-    /// `transpose`: the dimensions in another order.
-    Transpose(Transpose),
-    /// `packbits`: some bits of each element, without gaps.
-    Packbits(Packbits),
-    /// `bytes`: the elements in a byte order.
-    Bytes {
-        /// `None` is right for types of one byte only (SD-53).
-        endian: Option<Endian>,
-    },
-    /// `sharding_indexed`: a chunk made of smaller ones.
-    ShardingIndexed(Box<Sharding>),
-    /// `gzip`.
-    Gzip {
-        /// From 0 to 9.
-        level: u32,
-    },
-    /// `zstd`.
-    Zstd(Zstd),
-    /// `blosc`.
-    Blosc(Blosc),
-    /// `crc32c`: a checksum after the bytes.
-    Crc32c,
-    /// `numcodecs.packbits`: bool elements as bits, most significant first (SD-11).
-    NumcodecsPackbits,
-    /// A codec that this crate does not know, kept as it was written.
-    Unknown(Extension),
-}
+use crate::error::{At, MetadataError};
+use crate::extension::{Extension, RawExtension};
+use crate::finding::Finding;
+use crate::json::{Grammar, Object, Raw, utf8, write_string};
+
+type Result<T> = std::result::Result<T, MetadataError>;
 
 /// What a codec takes and what it gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,58 +47,129 @@ pub enum CodecKind {
     BytesToBytes,
 }
 
+/// The codecs from one table: variant, name, kind. A variant holds its configuration, `(Type)`, or
+/// none, `: Type`.
+macro_rules! codecs {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident $(($held:ty))? $(: $unit:ident)? = $name:literal, $kind:ident;
+    )*) => {
+        /// One codec of a chain, its configuration typed.
+        ///
+        /// # Examples
+        /// ```
+        /// use zarr_metadata::{Codec, CodecKind};
+        ///
+        /// let chain = Codec::list_from_json(
+        ///     br#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "packbits"}]"#,
+        /// )?;
+        /// assert_eq!(chain[0], Codec::transpose([1, 0]));
+        /// assert_eq!(chain[1].kind(), Some(CodecKind::ArrayToBytes));
+        /// assert_eq!(chain[1].to_json(), r#"{"name": "packbits"}"#);
+        ///
+        /// // What is not known is kept as it was written.
+        /// let unknown = Codec::from_json(br#"{"name": "example.rle", "configuration": {"n": 1.0}}"#)?;
+        /// let Codec::Unknown(extension) = unknown else { panic!("it is not known") };
+        /// assert_eq!(extension.configuration(), Some(r#"{"n": 1.0}"#));
+        /// # Ok::<_, zarr_metadata::MetadataError>(())
+        /// ```
+        ///
+        /// # Spec
+        /// Zarr v3 core 3.1, "Codecs"; the document of each codec.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Codec {
+            $($(#[$doc])* $variant $(($held))?,)*
+            /// A codec that this crate does not know, kept as it was written.
+            Unknown(Extension),
+        }
+
+        impl Codec {
+            /// The name that documents give the codec.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Codec::$variant { .. } => $name,)*
+                    Codec::Unknown(extension) => extension.name(),
+                }
+            }
+
+            /// What the codec takes and what it gives; `None` where it is not known.
+            #[must_use]
+            pub fn kind(&self) -> Option<CodecKind> {
+                match self {
+                    $(Codec::$variant { .. } => Some(CodecKind::$kind),)*
+                    Codec::Unknown(_) => None,
+                }
+            }
+
+            /// The configuration, or the codec as it was written where it is not known.
+            fn configuration(&self) -> std::result::Result<&dyn Configuration, &Extension> {
+                Ok(match self {
+                    $(Codec::$variant $((codecs!(@first held, $held)))? => {
+                        $(codecs!(@first held, $held))? $(&$unit)?
+                    })*
+                    Codec::Unknown(extension) => return Err(extension),
+                })
+            }
+
+            /// How the configuration of the codec of this name is read.
+            fn reader(name: &str) -> Option<ReadConfiguration> {
+                Some(match name {
+                    $($name => |members, context| {
+                        $(<$held>::read(members, context).map(Codec::$variant))?
+                        $($unit::read(members, context).map(|_| Codec::$variant))?
+                    },)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+    (@first $name:ident, $held:ty) => { $name };
+}
+
+type ReadConfiguration = fn(&mut Object<'_>, &mut Context<'_>) -> Result<Codec>;
+
+codecs! {
+    /// `reshape`: other dimensions, the elements in the same order.
+    Reshape(Reshape) = "reshape", ArrayToArray;
+    /// `transpose`: the dimensions in another order.
+    Transpose(Transpose) = "transpose", ArrayToArray;
+    /// `numcodecs.packbits`: bool elements as bits, most significant first (SD-11).
+    NumcodecsPackbits: NumcodecsPackbits = "numcodecs.packbits", ArrayToArray;
+    /// `packbits`: some bits of each element, without gaps.
+    Packbits(Packbits) = "packbits", ArrayToBytes;
+    /// `bytes`: the elements in a byte order.
+    Bytes(Bytes) = "bytes", ArrayToBytes;
+    /// `sharding_indexed`: a chunk made of smaller ones.
+    ShardingIndexed(Box<Sharding>) = "sharding_indexed", ArrayToBytes;
+    /// `gzip`.
+    Gzip(Gzip) = "gzip", BytesToBytes;
+    /// `zstd`.
+    Zstd(Zstd) = "zstd", BytesToBytes;
+    /// `blosc`.
+    Blosc(Blosc) = "blosc", BytesToBytes;
+    /// `crc32c`: a checksum after the bytes.
+    Crc32c: NoConfiguration = "crc32c", BytesToBytes;
+}
+
 impl Codec {
     /// Reads one codec.
     ///
     /// # Errors
     /// Where the configuration of a known codec is wrong.
-    pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
-        read::read_codec(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        Self::read(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())
     }
 
     /// Reads an array of codecs.
     ///
     /// # Errors
     /// As for [`Codec::from_json`], and where the codecs are in no valid order (SD-31).
-    pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>, MetadataError> {
+    pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>> {
         let codecs = read_codecs(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())?;
         chain::check_order(&codecs)?;
         Ok(codecs)
-    }
-
-    /// The name that documents give the codec.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Codec::Reshape(_) => "reshape",
-            Codec::Transpose(_) => "transpose",
-            Codec::Packbits(_) => "packbits",
-            Codec::Bytes { .. } => "bytes",
-            Codec::ShardingIndexed(_) => "sharding_indexed",
-            Codec::Gzip { .. } => "gzip",
-            Codec::Zstd(_) => "zstd",
-            Codec::Blosc(_) => "blosc",
-            Codec::Crc32c => "crc32c",
-            Codec::NumcodecsPackbits => "numcodecs.packbits",
-            Codec::Unknown(extension) => extension.name(),
-        }
-    }
-
-    /// What the codec takes and gives; `None` where it is not known.
-    #[must_use]
-    pub fn kind(&self) -> Option<CodecKind> {
-        match self {
-            Codec::Reshape(_) | Codec::Transpose(_) | Codec::NumcodecsPackbits => {
-                Some(CodecKind::ArrayToArray)
-            }
-            Codec::Packbits(_) | Codec::Bytes { .. } | Codec::ShardingIndexed(_) => {
-                Some(CodecKind::ArrayToBytes)
-            }
-            Codec::Gzip { .. } | Codec::Zstd(_) | Codec::Blosc(_) | Codec::Crc32c => {
-                Some(CodecKind::BytesToBytes)
-            }
-            Codec::Unknown(_) => None,
-        }
     }
 
     /// The JSON text in canonical form: an object, its configuration complete but for members
@@ -144,7 +177,59 @@ impl Codec {
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = String::new();
-        write::write_codec(self, &mut json);
+        self.write(&mut json);
         json
+    }
+
+    fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
+        let extension = RawExtension::read(raw)?;
+        let Some(read) = Self::reader(&extension.name) else {
+            return Ok(Codec::Unknown(extension.keep()));
+        };
+        extension.only_known_members()?;
+        let mut members = extension.members()?;
+        let (codec, missing) = Finding::scope(
+            findings,
+            || ".configuration".to_owned(),
+            |findings| {
+                let mut context = Context { missing: Vec::new(), findings };
+                read(&mut members, &mut context).map(|codec| (codec, context.missing))
+            },
+        )
+        .member("configuration")?;
+        if extension.bare {
+            findings.push(Finding::new(
+                "bare-string-codec",
+                extension.describe(),
+                "an object with a name, which every reader takes",
+            ));
+        }
+        findings.extend(missing.into_iter().map(|member| {
+            let found = format!("{} without \"{member}\"", codec.name());
+            let allowed =
+                "every member of the configuration, also those that only matter for encoding";
+            Finding::new("missing-codec-member", found, allowed).under(".configuration")
+        }));
+        Ok(codec)
+    }
+
+    /// Appends the JSON text.
+    fn write(&self, json: &mut String) {
+        let configuration = match self.configuration() {
+            Ok(configuration) => configuration,
+            Err(extension) => return json.push_str(extension.json()),
+        };
+        json.push_str("{\"name\": ");
+        write_string(self.name(), json);
+        let without = json.len();
+        json.push_str(", \"configuration\": {");
+        let mut members = Members::new(json);
+        configuration.write(&mut members);
+        if members.is_empty() {
+            json.truncate(without);
+            json.push('}');
+        } else {
+            json.push_str("}}");
+        }
     }
 }

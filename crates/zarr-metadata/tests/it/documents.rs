@@ -1,9 +1,9 @@
 //! Whole documents: examples of the sources, what is kept, what is refused.
 
 use zarr_metadata::{
-    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, ChunkEdges, ChunkGrid, ChunkKeyEncoding,
-    Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata, NodeMetadata, Packbits,
-    PaddingEncoding, Reshape, ReshapeDim, Separator, Transpose, Zstd,
+    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, ChunkEdges, ChunkGrid,
+    ChunkKeyEncoding, Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata,
+    NodeMetadata, Packbits, PaddingEncoding, ReshapeDim, Separator, Zstd,
 };
 
 use crate::support::{array, data_type, document, message};
@@ -88,13 +88,11 @@ fn the_shapes_in_the_text_of_reshape() {
     };
     assert_eq!(
         shape("[[0, 1], 10, [3, 4]]").unwrap(),
-        Codec::Reshape(Reshape {
-            shape: vec![
-                ReshapeDim::InputDims(vec![0, 1]),
-                ReshapeDim::Size(10),
-                ReshapeDim::InputDims(vec![3, 4]),
-            ]
-        })
+        Codec::reshape([
+            ReshapeDim::InputDims(vec![0, 1]),
+            ReshapeDim::Size(10),
+            ReshapeDim::InputDims(vec![3, 4]),
+        ])
     );
     for not_allowed in ["[[1], [0]]", "[[1, 0], 10, [3, 4]]", "[[3, 4], 10, [0, 1]]"] {
         assert!(shape(not_allowed).is_err(), "{not_allowed}");
@@ -114,9 +112,9 @@ fn the_configurations_in_the_text_of_packbits_and_transpose() {
     assert_eq!(
         array.codecs(),
         [
-            Codec::Transpose(Transpose { order: vec![1, 0] }),
-            Codec::Packbits(Packbits { padding_encoding, first_bit: None, last_bit: Some(11) }),
-            Codec::Zstd(Zstd { level: 1, checksum: true }),
+            Codec::transpose([1, 0]),
+            Codec::Packbits(Packbits::new(None, Some(11)).with_padding(padding_encoding)),
+            Codec::Zstd(Zstd::new(1).with_checksum(true)),
         ]
     );
     insta::assert_snapshot!(canonical(&array));
@@ -135,7 +133,7 @@ fn a_new_array_with_everything() {
             ],
         },
         &FillValue::parse(&DataType::Float32, "\"0x7FC00001\"").unwrap(),
-        &[Codec::Bytes { endian: Some(Endian::Big) }, Codec::Crc32c],
+        &[Codec::Bytes(Bytes::new(Some(Endian::Big))), Codec::Crc32c],
     )
     .unwrap()
     .with_dimension_names(&[Some("time"), Some("lat \"°\""), None])
@@ -433,16 +431,12 @@ fn parts_that_are_wrong_make_no_array() {
     let regular = ChunkGrid::Regular { chunk_shape: vec![2] };
     let edges =
         |runs: Vec<EdgeRun>| ChunkGrid::Rectilinear { chunk_shapes: vec![ChunkEdges::Runs(runs)] };
-    let bytes = Codec::Bytes { endian: None };
-    let reshape = Codec::Reshape(Reshape { shape: vec![ReshapeDim::Auto, ReshapeDim::Auto] });
-    let packbits = Packbits { first_bit: Some(3), last_bit: Some(2), ..Packbits::default() };
-    let blosc = Codec::Blosc(Blosc {
-        cname: BloscCompressor::Lz4,
-        clevel: 5,
-        shuffle: BloscShuffle::Shuffle,
-        typesize: None,
-        blocksize: 0,
-    });
+    let bytes = Codec::Bytes(Bytes::new(None));
+    let reshape = Codec::reshape([ReshapeDim::Auto, ReshapeDim::Auto]);
+    let packbits = Packbits::new(Some(3), Some(2));
+    let mut blosc = Blosc::new(BloscCompressor::Lz4, 5);
+    blosc.shuffle = BloscShuffle::Shuffle;
+    let blosc = Codec::Blosc(blosc);
     let new = |grid: &ChunkGrid, codecs: &[Codec]| {
         let fill = FillValue::zero(&DataType::Uint8).unwrap();
         message(ArrayMetadata::new(&[4], &DataType::Uint8, grid, &fill, codecs))
@@ -453,7 +447,7 @@ fn parts_that_are_wrong_make_no_array() {
         new(&ChunkGrid::Regular { chunk_shape: vec![0] }, std::slice::from_ref(&bytes)),
         new(&regular, &[reshape, bytes.clone()]),
         new(&regular, &[Codec::Packbits(packbits)]),
-        new(&regular, &[bytes.clone(), Codec::Gzip { level: 12 }]),
+        new(&regular, &[bytes.clone(), Codec::gzip(12)]),
         new(&regular, &[bytes.clone(), blosc.clone()]),
     ];
     insta::assert_snapshot!(lines.join("\n"));
@@ -469,7 +463,7 @@ fn new_arrays_have_nothing_to_find() {
     let grid = ChunkGrid::Regular { chunk_shape: vec![2] };
     let fill = FillValue::zero(&DataType::Uint8).unwrap();
     let bare = Codec::from_json(br#""gzip""#).unwrap();
-    let bytes = Codec::Bytes { endian: None };
+    let bytes = Codec::Bytes(Bytes::new(None));
     // What was left out in reading is spelled out in writing (SD-61).
     let array =
         ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes.clone(), bare]).unwrap();

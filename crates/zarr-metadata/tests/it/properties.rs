@@ -1,9 +1,9 @@
 //! Reading what was written gives the same, for arrays made at random from a seed.
 
 use zarr_metadata::{
-    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, ChunkEdges, ChunkGrid, ChunkKeyEncoding,
-    Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata, IndexLocation, Packbits,
-    PaddingEncoding, RawBits, Reshape, ReshapeDim, Separator, Sharding, Transpose, Zstd,
+    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, ChunkEdges, ChunkGrid,
+    ChunkKeyEncoding, Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata,
+    IndexLocation, Packbits, PaddingEncoding, RawBits, ReshapeDim, Separator, Sharding, Zstd,
 };
 
 /// A small generator, the same on every machine.
@@ -76,7 +76,7 @@ impl Random {
         let mut codecs = Vec::new();
         for _ in 0..self.below(3) {
             if self.chance() {
-                codecs.push(Codec::Transpose(Transpose { order: self.permutation(rank) }));
+                codecs.push(Codec::transpose(self.permutation(rank)));
                 continue;
             }
             let mut shape = Vec::new();
@@ -91,57 +91,53 @@ impl Random {
                 shape.push(ReshapeDim::Auto);
             }
             rank = shape.len();
-            codecs.push(Codec::Reshape(Reshape { shape }));
+            codecs.push(Codec::reshape(shape));
         }
         let layout = data_type.layout().unwrap();
         codecs.push(match self.below(4) {
             0 if data_type.is_packable() => {
                 let first = self.below(u64::from(layout.component_bits));
                 let last = first + self.below(u64::from(layout.component_bits) - first);
-                Codec::Packbits(Packbits {
-                    padding_encoding: [
-                        PaddingEncoding::None,
-                        PaddingEncoding::FirstByte,
-                        PaddingEncoding::LastByte,
-                    ][self.index(3)],
-                    first_bit: self.chance().then_some(first),
-                    last_bit: self.chance().then_some(last),
-                })
+                let padding =
+                    [PaddingEncoding::None, PaddingEncoding::FirstByte, PaddingEncoding::LastByte]
+                        [self.index(3)];
+                let first = self.chance().then_some(first);
+                let last = self.chance().then_some(last);
+                Codec::Packbits(Packbits::new(first, last).with_padding(padding))
             }
-            1 if depth < 2 => Codec::ShardingIndexed(Box::new(Sharding {
-                chunk_shape: (0..rank).map(|_| 1 + self.below(7)).collect(),
-                codecs: self.chain(data_type, rank, depth + 1),
-                index_codecs: vec![Codec::Bytes { endian: Some(Endian::Little) }, Codec::Crc32c],
-                index_location: if self.chance() {
-                    IndexLocation::Start
-                } else {
-                    IndexLocation::End
-                },
-            })),
+            1 if depth < 2 => {
+                let chunk_shape: Vec<_> = (0..rank).map(|_| 1 + self.below(7)).collect();
+                let codecs = self.chain(data_type, rank, depth + 1);
+                let location =
+                    if self.chance() { IndexLocation::Start } else { IndexLocation::End };
+                let sharding = Sharding::new(chunk_shape, codecs)
+                    .with_index([Codec::bytes(), Codec::Crc32c], location);
+                Codec::ShardingIndexed(Box::new(sharding))
+            }
             _ => {
                 let needed = layout.swap_unit > 1 || self.chance();
                 let endian = if self.chance() { Endian::Big } else { Endian::Little };
-                Codec::Bytes { endian: needed.then_some(endian) }
+                Codec::Bytes(Bytes::new(needed.then_some(endian)))
             }
         });
         for _ in 0..self.below(3) {
             codecs.push(match self.below(5) {
-                0 => Codec::Gzip { level: u32::try_from(self.below(10)).unwrap() },
-                1 => Codec::Zstd(Zstd {
-                    level: i32::try_from(self.below(23)).unwrap() - 3,
-                    checksum: self.chance(),
-                }),
-                2 => Codec::Blosc(Blosc {
-                    cname: BloscCompressor::Lz4,
-                    clevel: 5,
-                    shuffle: if self.chance() {
+                0 => Codec::gzip(u32::try_from(self.below(10)).unwrap()),
+                1 => {
+                    let zstd = Zstd::new(i32::try_from(self.below(23)).unwrap() - 3);
+                    Codec::Zstd(zstd.with_checksum(self.chance()))
+                }
+                2 => {
+                    let shuffle = if self.chance() {
                         BloscShuffle::Shuffle
                     } else {
                         BloscShuffle::BitShuffle
-                    },
-                    typesize: Some(1 + self.below(16)),
-                    blocksize: self.below(1 << 20),
-                }),
+                    };
+                    let blosc = Blosc::new(BloscCompressor::Lz4, 5)
+                        .with_shuffle(shuffle, 1 + self.below(16))
+                        .with_blocksize(self.below(1 << 20));
+                    Codec::Blosc(blosc)
+                }
                 3 => Codec::Unknown(
                     Extension::new("some.thing", Some("{\"x\": [1.50, \"é\"]}")).unwrap(),
                 ),

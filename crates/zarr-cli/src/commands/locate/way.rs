@@ -180,7 +180,7 @@ impl Position {
         let layout = data_type.layout()?;
         let components = u64::try_from(layout.components).ok()?;
         let (bits, start) = match codecs.get(leaf)? {
-            Codec::Bytes { .. } => (u64::try_from(layout.size()).ok()?.checked_mul(8)?, 0),
+            Codec::Bytes(_) => (u64::try_from(layout.size()).ok()?.checked_mul(8)?, 0),
             Codec::Packbits(packbits) => {
                 let last = packbits
                     .last_bit
