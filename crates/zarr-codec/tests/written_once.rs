@@ -110,7 +110,9 @@ fn every_element_of_a_result_is_written_once() {
             let region_bytes: usize = 2 * region.map(|slice| slice.count).iter().product::<usize>();
             let (encoding, decoding) = both_ways(codecs, region);
             assert_eq!(decoding, region_bytes as u64, "decoding {codecs:?} {region:?}");
-            assert_eq!(encoding, chunk_bytes, "encoding {codecs:?}");
+            // What lies in one piece is packed from where it lies: no copy at all.
+            let copied = if *codecs == [PACKBITS] { 0 } else { chunk_bytes };
+            assert_eq!(encoding, copied, "encoding {codecs:?}");
         }
     }
     // A whole chunk that lands in one piece, in the order in which it is stored, is decompressed or

@@ -116,7 +116,7 @@ impl StoreOptions {
     ///
     /// # Examples
     /// ```
-    /// use zarr_array::store::StoreOptions;
+    /// use zarr_store::StoreOptions;
     ///
     /// let options = StoreOptions::new().on_wait(|waiting| eprintln!("{waiting}"));
     /// ```

@@ -132,7 +132,9 @@ mod tests {
             ("http://[::1]:80/a", "http://[::1]:80/a"),
             ("http://u:SECRET@[::1]/a", "http://[::1]/a"),
             ("\u{0} http://u:SECRET@host", "http://host"),
-            ("u:SECRET@host/a", "u:host/a"),
+            ("me:SECRET@host/a", "me:host/a"),
+            // One letter is a drive.
+            ("u:data@host/a", "u:data@host/a"),
             ("s3://KEY:SECRET@bucket/a", "s3://bucket/a"),
             ("s3://bucket/a@b/c", "s3://bucket/a@b/c"),
             ("abfss://container@account.host/a", "abfss://container@account.host/a"),
