@@ -95,7 +95,12 @@ pub(crate) fn check_chain(codecs: &[Codec], data_type: &DataType, rank: usize) -
     for (index, codec) in codecs.iter().enumerate() {
         match codec.configuration() {
             Ok(configuration) => {
-                configuration.check(input).member("configuration").element(index)?;
+                let checked = configuration.check(input);
+                let checked = match configuration.is_configured() {
+                    true => checked.member("configuration"),
+                    false => checked,
+                };
+                checked.element(index)?;
                 input = configuration.output(input);
             }
             Err(extension) if extension.must_understand() => {

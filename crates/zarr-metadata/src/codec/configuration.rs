@@ -25,6 +25,11 @@ pub(super) trait Configuration {
         Ok(())
     }
 
+    /// Whether the codec has a configuration, which is then the place of what `check` refuses.
+    fn is_configured(&self) -> bool {
+        true
+    }
+
     /// What an array-to-array codec makes of its input.
     fn output<'a>(&self, input: Input<'a>) -> Input<'a> {
         input
@@ -45,6 +50,10 @@ impl Configuration for NoConfiguration {
     }
 
     fn write(&self, _: &mut Members<'_>) {}
+
+    fn is_configured(&self) -> bool {
+        false
+    }
 }
 
 /// The array that reaches a codec. Both are `None` behind a codec that is not known.

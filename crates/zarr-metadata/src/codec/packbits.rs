@@ -162,6 +162,10 @@ impl Configuration for NumcodecsPackbits {
 
     fn write(&self, _: &mut Members<'_>) {}
 
+    fn is_configured(&self) -> bool {
+        false
+    }
+
     fn check(&self, input: Input<'_>) -> Result<()> {
         match input.data_type {
             Some(data_type) if *data_type != DataType::Bool => {
