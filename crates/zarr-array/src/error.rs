@@ -219,6 +219,14 @@ pub enum ArrayError {
         /// The Rust type.
         requested: &'static str,
     },
+    /// An element that the Rust type has no value for.
+    #[error("an element of data type {data_type} is no value of {requested}")]
+    ElementValue {
+        /// The array's data type.
+        data_type: String,
+        /// The Rust type.
+        requested: &'static str,
+    },
     /// A data type without elements of fixed size.
     #[error(
         "{}: $.data_type: elements of data type {} are not read here",

@@ -132,6 +132,14 @@ fn reads_and_writes_hold_two_decoded_chunks_a_thread() {
             check("read into", 0, &mut || array.read_into(&whole, &mut out).expect("reads"));
             assert!(out == elements, "{codecs}");
             check("read", elements.len(), &mut || drop(array.read(&whole).expect("reads")));
+            let typed = || array.read_as::<u16>(&whole).expect("reads");
+            check("read typed", elements.len(), &mut || drop(typed()));
+            let numbers = typed();
+            assert!(
+                numbers.iter().flat_map(|number| number.to_le_bytes()).eq(elements.iter().copied())
+            );
+            check("write typed", 0, &mut || array.write_as(&whole, &numbers).expect("writes"));
+            drop(numbers);
             check("read a part", len(&part), &mut || drop(array.read(&part).expect("reads")));
             check("read steps", len(&steps), &mut || drop(array.read(&steps).expect("reads")));
             for region in [&part, &steps] {

@@ -46,7 +46,8 @@ mod view;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput, copy, zeroed,
+    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput,
+    advise_huge_pages, copy, zeroed,
 };
 pub use error::{CopyError, ViewError};
 pub use runs::{Run, Runs};

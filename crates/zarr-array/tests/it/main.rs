@@ -32,6 +32,8 @@ mod seattle;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
+mod typed;
+#[cfg(test)]
 mod workload;
 #[cfg(test)]
 mod wrapper;

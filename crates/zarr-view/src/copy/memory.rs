@@ -36,15 +36,25 @@ pub fn zeroed(len: usize) -> Result<Vec<u8>, CopyError> {
     if start.is_null() {
         return Err(error);
     }
-    #[cfg(all(feature = "std", target_os = "linux"))]
-    if len >= HUGE {
-        advise(start, len);
-    }
     #[expect(unsafe_code, reason = "zeroed memory that may fail, with advice on its pages")]
     // SAFETY: `start` comes from the global allocator with the layout of `len` bytes of alignment
     // 1, which is that of a `Vec<u8>` of this capacity, and all of them are initialised to zero.
-    let buffer = unsafe { Vec::from_raw_parts(start, len, len) };
+    let mut buffer = unsafe { Vec::from_raw_parts(start, len, len) };
+    advise_huge_pages(&mut buffer);
     Ok(buffer)
+}
+
+/// Asks for huge pages for fresh memory, as [`zeroed`] does for its own: for elements of another
+/// type than bytes, or memory from another allocator. Its content stays as it is.
+///
+/// Does nothing below 4 MiB, without the `std` feature, and on other systems than Linux.
+pub fn advise_huge_pages(memory: &mut [u8]) {
+    #[cfg(all(feature = "std", target_os = "linux"))]
+    if memory.len() >= HUGE {
+        advise(memory.as_mut_ptr(), memory.len());
+    }
+    #[cfg(not(all(feature = "std", target_os = "linux")))]
+    let _ = memory;
 }
 
 /// Asks for huge pages where whole ones fit. Whatever the answer, the memory is the same.
@@ -54,8 +64,8 @@ fn advise(start: *mut u8, len: usize) {
     let skip = start.align_offset(PAGE);
     let Some(inside) = len.checked_sub(skip) else { return };
     #[expect(unsafe_code, reason = "huge-page advice")]
-    // SAFETY: the pages lie within one allocation that is ours; the advice changes neither their
-    // content nor their protection.
+    // SAFETY: the pages lie within one slice that is borrowed mutably; the advice changes neither
+    // their content nor their protection.
     unsafe {
         libc::madvise(start.add(skip).cast(), inside / PAGE * PAGE, libc::MADV_HUGEPAGE);
     }
