@@ -32,10 +32,12 @@ mod error;
 mod grid;
 mod group;
 mod index_moves;
+mod layout;
 mod node;
 mod parallel;
 mod pieces;
 mod plan;
+mod planned_reads;
 mod region;
 mod transfer;
 
@@ -44,9 +46,11 @@ pub use change::{Cut, delete_node};
 pub use error::ArrayError;
 pub use grid::grid_of;
 pub use group::Group;
+pub use layout::ChunkLayout;
 pub use node::{Node, open as open_node};
 pub use pieces::Pieces;
-pub use plan::{Plan, PlannedChunk, PlannedIndices, PlannedReads};
+pub use plan::{Plan, PlannedChunk, PlannedIndices};
+pub use planned_reads::PlannedReads;
 pub use region::{AxisRegion, Region, RegionError};
 /// What to select along one axis; see [`Array::read_orthogonal`].
 pub use zarr_grid::AxisSelection;

@@ -29,7 +29,8 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
 use crate::error::ArrayError;
-use crate::grid::{grid_of, occupied_edges};
+use crate::grid::occupied_edges;
+use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
@@ -96,9 +97,8 @@ pub struct Array {
 /// What all clones of an array have in common.
 struct Shared {
     store: Arc<dyn Store>,
-    prefix: Prefix,
+    layout: ChunkLayout,
     metadata: ArrayMetadata,
-    grid: Grid,
     chain: Chain,
     /// One element in memory's form.
     fill: Vec<u8>,
@@ -111,7 +111,7 @@ impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Array")
             .field("store", &self.shared.store)
-            .field("path", &self.shared.prefix.as_str())
+            .field("path", &self.prefix().as_str())
             .field("metadata", &self.shared.metadata)
             .finish_non_exhaustive()
     }
@@ -170,16 +170,14 @@ impl Array {
                 data_type: metadata.data_type().name(),
             });
         };
-        let grid = grid_of(metadata.shape(), metadata.chunk_grid())
-            .map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
-        let edges = occupied_edges(&grid);
+        let layout = ChunkLayout::new(prefix, &metadata)?;
+        let edges = occupied_edges(layout.grid());
         let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
             .map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let shared = Shared {
             store,
-            prefix: prefix.clone(),
+            layout,
             metadata,
-            grid,
             chain,
             fill,
             codecs: Mutex::default(),
@@ -216,7 +214,7 @@ impl Array {
             ControlFlow::Break(())
         })?;
         found.map_or(Ok(()), |key| {
-            let path = node::display(&self.shared.prefix);
+            let path = node::display(self.prefix());
             Err(ArrayError::NotEmpty { path, key: key.to_string() })
         })
     }
@@ -319,7 +317,7 @@ impl Array {
 
     /// How many threads hold no more than [`WAITING_MEMORY`] together, two chunks each.
     fn threads_that_fit(&self) -> NonZeroUsize {
-        let axes = self.shared.grid.axes().iter();
+        let axes = self.grid().axes().iter();
         let elements = axes.fold(2, |all: u64, axis| all.saturating_mul(axis.max_edge().max(1)));
         let size = u64::try_from(self.element_size()).unwrap_or(u64::MAX);
         let fit = WAITING_MEMORY.checked_div(elements.saturating_mul(size)).unwrap_or(0);
@@ -356,10 +354,16 @@ impl Array {
         &self.shared.fill
     }
 
+    /// Where the chunks are: their keys and the grid.
+    #[must_use]
+    pub fn layout(&self) -> &ChunkLayout {
+        &self.shared.layout
+    }
+
     /// The chunk grid.
     #[must_use]
     pub fn grid(&self) -> &Grid {
-        &self.shared.grid
+        self.shared.layout.grid()
     }
 
     /// The codec chain, bound to the grid's chunk shapes.
@@ -377,7 +381,7 @@ impl Array {
     /// Where in the store the array is.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
-        &self.shared.prefix
+        self.shared.layout.prefix()
     }
 
     /// The key of a chunk: `c/0/1`, below the array's prefix.
@@ -385,11 +389,7 @@ impl Array {
     /// # Errors
     /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
     pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
-        // A separator and a few digits for each axis.
-        let length = chunk.len().saturating_mul(6).saturating_add(1);
-        self.shared.prefix.key_of(length, |text| {
-            self.shared.metadata.chunk_key_encoding().encode_into(chunk, text);
-        })
+        self.shared.layout.key(chunk)
     }
 
     /// The codec of chunks of one shape, compiled when it is first asked for.
@@ -401,9 +401,11 @@ impl Array {
         if let Some(codec) = codecs.get(chunk_shape) {
             return Ok(Arc::clone(codec));
         }
-        let codec = self.shared.chain.for_shape(chunk_shape).map_err(|cause| {
-            ArrayError::Chain { key: node::metadata_key(&self.shared.prefix), cause }
-        })?;
+        let codec = self
+            .shared
+            .chain
+            .for_shape(chunk_shape)
+            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })?;
         let codec = Arc::new(codec);
         let numbers = numbers(self.metadata().codecs()).saturating_add(chunk_shape.len());
         let most = CODEC_NUMBERS.checked_div(numbers).unwrap_or(CODEC_CACHE);

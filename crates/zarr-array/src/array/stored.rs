@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::Array;
 use crate::error::ArrayError;
-use crate::store::Key;
+use crate::layout::ChunkLayout;
+use crate::store::{Key, Store};
 
 /// A chunk that is in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +48,29 @@ impl Array {
         &self,
         visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
     ) -> Result<(), ArrayError> {
-        let encoding = self.metadata().chunk_key_encoding();
-        let rank = self.shape().len();
-        self.store().list(self.prefix(), &mut |key| {
-            let name = self.prefix().strip(&key);
-            match name.and_then(|name| encoding.decode(name, rank)) {
-                Some(index) => {
-                    let mut counts = index.iter().zip(self.grid().occupied());
-                    let occupied = counts.all(|(chunk, count)| chunk < count);
-                    visit(StoredChunk { index, key, occupied })
-                }
-                None => ControlFlow::Continue(()),
+        self.layout().stored_chunks(self.store(), visit)
+    }
+}
+
+impl ChunkLayout {
+    /// Calls `visit` with every chunk of the array in `store`, in unspecified order, until it breaks.
+    ///
+    /// Lists the store, so the time depends on the number of objects, not on the size of the grid.
+    /// Keys that belong to no chunk are skipped.
+    ///
+    /// # Errors
+    /// [`ArrayError::Store`] if the store cannot be listed.
+    pub fn stored_chunks(
+        &self,
+        store: &dyn Store,
+        visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
+    ) -> Result<(), ArrayError> {
+        store.list(self.prefix(), &mut |key| match self.chunk_of_key(&key) {
+            Some(index) => {
+                let occupied = self.is_occupied(&index);
+                visit(StoredChunk { index, key, occupied })
             }
+            None => ControlFlow::Continue(()),
         })?;
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::array::Array;
 use crate::copy::MARKER;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
+use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{Key, MAX_KEY_LEN};
@@ -24,15 +25,18 @@ use crate::store::{Key, MAX_KEY_LEN};
 const BATCH: usize = 4096;
 
 impl Walk<'_> {
-    /// Goes through all objects below the array's prefix.
-    pub(super) fn chunks(&mut self, array: &Array) -> Result<(), ArrayError> {
-        let encoding = *array.metadata().chunk_key_encoding();
-        let rank = array.shape().len();
-        let data = match self.options.data {
-            true => Some(Decoder::new(array, self.options, self.progress)?),
-            false => None,
+    /// Goes through all objects of the array with this layout. Of an array that is not open, whose
+    /// elements are not read here, they are the keys alone.
+    pub(super) fn chunks(
+        &mut self,
+        layout: &ChunkLayout,
+        array: Option<&Array>,
+    ) -> Result<(), ArrayError> {
+        let data = match array.filter(|_| self.options.data) {
+            Some(array) => Some(Decoder::new(array, self.options, self.progress)?),
+            None => None,
         };
-        self.long_keys(array);
+        self.long_keys(layout);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         let mut findings = Vec::new();
         let mut failed = None;
@@ -45,8 +49,8 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        array.store().list(array.prefix(), &mut |key| {
-            let name = array.prefix().strip(&key).unwrap_or_default();
+        self.store.list(layout.prefix(), &mut |key| {
+            let name = layout.prefix().strip(&key).unwrap_or_default();
             if name == METADATA_KEY {
                 return ControlFlow::Continue(());
             }
@@ -54,17 +58,16 @@ impl Walk<'_> {
                 findings.push(unfinished(&key, "array"));
                 return ControlFlow::Continue(());
             }
-            let Some(index) = encoding.decode(name, rank) else {
+            let Some(index) = layout.chunk_of_key(&key) else {
                 findings.push(STRAY.at(key.as_str(), "in an array, but no chunk's key"));
                 return ControlFlow::Continue(());
             };
             chunks = chunks.saturating_add(1);
-            let within = |counts: &[u64]| index.iter().zip(counts).all(|(chunk, n)| chunk < n);
-            if !within(array.grid().declared()) {
+            if !layout.is_declared(&index) {
                 let message =
-                    format!("chunk {index:?} of a grid of {:?} chunks", array.grid().declared());
+                    format!("chunk {index:?} of a grid of {:?} chunks", layout.grid().declared());
                 findings.push(OUTSIDE.at(key.as_str(), message));
-            } else if !within(array.grid().occupied()) {
+            } else if !layout.is_occupied(&index) {
                 let message = "wholly past the array's end; it shows again when the array grows";
                 findings.push(PAST.at(key.as_str(), message));
             } else {
@@ -93,21 +96,22 @@ impl Walk<'_> {
     }
 
     /// Chunks whose keys no store can have are not there for anybody who works through keys.
-    fn long_keys(&mut self, array: &Array) {
-        let occupied = array.grid().occupied();
+    fn long_keys(&mut self, layout: &ChunkLayout) {
+        let occupied = layout.grid().occupied();
         if occupied.contains(&0) {
             return;
         }
         let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
-        let name = array.metadata().chunk_key_encoding().encode(&last);
-        let slash = usize::from(!array.prefix().is_root());
-        let length = array.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
+        let name = layout.key_encoding().encode(&last);
+        let slash = usize::from(!layout.prefix().is_root());
+        let length =
+            layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
         if length > MAX_KEY_LEN {
             let message = format!(
                 "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are \
                  not looked at"
             );
-            self.found(UNEXAMINED.at(crate::node::metadata_key(array.prefix()), message));
+            self.found(UNEXAMINED.at(crate::node::metadata_key(layout.prefix()), message));
         }
     }
 }

@@ -14,6 +14,7 @@ use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
 use crate::copy::{Kind, MARKER, Unfinished};
 use crate::error::ArrayError;
+use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Prefix, Store};
 
@@ -219,6 +220,26 @@ impl<'a> Walk<'a> {
         key: &Key,
         metadata: ArrayMetadata,
     ) -> Result<(), ArrayError> {
+        let layout = match ChunkLayout::new(prefix, &metadata) {
+            Ok(layout) => layout,
+            Err(ArrayError::Grid { cause, .. }) => {
+                let rule = Rule::of_grid(&cause);
+                self.found(rule.at_path(key.as_str(), "$.chunk_grid", cause.to_string()));
+                return self.marker(prefix);
+            }
+            Err(error) => return Err(error),
+        };
+        let array = self.open(prefix, key, metadata)?;
+        self.chunks(&layout, array.as_ref())
+    }
+
+    /// The array with this document, unless its elements are not read here, which is a finding.
+    fn open(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        metadata: ArrayMetadata,
+    ) -> Result<Option<Array>, ArrayError> {
         let store = Arc::clone(self.store);
         let options = Options::new().unknown_decoded_len(self.options.memory);
         match Array::with_metadata(store, prefix, metadata, options) {
@@ -229,29 +250,20 @@ impl<'a> Walk<'a> {
                     let message = format!("{fill_value} would read back as {read_back}");
                     self.found(FILL.at_path(key.as_str(), "$.fill_value", message));
                 }
-                self.chunks(&array)
+                return Ok(Some(array));
             }
-            Err(ArrayError::Chain { cause, .. }) => {
-                self.found(chain_error(key, &cause));
-                self.marker(prefix)
-            }
-            Err(ArrayError::Grid { cause, .. }) => {
-                let rule = Rule::of_grid(&cause);
-                self.found(rule.at_path(key.as_str(), "$.chunk_grid", cause.to_string()));
-                self.marker(prefix)
-            }
+            Err(ArrayError::Chain { cause, .. }) => self.found(chain_error(key, &cause)),
             Err(ArrayError::DataType { data_type, .. }) => {
                 let message = format!("elements of type {data_type} are not read here");
                 self.found(UNSUPPORTED.at_path(key.as_str(), "$.data_type", message));
-                self.marker(prefix)
             }
-            Err(error @ ArrayError::Store(_)) => Err(error),
+            Err(error @ ArrayError::Store(_)) => return Err(error),
             // Of one node, which says nothing about the others.
             Err(error) => {
                 self.found(UNEXAMINED.at(key.as_str(), format!("not examined: {error}")));
-                self.marker(prefix)
             }
         }
+        Ok(None)
     }
 
     /// Looks for the marker of a copy at an array whose objects are not listed.

@@ -111,6 +111,45 @@ fn documents() {
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
 
+/// Keys are checked whatever is in the chunks.
+#[test]
+fn sd_05_keys_of_arrays_that_are_not_read() {
+    for (data_type, codecs, path) in [
+        ("uint8", r#"[{"name": "bytes"}, {"name": "lzma"}]"#, "$.codecs[1]"),
+        ("uint8", r#"[{"name": "vlen-utf8"}]"#, "$.codecs[0]"),
+        ("somebody.type", BYTES, "$.data_type"),
+    ] {
+        let edges = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
+            "chunk_shapes": [[[4, 3]]]}}"#;
+        let regular = r#"{"name": "regular", "configuration": {"chunk_shape": [4]}}"#;
+        let document = array(data_type, codecs, "").replace(regular, edges);
+        let store = memory(&[
+            ("zarr.json", document.as_bytes()),
+            ("c/0", b"?"),
+            ("c/2", b"?"),
+            ("c/3", b"?"),
+            ("c/00", b"?"),
+            ("notes.txt", b"?"),
+        ]);
+        for data in [false, true] {
+            let found = findings(&store, data);
+            let (first, rest) = found.split_first().expect("what is not read");
+            assert!(first.contains(path), "{first}");
+            let expected = [
+                "warning: c/00: in an array, but no chunk's key [stray-object]",
+                "note: c/2: wholly past the array's end; it shows again when the array grows \
+                 [chunk-past-end]",
+                "error: c/3: chunk [3] of a grid of [3] chunks [chunk-outside-grid]",
+                "warning: notes.txt: in an array, but no chunk's key [stray-object]",
+            ];
+            assert_eq!(rest, expected, "{data_type} {codecs}");
+        }
+        let options = CheckOptions::new().data(true);
+        let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
+        assert_eq!((summary.arrays, summary.chunks, summary.bytes), (1, 3, 0));
+    }
+}
+
 #[test]
 fn sd_05_sd_16_chunks() {
     let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}, {"name": "crc32c"}]"#;

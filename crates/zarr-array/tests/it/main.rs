@@ -16,6 +16,8 @@ mod errors;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod layout;
+#[cfg(test)]
 mod loss;
 #[cfg(test)]
 mod orthogonal;

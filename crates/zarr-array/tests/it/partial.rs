@@ -296,7 +296,8 @@ fn a_plan_is_what_a_read_does() {
                 let mut planned = 0;
                 for chunk in &chunks {
                     visit(&array, &region, chunk, &mut covered);
-                    planned += plan.reads(chunk).expect("reads").map_or(0, |reads| reads.bytes());
+                    planned +=
+                        array.planned_reads(chunk).expect("reads").map_or(0, |reads| reads.bytes());
                 }
                 assert!(covered.iter().all(|covered| *covered), "{codecs} {region:?}");
                 // Opened anew, so that no index is known from before.
@@ -365,7 +366,7 @@ fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     assert_eq!(plan.len(), 1_000_000_000_000_000);
     let chunks = plan.chunks(999_999_999_999_998..u64::MAX).expect("lists");
     assert_eq!((chunks.len(), chunks[1].key.as_str()), (2, "c/999999999999999"));
-    assert_eq!(plan.reads(&chunks[1]).expect("asks"), None);
+    assert_eq!(array.planned_reads(&chunks[1]).expect("asks"), None);
 }
 
 /// A store far away is asked for as many chunks at once as it wants, whatever the cores: through

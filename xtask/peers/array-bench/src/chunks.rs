@@ -190,7 +190,7 @@ fn plan_ours(array: &Array) -> Result<Sums> {
     let plan = array.plan(&Region::whole(array.shape()))?;
     for start in (0..plan.len()).step_by(CHUNKS) {
         for chunk in plan.chunks(start..plan.len().min(start + CHUNKS as u64))? {
-            sums = (sums.0 + chunk.needed_bytes, sums.1 + chunk.key.len());
+            sums = (sums.0 + chunk.elements, sums.1 + chunk.key.len());
         }
     }
     Ok(sums)

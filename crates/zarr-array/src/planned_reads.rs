@@ -1,0 +1,116 @@
+//! Which bytes of stored chunks a read takes, before any element is read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_codec::{ByteRange, ChunkCodec, Need, Scratch, Slice};
+use zarr_grid::GridErrorKind;
+use zarr_view::{CopyError, View};
+
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::plan::PlannedChunk;
+use crate::store::Key;
+use crate::transfer::narrow;
+
+/// Which bytes of a stored chunk a read takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct PlannedReads {
+    /// Bytes of the whole object.
+    pub stored_bytes: u64,
+    /// The index of a shard, which is read first.
+    pub index: Option<Range<u64>>,
+    /// The bytes with elements: inner chunks of a shard, parts of other chunks, or all of one.
+    pub ranges: Vec<Range<u64>>,
+}
+
+impl Array {
+    /// Which bytes of the store a read of a [planned](Self::plan) chunk takes; `None` if the chunk is not stored.
+    ///
+    /// Asks for the size of the object, and reads the index of a shard: nothing else says where its
+    /// inner chunks are. Ranges as near as the array's [range cost](Self::with_range_cost) says
+    /// are read as one.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if the store fails, if the index is damaged, or if the chunk is of another
+    /// array.
+    pub fn planned_reads(&self, chunk: &PlannedChunk) -> Result<Option<PlannedReads>, ArrayError> {
+        let key = self.chunk_key(&chunk.chunk)?;
+        let Some(stored_bytes) = self.store().size(&key)? else { return Ok(None) };
+        let all = 0..stored_bytes;
+        let whole = || PlannedReads { stored_bytes, index: None, ranges: vec![all.clone()] };
+        if chunk.is_whole {
+            return Ok(Some(whole()));
+        }
+        let (expected, found) = (chunk.chunk_shape.len(), chunk.in_chunk.len());
+        if expected != found {
+            let cause = GridErrorKind::Rank { what: "indices", found, rank: expected }.into();
+            return Err(ArrayError::Selection { cause });
+        }
+        let codec = self.chunk_codec(&chunk.chunk_shape)?;
+        let slices: Vec<Slice> = chunk
+            .in_chunk
+            .iter()
+            .map(|axis| Slice {
+                start: narrow(axis.start),
+                count: narrow(axis.count),
+                step: narrow(axis.step),
+            })
+            .collect();
+        Ok(self.partial(&key, stored_bytes, &codec, &slices)?.or_else(|| Some(whole())))
+    }
+
+    /// The reads of a part of a chunk that need not be read whole.
+    fn partial(
+        &self,
+        key: &Key,
+        stored_bytes: u64,
+        codec: &ChunkCodec,
+        slices: &[Slice],
+    ) -> Result<Option<PlannedReads>, ArrayError> {
+        let counts: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
+        let view = View::contiguous(&counts).map_err(CopyError::from)?;
+        let mut reader = codec.reader(slices, &view, self.range_cost());
+        let Need::Ranges(ranges) = reader.need() else { return Ok(None) };
+        let within = |ranges: &[ByteRange]| -> Vec<Range<u64>> {
+            ranges.iter().filter_map(|range| range.within(stored_bytes)).collect()
+        };
+        let Some(shard) = codec.shard() else {
+            return Ok(Some(PlannedReads { stored_bytes, index: None, ranges: within(ranges) }));
+        };
+        let index = within(ranges).pop();
+        let mut bytes = Vec::new();
+        if self.store().get_ranges(key, ranges, &mut bytes)?.is_none() {
+            return Ok(None);
+        }
+        // What follows the shard in the object may have come along.
+        let bytes = bytes.get(..narrow(shard.index_len())).unwrap_or(&bytes);
+        // No shard is longer than its object.
+        let parsed = shard
+            .parse_index(bytes, Some(stored_bytes), &mut Scratch::new())
+            .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
+        reader.use_index(Arc::new(parsed));
+        let ranges = match reader.need() {
+            Need::Ranges(ranges) => within(ranges),
+            Need::All | Need::Nothing => Vec::new(),
+        };
+        Ok(Some(PlannedReads { stored_bytes, index, ranges }))
+    }
+}
+
+impl PlannedReads {
+    /// How many bytes are read.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let lengths = self.index.iter().chain(&self.ranges);
+        lengths.fold(0, |sum, range| sum.saturating_add(range.end.saturating_sub(range.start)))
+    }
+
+    /// In how many requests: all ranges of an object go into one, the index into one before.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        u64::from(self.index.is_some()).saturating_add(u64::from(!self.ranges.is_empty()))
+    }
+}
