@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
-use zarr_kit::array::{Node, open_node};
+use zarr_kit::array::{ChunkLayout, Node, open_node};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
@@ -113,10 +113,18 @@ impl Place {
     }
 
     pub(crate) fn array_with(&self, options: Options) -> Result<Array, CliError> {
+        self.bind_with(self.metadata()?, options).map_err(|cause| self.failed(cause))
+    }
+
+    /// Where the chunks of the array with this document are, whatever is in them.
+    pub(crate) fn layout(&self, metadata: &ArrayMetadata) -> Result<ChunkLayout, CliError> {
+        ChunkLayout::new(&Prefix::root(), metadata).map_err(|cause| self.failed(cause))
+    }
+
+    /// The document of the array, which may be one that is not supported.
+    pub(crate) fn metadata(&self) -> Result<ArrayMetadata, CliError> {
         match self.node()? {
-            Node::Array(metadata) => {
-                self.bind_with(metadata, options).map_err(|cause| self.failed(cause))
-            }
+            Node::Array(metadata) => Ok(metadata),
             Node::Group(_) => Err(CliError::Group {
                 place: self.shown.clone(),
                 children: self.children_in_words(),

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
         json!({
             "array": place.shown, "axis": axis, "from": before, "to": array.shape(),
-            "chunks": chunk_counts(&array),
+            "chunks": chunk_counts(array.grid()),
         })
     })
 }

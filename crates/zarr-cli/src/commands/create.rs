@@ -54,7 +54,7 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     done(args.json, message, || {
         json!({
             "array": place.shown, "data_type": array.data_type().name(), "shape": array.shape(),
-            "chunks": chunk_counts(&array),
+            "chunks": chunk_counts(array.grid()),
         })
     })
 }

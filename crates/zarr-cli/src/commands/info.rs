@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use zarr_kit::array::{Node, open_node};
-use zarr_kit::metadata::{Bytes, ChunkGrid, Codec, FillValue, Printable};
-use zarr_kit::{Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, Prefix};
+use zarr_kit::array::{ChunkLayout, Node, open_node};
+use zarr_kit::grid::Grid;
+use zarr_kit::metadata::{ChunkGrid, FillValue, Printable};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
 use crate::error::CliError;
@@ -81,13 +82,13 @@ struct Stored {
     bytes: Option<[u64; 2]>,
 }
 
-fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
+fn stored(place: &Place, layout: &ChunkLayout) -> Result<Stored, CliError> {
     let mut stored =
         Stored { bytes: place.folder.is_some().then_some([0; 2]), ..Stored::default() };
     let mut failed = None;
     let mut seen = 0_u64;
-    array
-        .stored_chunks(&mut |chunk| {
+    layout
+        .stored_chunks(&place.store, &mut |chunk| {
             if chunk.occupied {
                 stored.occupied += 1;
             } else {
@@ -99,7 +100,7 @@ fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
             }
             if let Some([inside, beyond]) = &mut stored.bytes {
                 let bytes = if chunk.occupied { inside } else { beyond };
-                match array.store().size(&chunk.key) {
+                match place.store.size(&chunk.key) {
                     Ok(size) => *bytes = bytes.saturating_add(size.unwrap_or(0)),
                     Err(error) => {
                         failed = Some(error);
@@ -119,16 +120,12 @@ fn stored(place: &Place, array: &Array) -> Result<Stored, CliError> {
 fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
     let bound = place.bind(metadata.clone());
     // Chunks can be counted whatever is in them.
-    let counted = match &bound {
-        Ok(_) => None,
-        Err(_) => of_bytes(place, &metadata),
-    };
-    let gridded = bound.as_ref().ok().or(counted.as_ref());
+    let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
     // What cannot be listed (HTTP) can still be described.
-    let stored = gridded.and_then(|array| stored(place, array).ok());
+    let stored = layout.as_ref().and_then(|layout| stored(place, layout).ok());
     let mut out = Out::stdout();
     if as_json {
-        out.json(&array_json(&metadata, &bound, gridded, stored.as_ref()))?;
+        out.json(&array_json(&metadata, &bound, layout.as_ref(), stored.as_ref()))?;
         return out.finish();
     }
     let mut table = Table::default();
@@ -165,8 +162,8 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
         ChunkGrid::Regular { .. } => "regular",
     };
     table.row("grid", grid);
-    if let Some(array) = gridded {
-        grid_rows(array, stored.as_ref(), &mut table);
+    if let Some(layout) = &layout {
+        grid_rows(&metadata, layout.grid(), stored.as_ref(), &mut table);
     }
     table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
     match &bound {
@@ -186,26 +183,11 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
     out.finish()
 }
 
-/// An array of the same chunks, whose elements are bytes that are read.
-fn of_bytes(place: &Place, metadata: &ArrayMetadata) -> Option<Array> {
-    let fill = FillValue::zero(&DataType::Uint8).ok()?;
-    let codecs = [Codec::Bytes(Bytes::new(None))];
-    let (shape, grid) = (metadata.shape(), metadata.chunk_grid());
-    let mut bytes = ArrayMetadata::new(shape, &DataType::Uint8, grid, &fill, &codecs).ok()?;
-    bytes = bytes.with_chunk_key_encoding(metadata.chunk_key_encoding()).ok()?;
-    if let Some(names) = metadata.dimension_names() {
-        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
-        bytes = bytes.with_dimension_names(&names).ok()?;
-    }
-    place.bind(bytes).ok()
-}
-
-fn grid_rows(array: &Array, stored: Option<&Stored>, table: &mut Table) {
-    for (name, axis) in words::axis_names(array.metadata()).iter().zip(array.grid().axes()) {
+fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, table: &mut Table) {
+    for (name, axis) in words::axis_names(metadata).iter().zip(grid.axes()) {
         table.row(format!("  {name}"), words::axis(axis));
     }
     let number = |n: Option<u64>| n.map_or_else(|| "more than 2^64".to_owned(), words::count);
-    let grid = array.grid();
     let mut chunks = number(grid.occupied_chunks());
     if grid.declared_chunks() != grid.occupied_chunks() {
         chunks.push_str(&format!(" (declared: {})", number(grid.declared_chunks())));
@@ -285,7 +267,7 @@ fn raw(text: &str) -> Value {
 fn array_json(
     metadata: &ArrayMetadata,
     bound: &Result<Array, ArrayError>,
-    gridded: Option<&Array>,
+    layout: Option<&ChunkLayout>,
     stored: Option<&Stored>,
 ) -> Value {
     let fill = metadata.fill_value().bytes().map_or_else(
@@ -311,10 +293,10 @@ fn array_json(
         })).collect::<Vec<_>>(),
     });
     let Some(members) = document.as_object_mut() else { return document };
-    if let Some(array) = gridded {
+    if let Some(grid) = layout.map(ChunkLayout::grid) {
         let chunks = json!({
-            "declared": array.grid().declared(),
-            "occupied": array.grid().occupied(),
+            "declared": grid.declared(),
+            "occupied": grid.occupied(),
             "stored": stored.map(|stored| stored.occupied),
             "stored_past_the_end": stored.map(|stored| stored.beyond),
             "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
-use zarr_kit::Array;
+use zarr_kit::grid::Grid;
 
 use crate::args::{Args, Command};
 use crate::error::CliError;
@@ -50,8 +50,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
 }
 
 /// How many chunks an array has along each axis: declared, and with elements in them.
-fn chunk_counts(array: &Array) -> Value {
-    json!({"declared": array.grid().declared(), "occupied": array.grid().occupied()})
+fn chunk_counts(grid: &Grid) -> Value {
+    json!({"declared": grid.declared(), "occupied": grid.occupied()})
 }
 
 /// Elements of a region that are in memory at a time.

@@ -21,20 +21,25 @@ const RANGES: usize = 3;
 
 pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
-    let region = region(&array, args.region.as_deref())?;
-    let size = u128::try_from(array.element_size()).unwrap_or(u128::MAX);
+    let metadata = place.metadata()?;
+    let layout = place.layout(&metadata)?;
+    let array = place.bind(metadata.clone());
+    let region = region(metadata.shape(), args.region.as_deref())?;
+    let size = metadata.data_type().size();
+    let size = size.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
     let failed = |cause| place.failed(cause);
+    let key = |cause| CliError::Key { place: place.shown.clone(), cause };
     let mut out = Out::stdout();
-    let plan = array.plan(&region).map_err(failed)?;
+    let plan = layout.plan(&region).map_err(failed)?;
     let total = plan.len();
     let elements = region.axes().iter().fold(1_u128, |n, axis| n.saturating_mul(axis.count.into()));
     if !args.json {
+        let bytes = size.map(|size| words::bytes(elements.saturating_mul(size.into())));
         out.line(format_args!(
-            "{} of {}, {}, from {}",
+            "{} of {}{}, from {}",
             words::counted(elements, "element"),
-            array.data_type(),
-            words::bytes(elements.saturating_mul(size)),
+            metadata.data_type(),
+            bytes.map_or_else(String::new, |bytes| format!(", {bytes}")),
             words::counted(total, "chunk"),
         ))?;
     }
@@ -46,9 +51,14 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
         let step = next..next.saturating_add(SHOWN).min(shown);
         next = step.end;
         for chunk in plan.chunks(step).map_err(failed)? {
-            let reads = plan.reads(&chunk).map_err(failed)?;
+            let reads = match &array {
+                Ok(array) => array.planned_reads(&chunk).map_err(failed)?.map(Stored::Read),
+                Err(_) => {
+                    place.store.size(&layout.key(&chunk.chunk).map_err(key)?)?.map(Stored::Unread)
+                }
+            };
             if args.json {
-                out.json_line(&json(&chunk, reads.as_ref()))?;
+                out.json_line(&json(&chunk, size, reads.as_ref()))?;
             } else {
                 sum.add(reads.as_ref());
                 let reads = reads_in_words(reads.as_ref());
@@ -66,7 +76,9 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
         let more = words::counted(total - shown, "more chunk");
         out.line(format_args!("  ... and {more}; --json lists all"))?;
     }
-    if sum.stored > 0 {
+    if let (Err(cause), false) = (&array, args.json) {
+        out.line(format_args!("not readable: {cause}"))?;
+    } else if sum.stored > 0 {
         let listed = if total > shown { " of the chunks listed" } else { "" };
         out.line(format_args!(
             "reads {} in {}, of {} stored{listed}",
@@ -78,21 +90,32 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     out.finish()
 }
 
-fn json(chunk: &PlannedChunk, reads: Option<&PlannedReads>) -> serde_json::Value {
+/// A chunk that is stored.
+enum Stored {
+    /// What a read takes of it.
+    Read(PlannedReads),
+    /// How many bytes it has, for an array that is not read here.
+    Unread(u64),
+}
+
+fn json(chunk: &PlannedChunk, size: Option<u64>, stored: Option<&Stored>) -> serde_json::Value {
     let pair = |range: &Range<u64>| [range.start, range.end];
     let in_chunk: Vec<[u64; 2]> =
         chunk.in_chunk.iter().map(|indices| [indices.start, end(indices)]).collect();
     let mut line = json!({
         "chunk": chunk.chunk, "key": chunk.key, "chunk_shape": chunk.chunk_shape,
         "in_chunk": in_chunk, "in_region": chunk.in_region, "whole": chunk.is_whole,
-        "needed_bytes": chunk.needed_bytes,
-        "stored_bytes": reads.map(|reads| reads.stored_bytes),
+        "needed_bytes": size.map(|size| chunk.elements.saturating_mul(size)),
+        "stored_bytes": stored.map(|stored| match stored {
+            Stored::Read(reads) => reads.stored_bytes,
+            Stored::Unread(bytes) => *bytes,
+        }),
     });
     if chunk.in_chunk.iter().any(|indices| indices.step > 1) {
         let steps: Vec<u64> = chunk.in_chunk.iter().map(|indices| indices.step).collect();
         line["steps"] = json!(steps);
     }
-    if let Some(reads) = reads {
+    if let Some(Stored::Read(reads)) = stored {
         line["reads"] = json!(reads.ranges.iter().map(pair).collect::<Vec<_>>());
         if let Some(index) = &reads.index {
             line["shard_index"] = json!(pair(index));
@@ -117,8 +140,12 @@ fn in_words(chunk: &PlannedChunk) -> String {
     }
 }
 
-fn reads_in_words(reads: Option<&PlannedReads>) -> String {
-    let Some(reads) = reads else { return "not stored".to_owned() };
+fn reads_in_words(stored: Option<&Stored>) -> String {
+    let reads = match stored {
+        Some(Stored::Read(reads)) => reads,
+        Some(Stored::Unread(bytes)) => return format!("{} stored", words::bytes((*bytes).into())),
+        None => return "not stored".to_owned(),
+    };
     let size = reads.stored_bytes;
     if let ([all], None) = (reads.ranges.as_slice(), &reads.index)
         && *all == (0..size)
@@ -160,8 +187,8 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, reads: Option<&PlannedReads>) {
-        let Some(reads) = reads else { return };
+    fn add(&mut self, stored: Option<&Stored>) {
+        let Some(Stored::Read(reads)) = stored else { return };
         self.stored = self.stored.saturating_add(reads.stored_bytes);
         self.read = self.read.saturating_add(reads.bytes());
         self.requests = self.requests.saturating_add(reads.requests());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use zarr_kit::{Array, Region};
+use zarr_kit::Region;
 
 use super::{PIECE, corners, explain};
 use crate::args::{Read, ReadFormat};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     };
     let place = Place::open(&args.array)?;
     let array = place.array()?;
-    let region = region(&array, args.region.as_deref())?;
+    let region = region(array.shape(), args.region.as_deref())?;
     if args.output.is_none() && print::stdout_is_terminal() {
         match format {
             ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),
@@ -74,10 +74,10 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
 }
 
 /// The region that `--region` says, or all of the array.
-pub(super) fn region(array: &Array, text: Option<&str>) -> Result<Region, CliError> {
+pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Region, CliError> {
     match text {
-        None => Ok(Region::whole(array.shape())),
-        Some(text) => Region::parse(text, array.shape())
+        None => Ok(Region::whole(shape)),
+        Some(text) => Region::parse(text, shape)
             .map_err(|cause| CliError::Region { text: text.to_owned(), cause }),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
         json!({
             "array": place.shown, "from": before, "to": array.shape(),
-            "chunks": chunk_counts(&array),
+            "chunks": chunk_counts(array.grid()),
         })
     })
 }

@@ -22,7 +22,7 @@ use crate::words;
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
     let array = writer(&place, args.writing)?;
-    let region = region(&array, args.region.as_deref())?;
+    let region = region(array.shape(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     if !args.json {
         return Ok(());

@@ -1,6 +1,6 @@
 //! `check`: findings, one a line, and exit status 1.
 
-use crate::support::{file, root, run, session, succeed};
+use crate::support::{file, not_supported, root, run, session, succeed};
 
 /// A run that is none.
 const WRONG: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type": "uint8",
@@ -43,4 +43,14 @@ fn seattle_is_clean() {
     let output = run(&root(), &["check", "fixtures/seattle-weather.zarr", "--data"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.is_empty());
+}
+
+/// An object that is no chunk is found whatever is in the chunks.
+#[test]
+fn keys_of_arrays_that_are_not_read() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    not_supported(folder);
+    file(folder, "type/c/2/0", "?");
+    insta::assert_snapshot!(session(folder, &[&["check", "codec", "--data"], &["check", "type"]]));
 }

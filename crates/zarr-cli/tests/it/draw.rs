@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{command, root, run_with, session, succeed};
+use crate::support::{command, not_supported, root, run_with, session, succeed};
 
 #[test]
 fn in_the_terminal() {
@@ -103,4 +103,19 @@ fn as_svg() {
     // Where each of 48 months begins and the last ends, and two sides.
     assert_eq!(svg.matches("<line ").count(), 49 + 2);
     insta::assert_snapshot!(svg);
+}
+
+#[test]
+fn arrays_that_are_not_read() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    not_supported(folder);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["draw", "codec", "--region", "5,3"],
+            &["draw", "codec", "--json"],
+            &["draw", "type", "--axes", "x"],
+        ],
+    ));
 }

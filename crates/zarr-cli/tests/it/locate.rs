@@ -1,6 +1,6 @@
 //! `locate` and `plan`.
 
-use crate::support::{file, root, session, succeed, text};
+use crate::support::{file, not_supported, root, session, succeed, text};
 
 #[test]
 fn where_elements_are() {
@@ -120,6 +120,27 @@ fn bytes_that_a_read_takes() {
             &["plan", "a", "--region", "0:9:2,0,0"],
             &["plan", "a", "--region", ":4,0,0", "--json"],
             &["plan", "a", "--region", ":100"],
+        ],
+    ));
+}
+
+/// Chunks and keys need neither the data type nor the codecs.
+#[test]
+fn arrays_that_are_not_read() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    not_supported(folder);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["locate", "codec", "5,3"],
+            &["locate", "codec", "5,3", "--json"],
+            &["locate", "type", "0,0"],
+            &["locate", "codec", "6,0"],
+            &["plan", "codec", "--region", "3:,1:"],
+            &["plan", "codec", "--region", "3:,1:", "--json"],
+            &["plan", "type"],
+            &["read", "type"],
         ],
     ));
 }

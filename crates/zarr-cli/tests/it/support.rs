@@ -92,3 +92,23 @@ pub(crate) fn file(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     std::fs::create_dir_all(path.parent().expect("in a folder")).expect("makes the folder");
     std::fs::write(path, bytes).expect("writes");
 }
+
+/// Makes two arrays of 6 by 4 elements in chunks of 4 by 3: `codec`, whose compressor is not known
+/// here, with two chunks and an object that is none, and `type`, whose elements are not known.
+pub(crate) fn not_supported(folder: &Path) {
+    for (name, data_type, codecs) in [
+        ("codec", "uint8", r#"[{"name": "bytes"}, {"name": "lzma"}]"#),
+        ("type", "somebody.type", r#"[{"name": "bytes"}]"#),
+    ] {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [6, 4], "fill_value": 0,
+            "data_type": "{data_type}", "codecs": {codecs}, "dimension_names": ["y", "x"],
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [4, 3]}}}},
+            "chunk_key_encoding": {{"name": "default"}}}}"#
+        );
+        file(folder, &format!("{name}/zarr.json"), document);
+    }
+    file(folder, "codec/c/0/1", "12345");
+    file(folder, "codec/c/1/1", "123");
+    file(folder, "codec/c/1/x", "?");
+}

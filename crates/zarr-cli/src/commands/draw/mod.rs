@@ -10,9 +10,10 @@ mod terminal;
 use std::ops::{ControlFlow, Range};
 
 use serde_json::{Value, json};
+use zarr_kit::array::ChunkLayout;
 use zarr_kit::grid::Axis;
 use zarr_kit::metadata::Codec;
-use zarr_kit::{Array, Region};
+use zarr_kit::{ArrayMetadata, Region};
 
 use super::chunk_counts;
 use super::read::region;
@@ -34,12 +35,14 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         return Err(CliError::argument("--output", &path.display().to_string(), reason));
     }
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
-    let axes = drawn_axes(args, &array)?;
-    let marked = args.region.as_deref().map(|text| region(&array, Some(text))).transpose()?;
+    let metadata = place.metadata()?;
+    let layout = place.layout(&metadata)?;
+    let axes = drawn_axes(args, &metadata, &layout)?;
+    let marked = args.region.as_deref();
+    let marked = marked.map(|text| region(metadata.shape(), Some(text))).transpose()?;
     let in_characters = args.output.is_none() && !args.json;
     let (down, across) = match in_characters {
-        true => (terminal::ROWS, terminal::columns(&array, axes)),
+        true => (terminal::ROWS, terminal::columns(metadata.shape(), axes)),
         false => (SVG_CELLS, SVG_CELLS),
     };
     // A single axis has lines of its own in the terminal, and so more cells.
@@ -47,10 +50,10 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         None if in_characters => (down, across.saturating_mul(down)),
         _ => (down, across),
     };
-    let picture = Picture::of(&place, &array, axes, marked.as_ref(), most)?;
+    let picture = Picture::of(&place, &metadata, &layout, axes, marked.as_ref(), most)?;
     if args.json {
         let mut out = Out::stdout();
-        out.json(&picture.json(&array))?;
+        out.json(&picture.json(&metadata, &layout))?;
         return out.finish();
     }
     match &args.output {
@@ -70,15 +73,19 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
 }
 
 /// The axes downwards and across: those that were asked for, or the last two that are cut at all.
-fn drawn_axes(args: &Draw, array: &Array) -> Result<(Option<usize>, Option<usize>), CliError> {
-    let rank = array.shape().len();
+fn drawn_axes(
+    args: &Draw,
+    metadata: &ArrayMetadata,
+    layout: &ChunkLayout,
+) -> Result<(Option<usize>, Option<usize>), CliError> {
+    let rank = metadata.shape().len();
     let Some(text) = &args.axes else {
-        let axes = array.grid().axes().iter().enumerate().rev();
+        let axes = layout.grid().axes().iter().enumerate().rev();
         let mut cut = axes.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
         let across = cut.next().or(rank.checked_sub(1));
         return Ok((cut.next(), across));
     };
-    let names = array.metadata().dimension_names().unwrap_or_default();
+    let names = metadata.dimension_names().unwrap_or_default();
     let wrong = |reason: String| CliError::argument("--axes", text, reason);
     let axes = text
         .split(',')
@@ -180,16 +187,17 @@ struct Picture {
 impl Picture {
     fn of(
         place: &Place,
-        array: &Array,
+        metadata: &ArrayMetadata,
+        layout: &ChunkLayout,
         axes: (Option<usize>, Option<usize>),
         marked: Option<&Region>,
         most: (u64, u64),
     ) -> Result<Self, CliError> {
-        let names = words::axis_names(array.metadata());
-        let inner = inner_shape(array);
+        let names = words::axis_names(metadata);
+        let inner = inner_shape(metadata);
         let side = |axis: Option<usize>, most: u64| {
             let Some((number, axis)) =
-                axis.and_then(|number| Some((number, array.grid().axes().get(number)?)))
+                axis.and_then(|number| Some((number, layout.grid().axes().get(number)?)))
             else {
                 return Side::none();
             };
@@ -201,7 +209,7 @@ impl Picture {
         let (down, across) = (side(axes.0, most.0), side(axes.1, most.1));
         let mut notes = Vec::new();
         let mut behind = 1_u128;
-        for (number, (axis, name)) in array.grid().axes().iter().zip(&names).enumerate() {
+        for (number, (axis, name)) in layout.grid().axes().iter().zip(&names).enumerate() {
             if Some(number) != axes.0 && Some(number) != axes.1 {
                 behind = behind.saturating_mul(axis.occupied().into());
                 notes.push(format!("not drawn: {name}, {}", words::axis(axis)));
@@ -217,8 +225,8 @@ impl Picture {
             let chunk = axis.map_or(Some(0), |axis| index.get(axis).copied())?;
             usize::try_from(chunk.checked_div(side.per_cell)?).ok()
         };
-        array
-            .stored_chunks(&mut |chunk| {
+        layout
+            .stored_chunks(&place.store, &mut |chunk| {
                 if chunk.occupied
                     && let Some(row) = cell(&chunk.index, axes.0, &down)
                     && let Some(column) = cell(&chunk.index, axes.1, &across)
@@ -230,8 +238,12 @@ impl Picture {
                 ControlFlow::Continue(())
             })
             .map_err(|cause| place.failed(cause))?;
-        let title =
-            format!("{}: {} of {}", place.shown, array.data_type(), words::shape(array.shape()));
+        let title = format!(
+            "{}: {} of {}",
+            place.shown,
+            metadata.data_type(),
+            words::shape(metadata.shape())
+        );
         let place = place.shown.clone();
         Ok(Self { place, title, down, across, stored, behind, notes })
     }
@@ -250,11 +262,11 @@ impl Picture {
     }
 
     /// The picture as data: cells by where they begin, and the stored chunks of each.
-    fn json(&self, array: &Array) -> Value {
+    fn json(&self, metadata: &ArrayMetadata, layout: &ChunkLayout) -> Value {
         let rows = self.stored.chunks(self.across.cells.len().max(1));
         json!({
-            "array": self.place, "data_type": array.data_type().name(), "shape": array.shape(),
-            "chunks": chunk_counts(array),
+            "array": self.place, "data_type": metadata.data_type().name(), "shape": metadata.shape(),
+            "chunks": chunk_counts(layout.grid()),
             "down": self.down.json(), "across": self.across.json(),
             "stored": rows.collect::<Vec<_>>(), "chunks_behind": self.behind, "notes": self.notes,
         })
@@ -270,8 +282,8 @@ impl Picture {
 }
 
 /// The shape of the inner chunks of shards, where the array's axes are those of the shard.
-fn inner_shape(array: &Array) -> Option<Vec<u64>> {
-    match array.metadata().codecs().first()? {
+fn inner_shape(metadata: &ArrayMetadata) -> Option<Vec<u64>> {
+    match metadata.codecs().first()? {
         Codec::ShardingIndexed(sharding) => Some(sharding.chunk_shape.clone()),
         _ => None,
     }

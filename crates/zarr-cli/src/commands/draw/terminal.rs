@@ -1,7 +1,6 @@
 //! The picture in characters.
 
 use anstyle::AnsiColor;
-use zarr_kit::Array;
 
 use super::{Picture, Side, Stored};
 use crate::error::CliError;
@@ -14,11 +13,11 @@ pub(super) const ROWS: u64 = 32;
 const FEWEST: usize = 16;
 
 /// Cells that fit into a line behind the label of the axis downwards.
-pub(super) fn columns(array: &Array, (down, across): (Option<usize>, Option<usize>)) -> u64 {
-    let labelled = down.or(across).and_then(|axis| array.shape().get(axis));
+pub(super) fn columns(shape: &[u64], (down, across): (Option<usize>, Option<usize>)) -> u64 {
+    let labelled = down.or(across).and_then(|axis| shape.get(axis));
     let label = labelled.map_or(0, |length| words::count(*length).chars().count());
     // The ruler above two axes ends with the length of the one across.
-    let end = across.filter(|_| down.is_some()).and_then(|axis| array.shape().get(axis));
+    let end = across.filter(|_| down.is_some()).and_then(|axis| shape.get(axis));
     let end = end.map_or(0, |length| " ... ".len() + words::count(*length).chars().count());
     let room = print::columns().saturating_sub(label + 2 + end).max(FEWEST);
     u64::try_from(room).unwrap_or(u64::MAX)

@@ -15,8 +15,9 @@ use crate::words;
 
 pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = Place::open(&args.array)?;
-    let array = place.array()?;
-    let region = Region::parse(&args.index, array.shape()).map_err(|cause| {
+    let metadata = place.metadata()?;
+    let layout = place.layout(&metadata)?;
+    let region = Region::parse(&args.index, metadata.shape()).map_err(|cause| {
         let reason = match cause {
             RegionError::Rank { found, rank } => {
                 let found = words::counted(u64::try_from(found).unwrap_or(u64::MAX), "number");
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         CliError::argument("index", &args.index, reason)
     })?;
     if region.axes().iter().any(|axis| !axis.dropped) || args.index.contains("...") {
-        let reason = match array.shape().len() {
+        let reason = match metadata.shape().len() {
             1 => "one number is allowed: the array has 1 axis".to_owned(),
             rank => {
                 format!("one number for each axis is allowed: the array has {}", words::axes(rank))
@@ -39,26 +40,28 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         return Err(CliError::argument("index", &args.index, reason));
     }
     let index: Vec<u64> = region.axes().iter().map(|axis| axis.start).collect();
-    let rank = index.len();
-    let (mut chunk, mut local, mut shape) = (vec![0; rank], vec![0; rank], vec![0; rank]);
-    let grid = array.grid();
     let failed = |cause| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), cause });
-    grid.locate(&index, &mut chunk, &mut local).map_err(failed)?;
-    grid.chunk_shape(&chunk, &mut shape).map_err(failed)?;
-    let key = array
-        .chunk_key(&chunk)
-        .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-    let stored = array.store().size(&key)?;
-    let codec = array.chunk_codec(&shape).map_err(|cause| place.failed(cause))?;
-    let inside: Option<Vec<usize>> =
-        local.iter().map(|index| usize::try_from(*index).ok()).collect();
-    let inside = inside.unwrap_or_default();
-    let way =
-        Way::find(&array, &key, stored, &codec, &inside).map_err(|cause| place.failed(cause))?;
+    let (chunk, local) = layout.locate(&index).map_err(failed)?;
+    let shape = layout.chunk_shape(&chunk).map_err(failed)?;
+    let key =
+        layout.key(&chunk).map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+    let stored = place.store.size(&key)?;
+    // Without the codecs, what is in the chunk is not known.
+    let (way, unknown) = match place.bind(metadata) {
+        Ok(array) => {
+            let codec = array.chunk_codec(&shape).map_err(|cause| place.failed(cause))?;
+            let inside: Option<Vec<usize>> =
+                local.iter().map(|index| usize::try_from(*index).ok()).collect();
+            let inside = inside.unwrap_or_default();
+            let way = Way::find(&array, &key, stored, &codec, &inside);
+            (way.map_err(|cause| place.failed(cause))?, None)
+        }
+        Err(cause) => (Way::default(), Some(cause.to_string())),
+    };
     let mut out = Out::stdout();
     if args.json {
         let position = way.position.as_ref();
-        out.json(&json!({
+        let mut found = json!({
             "index": index, "chunk": chunk, "key": key.as_str(), "stored_bytes": stored,
             "chunk_shape": shape, "index_in_chunk": local,
             "inner_chunks": way.inner.iter().map(Inner::json).collect::<Vec<_>>(),
@@ -67,7 +70,11 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
             "bits": position.map(|position| position.bits),
             "byte_in_object": position.and_then(|position| position.byte_in_object),
             "compressed": position.map(|position| position.compressed),
-        }))?;
+        });
+        if let Some(cause) = unknown {
+            found["error"] = json!(cause);
+        }
+        out.json(&found)?;
         return out.finish();
     }
     let mut table = Table::default();
@@ -87,6 +94,9 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         let whose = if way.inner.is_empty() { "the chain" } else { "the inner chain" };
         let position = way.position.as_ref().map_or_else(String::new, Position::words);
         table.row("encoded", format!("element {number} of what {whose} stores{position}"));
+    }
+    if let Some(cause) = unknown {
+        table.row("not readable", cause);
     }
     table.print(&mut out)?;
     out.finish()
