@@ -125,7 +125,7 @@ impl Group {
         metadata: GroupMetadata,
     ) -> Result<Self, ArrayError> {
         node::refuse_unfinished(&store, prefix)?;
-        node::create(&store, prefix, metadata.to_json().as_bytes())?;
+        node::create(&store, prefix, metadata.json().as_bytes())?;
         Ok(Self::with_metadata(store, prefix, metadata))
     }
 

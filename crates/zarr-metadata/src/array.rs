@@ -35,7 +35,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 ///     &[Codec::bytes()],
 /// )?
 /// .with_dimension_names(&[Some("day")])?;
-/// assert_eq!(ArrayMetadata::from_json(array.to_json().as_bytes())?, array);
+/// assert_eq!(ArrayMetadata::from_json(array.json().as_bytes())?, array);
 /// # Ok::<_, zarr_metadata::MetadataError>(())
 /// ```
 ///
@@ -165,7 +165,7 @@ impl ArrayMetadata {
             ("data_type", data_type.to_json()),
             ("chunk_grid", chunk_grid.to_json()),
             ("chunk_key_encoding", ChunkKeyEncoding::default().to_json()),
-            ("fill_value", fill_value.to_json()),
+            ("fill_value", fill_value.json().to_owned()),
             ("codecs", written_codecs),
         ]);
         check_written(chunk_grid)?;
@@ -267,8 +267,8 @@ impl ArrayMetadata {
 
     /// The JSON text: as it was read, or as it was made.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        self.document.text().to_owned()
+    pub fn json(&self) -> &str {
+        self.document.text()
     }
 
     /// The length of the array along each dimension, in elements.

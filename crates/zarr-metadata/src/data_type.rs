@@ -374,7 +374,7 @@ impl DataType {
     #[must_use]
     pub fn to_json(&self) -> String {
         match self {
-            DataType::Opaque(extension) => extension.to_json(),
+            DataType::Opaque(extension) => extension.json().to_owned(),
             _ => {
                 let mut json = String::new();
                 write_string(&self.name(), &mut json);

@@ -36,6 +36,19 @@ impl Extension {
     /// # Errors
     /// Where the name is empty, or `configuration` is no JSON object.
     pub fn new(name: &str, configuration: Option<&str>) -> Result<Self> {
+        Self::made(name, configuration, true)
+    }
+
+    /// As [`new`](Extension::new), with `"must_understand": false`: readers that do not know the
+    /// extension may go on without it.
+    ///
+    /// # Errors
+    /// As for [`new`](Extension::new).
+    pub fn optional(name: &str, configuration: Option<&str>) -> Result<Self> {
+        Self::made(name, configuration, false)
+    }
+
+    fn made(name: &str, configuration: Option<&str>, must_understand: bool) -> Result<Self> {
         if name.is_empty() {
             return Err(MetadataError::unexpected("\"\"", "a name").in_member("name"));
         }
@@ -55,11 +68,11 @@ impl Extension {
             json.push_str(", \"configuration\": ");
             json.push_str(text);
         }
-        json.push('}');
+        json.push_str(if must_understand { "}" } else { ", \"must_understand\": false}" });
         Ok(Extension {
             name: name.into(),
             configuration: configuration.map(Into::into),
-            must_understand: true,
+            must_understand,
             json: json.into(),
         })
     }
@@ -84,11 +97,7 @@ impl Extension {
 
     /// The whole JSON text, as written.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        self.json.as_ref().to_owned()
-    }
-
-    pub(crate) fn json(&self) -> &str {
+    pub fn json(&self) -> &str {
         &self.json
     }
 }

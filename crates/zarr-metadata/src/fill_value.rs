@@ -90,8 +90,8 @@ impl FillValue {
 
     /// The JSON text, as written.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        self.json.as_ref().to_owned()
+    pub fn json(&self) -> &str {
+        &self.json
     }
 }
 

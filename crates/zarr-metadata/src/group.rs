@@ -95,7 +95,7 @@ impl GroupMetadata {
     ///
     /// let group = br#"{"zarr_format": 3, "consolidated_metadata": null, "node_type": "group"}"#;
     /// let group = GroupMetadata::from_json(group)?.without_consolidated_metadata()?;
-    /// assert_eq!(group.to_json(), r#"{"zarr_format": 3, "node_type": "group"}"#);
+    /// assert_eq!(group.json(), r#"{"zarr_format": 3, "node_type": "group"}"#);
     /// # Ok::<_, zarr_metadata::MetadataError>(())
     /// ```
     pub fn without_consolidated_metadata(&self) -> Result<Self> {
@@ -104,8 +104,8 @@ impl GroupMetadata {
 
     /// The JSON text: as it was read, or as it was made.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        self.document.text().to_owned()
+    pub fn json(&self) -> &str {
+        self.document.text()
     }
 
     /// The JSON text of the attributes as written, `{}` where there are none.

@@ -25,7 +25,7 @@
 //! assert_eq!(array.fill_value().bytes(), Some(&[0x19, 0xfc][..]));
 //! assert_eq!(array.chunk_key_encoding().encode(&[3, 0]), "c/3/0");
 //! assert!(matches!(array.chunk_grid(), ChunkGrid::Rectilinear { .. }));
-//! assert_eq!(array.to_json().as_bytes(), json);
+//! assert_eq!(array.json().as_bytes(), json);
 //! # Ok::<_, zarr_metadata::MetadataError>(())
 //! ```
 //!

@@ -49,10 +49,10 @@ impl NodeMetadata {
 
     /// The JSON text: as it was read, or as it was made.
     #[must_use]
-    pub fn to_json(&self) -> String {
+    pub fn json(&self) -> &str {
         match self {
-            NodeMetadata::Array(array) => array.to_json(),
-            NodeMetadata::Group(group) => group.to_json(),
+            NodeMetadata::Array(array) => array.json(),
+            NodeMetadata::Group(group) => group.json(),
         }
     }
 

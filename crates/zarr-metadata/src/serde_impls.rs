@@ -12,15 +12,16 @@ use crate::{
     NodeMetadata,
 };
 
-fn serialize<S: Serializer>(json: String, serializer: S) -> Result<S::Ok, S::Error> {
-    RawValue::from_string(json).map_err(S::Error::custom)?.serialize(serializer)
+fn serialize<S: Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let raw: &RawValue = serde_json::from_str(json).map_err(S::Error::custom)?;
+    raw.serialize(serializer)
 }
 
 macro_rules! through_json {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $json:ident),*) => {$(
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serialize(self.to_json(), serializer)
+                serialize(self.$json().as_ref(), serializer)
             }
         }
 
@@ -34,18 +35,18 @@ macro_rules! through_json {
 }
 
 through_json!(
-    ArrayMetadata,
-    GroupMetadata,
-    NodeMetadata,
-    DataType,
-    ChunkGrid,
-    ChunkKeyEncoding,
-    Codec
+    ArrayMetadata: json,
+    GroupMetadata: json,
+    NodeMetadata: json,
+    DataType: to_json,
+    ChunkGrid: to_json,
+    ChunkKeyEncoding: to_json,
+    Codec: to_json
 );
 
 /// Only its data type can say what a fill value is: there is no way back.
 impl Serialize for FillValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self.to_json(), serializer)
+        serialize(self.json(), serializer)
     }
 }

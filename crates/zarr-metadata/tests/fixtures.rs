@@ -59,7 +59,7 @@ fn cases(name: &str) -> Vec<serde_json::Value> {
 
 fn kept_to_the_byte(json: &[u8]) -> Result<NodeMetadata, MetadataError> {
     let node = NodeMetadata::from_json(json)?;
-    assert_eq!(node.to_json().as_bytes(), json);
+    assert_eq!(node.json().as_bytes(), json);
     if let NodeMetadata::Array(array) = &node {
         let changed = array.with_attributes(r#"{"a": 1}"#).unwrap();
         let restored = changed.with_attributes("{}").unwrap();

@@ -47,7 +47,7 @@ fn bounded<T>(input: &[u8], read: impl FnOnce(&[u8]) -> T) -> T {
 }
 
 fn array(array: &ArrayMetadata, json: &[u8]) {
-    assert_eq!(array.to_json().as_bytes(), json);
+    assert_eq!(array.json().as_bytes(), json);
     assert_eq!(&ArrayMetadata::from_json(json).expect("what was read once"), array);
     if let Some(bytes) = array.fill_value().bytes() {
         let written = FillValue::from_bytes(array.data_type(), bytes).expect("an element");
@@ -91,7 +91,7 @@ fuzz_target!(|input: &[u8]| {
     match bounded(input, NodeMetadata::from_json) {
         Ok(NodeMetadata::Array(read)) => array(&read, input),
         Ok(NodeMetadata::Group(group)) => {
-            assert_eq!(group.to_json().as_bytes(), input);
+            assert_eq!(group.json().as_bytes(), input);
             assert_eq!(GroupMetadata::from_json(input).as_ref(), Ok(&group));
             if let Some(consolidated) = group.consolidated_metadata() {
                 for path in consolidated.paths().take(8) {

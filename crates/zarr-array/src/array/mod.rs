@@ -149,7 +149,7 @@ impl Array {
             node::refuse_unfinished(&array.shared.store, prefix)?;
             array.check_empty()?;
         }
-        node::create(&array.shared.store, prefix, array.shared.metadata.to_json().as_bytes())?;
+        node::create(&array.shared.store, prefix, array.shared.metadata.json().as_bytes())?;
         Ok(array)
     }
 
@@ -429,7 +429,7 @@ impl Array {
         }
         Err(ArrayError::FillValue {
             key: key.to_string(),
-            fill_value: self.shared.metadata.fill_value().to_json(),
+            fill_value: self.shared.metadata.fill_value().json().to_owned(),
             read_back: self.value(&read_back)?,
         })
     }

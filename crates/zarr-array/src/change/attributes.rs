@@ -76,7 +76,7 @@ fn update_document(
             return Err(ArrayError::NotFound { path: node::display(prefix) });
         }
         let node = NodeMetadata::from_json(document).map_err(wrong)?;
-        let before = node.to_json();
+        let before = node.json().to_owned();
         let node = match node {
             NodeMetadata::Array(array) => {
                 array_with(array, changes).map(NodeMetadata::Array).map_err(wrong)?
@@ -85,14 +85,13 @@ fn update_document(
                 group_with(group, changes).map(NodeMetadata::Group).map_err(wrong)?
             }
         };
-        let after = node.to_json();
-        changed = Some(node);
-        if after == before {
-            return Ok(Change::Keep);
+        let is_same = node.json() == before;
+        if !is_same {
+            document.clear();
+            document.extend_from_slice(node.json().as_bytes());
         }
-        document.clear();
-        document.extend_from_slice(after.as_bytes());
-        Ok(Change::Put)
+        changed = Some(node);
+        Ok(if is_same { Change::Keep } else { Change::Put })
     })?;
     // An update that ends well has called the closure.
     changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })

@@ -74,8 +74,8 @@ impl<'a> Document<'a> {
 
     /// Writes the new document, unless it equals the old one.
     pub(super) fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
-        let text = metadata.to_json();
-        if text == self.current.to_json() {
+        let text = metadata.json();
+        if text == self.current.json() {
             return Ok(());
         }
         let store = self.array.store();

@@ -67,8 +67,8 @@ pub fn copy_array(
     let here = Side::new(from.store(), from.prefix());
     let there = Side::new(&store, prefix);
     let metadata = prepared.to.metadata();
-    let document = from.metadata().to_json();
-    let marker = Marker::new(here, &document, there, Kind::Array, metadata.to_json())?;
+    let document = from.metadata().json();
+    let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
     let found = begin(&marker, here, Some(metadata), options, &mut || Ok(()))?;
     let summary = marker.finish(found, || prepared.run(from, found, options, progress))?;
     Ok((prepared.to, summary))

@@ -185,7 +185,7 @@ fn group_marker<'a>(
     to: Side<'a>,
     group: &GroupMetadata,
 ) -> Result<Marker<'a>, TransferError> {
-    Marker::new(from, &group.to_json(), to, Kind::Group, document_of(group, to)?)
+    Marker::new(from, group.json(), to, Kind::Group, document_of(group, to)?)
 }
 
 /// The copy of one array, looked at as far as can be before anything is written.
@@ -208,8 +208,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self, TransferError> {
         let changed = change(from.prefix, &metadata)
             .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
-        let document = metadata.to_json();
-        if document == changed.to_json() {
+        let document = metadata.json().to_owned();
+        if document == changed.json() {
             return Ok(Self { from, to, document, changed, elements: None });
         }
         let array = Array::with_metadata(from.store.clone(), from.prefix, metadata, Options::new());
@@ -226,7 +226,7 @@ impl<'a> Job<'a> {
     }
 
     fn marker(&self) -> Result<Marker<'a>, TransferError> {
-        Marker::new(self.from, &self.document, self.to, Kind::Array, self.changed.to_json())
+        Marker::new(self.from, &self.document, self.to, Kind::Array, self.changed.json().to_owned())
     }
 
     fn run(
@@ -246,9 +246,9 @@ impl<'a> Job<'a> {
 fn document_of(group: &GroupMetadata, to: Side<'_>) -> Result<String, TransferError> {
     // Not touched at all where there is nothing to leave out.
     if group.consolidated_metadata().is_none() {
-        return Ok(group.to_json());
+        return Ok(group.json().to_owned());
     }
-    group.without_consolidated_metadata().map(|group| group.to_json()).map_err(|cause| {
+    group.without_consolidated_metadata().map(|group| group.json().to_owned()).map_err(|cause| {
         let key = node::metadata_key(to.prefix);
         target(ArrayError::Metadata { key, cause })
     })

@@ -31,7 +31,7 @@ fn with_fill(shape: &[u64], chunk: &[u64], codecs: &str, fill: i32) -> Array {
     let error = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect_err("cut");
     assert!(matches!(error, ArrayError::FillValue { .. }), "{error}");
     let key = Prefix::root().key("zarr.json").expect("a key");
-    store.put(&key, metadata.to_json().as_bytes()).expect("memory");
+    store.put(&key, metadata.json().as_bytes()).expect("memory");
     Array::open(store, &Prefix::root()).expect("opens")
 }
 

@@ -146,7 +146,7 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
             (None, _) => metadata.data_type().name(),
         },
     );
-    table.row("fill value", metadata.fill_value().to_json());
+    table.row("fill value", metadata.fill_value().json());
     let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
     let mut text = words::counted(elements, "element");
     if metadata.shape().len() > 1 {
@@ -270,18 +270,16 @@ fn array_json(
     layout: Option<&ChunkLayout>,
     stored: Option<&Stored>,
 ) -> Value {
-    let fill = metadata.fill_value().bytes().map_or_else(
-        || metadata.fill_value().to_json(),
-        |bytes| {
-            FillValue::from_bytes(metadata.data_type(), bytes)
-                .map_or_else(|_| metadata.fill_value().to_json(), |fill| fill.to_json())
-        },
-    );
+    // In canonical form, where the type is interpreted.
+    let fill = metadata.fill_value();
+    let canonical =
+        fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
+    let fill = canonical.as_ref().unwrap_or(fill);
     let codecs: Vec<Value> = metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect();
     let mut document = json!({
         "node_type": "array",
         "data_type": raw(&metadata.data_type().to_json()),
-        "fill_value": raw(&fill),
+        "fill_value": raw(fill.json()),
         "shape": metadata.shape(),
         "dimension_names": metadata.dimension_names(),
         "chunk_grid": raw(&metadata.chunk_grid().to_json()),

@@ -143,7 +143,7 @@ fn runs_stay_runs_and_lists_are_written_shortly() {
         .chunks([year])
         .build()
         .expect("a document");
-    assert!(array.to_json().contains("[[[365, 1000000000]]]"), "{}", array.to_json());
+    assert!(array.json().contains("[[[365, 1000000000]]]"), "{}", array.json());
     let lengths: ChunkEdges = vec![7; 100].into();
     assert_eq!(lengths, ChunkEdges::from_lengths(std::iter::repeat_n(7, 100)));
 }

@@ -69,7 +69,7 @@ fn sd_15_null_is_kept_as_written() {
     let json = r#"[{"name": "packbits", "configuration": {"first_bit": null}}]"#;
     let array = with_codecs("int16", json).unwrap();
     assert_eq!(array.codecs(), [Codec::Packbits(Packbits::default())]);
-    assert!(array.to_json().contains(json));
+    assert!(array.json().contains(json));
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn canonical(array: &ArrayMetadata) -> String {
         array.codecs(),
     )
     .unwrap()
-    .to_json()
+    .json()
+    .to_owned()
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_new_array_with_everything() {
     .with_chunk_key_encoding(&ChunkKeyEncoding::V2 { separator: Separator::Slash })
     .unwrap();
     assert_eq!(array.attribute("scale"), Some("1.50"));
-    insta::assert_snapshot!(array.to_json());
+    insta::assert_snapshot!(array.json());
 }
 
 #[test]
@@ -154,10 +155,10 @@ fn sd_32_bare_strings_are_read_and_objects_written() {
         ("codecs", r#"["bytes", "crc32c"]"#),
     ]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
-    assert_eq!(array.to_json(), text);
+    assert_eq!(array.json(), text);
     // Also after a change elsewhere.
     let longer = array.with_shape(&[9, 6]).unwrap();
-    assert_eq!(longer.to_json(), text.replace("[6, 6]", "[9, 6]"));
+    assert_eq!(longer.json(), text.replace("[6, 6]", "[9, 6]"));
     let findings: Vec<_> = array.findings().iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(findings.join("\n"));
     let written = canonical(&array);
@@ -184,7 +185,7 @@ fn sd_33_what_is_not_interpreted_is_kept_to_the_byte() {
       \"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":7,\"dimension_names\":null,
       \"later\":{\"must_understand\":false, \"n\": 1.0e0} }\n";
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
-    assert_eq!(array.to_json(), text);
+    assert_eq!(array.json(), text);
     assert_eq!(array.attribute("b"), Some("1e5"));
     assert_eq!(array.attribute("zé"), Some("[123456789012345678901234567890, 1.10]"));
     assert_eq!(array.dimension_names(), None);
@@ -193,17 +194,17 @@ fn sd_33_what_is_not_interpreted_is_kept_to_the_byte() {
     assert!(!unknown.must_understand());
 
     let changed = array.with_shape(&[5]).unwrap();
-    assert_eq!(changed.to_json(), text.replace("[6]", "[5]"));
+    assert_eq!(changed.json(), text.replace("[6]", "[5]"));
     let changed = array.with_attributes(r#"{"new": 1.0}"#).unwrap();
     let attributes = &text[text.find("{\"b\"").unwrap()..text.find(",\n      \"codecs\"").unwrap()];
-    assert_eq!(changed.to_json(), text.replace(attributes, r#"{"new": 1.0}"#));
+    assert_eq!(changed.json(), text.replace(attributes, r#"{"new": 1.0}"#));
 }
 
 #[test]
 fn a_member_that_is_added_goes_to_its_place() {
     let array = array(&[("dimension_names", r#"["y", "x"]"#)]).unwrap();
-    let with_attributes = array.with_attributes("{}").unwrap().to_json();
-    let at = |name: &str| with_attributes.find(&format!("\"{name}\"")).unwrap();
+    let with_attributes = array.with_attributes("{}").unwrap();
+    let at = |name: &str| with_attributes.json().find(&format!("\"{name}\"")).unwrap();
     assert!(at("codecs") < at("attributes") && at("attributes") < at("dimension_names"));
 }
 
@@ -232,7 +233,7 @@ fn resizing_with_new_edges_changes_both_at_once() {
 fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
     let text = document(&[("extra", r#"{"must_understand": false, "a": [1]}"#)]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
-    assert_eq!(array.with_shape(&[3, 3]).unwrap().to_json(), text.replace("[6, 6]", "[3, 3]"));
+    assert_eq!(array.with_shape(&[3, 3]).unwrap().json(), text.replace("[6, 6]", "[3, 3]"));
     for value in ["1", "{}", r#"{"must_understand": true}"#, r#"{"must_understand": 0}"#] {
         assert!(crate::support::array(&[("extra", value)]).is_err(), "{value}");
     }
@@ -242,7 +243,7 @@ fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
 fn sd_43_words_that_are_no_json_are_kept_and_told() {
     let text = document(&[("attributes", r#"{"a": [1, NaN], "b": -Infinity, "c": Infinity}"#)]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
-    assert_eq!(array.to_json(), text);
+    assert_eq!(array.json(), text);
     assert_eq!(array.attribute("b"), Some("-Infinity"));
     insta::assert_snapshot!(
         array.findings()[0],
@@ -260,7 +261,7 @@ fn sd_44_consolidated_metadata() {
         let json = format!(
             r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {value}}}"#
         );
-        GroupMetadata::from_json(json.as_bytes()).inspect(|group| assert_eq!(group.to_json(), json))
+        GroupMetadata::from_json(json.as_bytes()).inspect(|group| assert_eq!(group.json(), json))
     };
     assert!(group("null").unwrap().consolidated_metadata().is_none());
     let child = document(&[("attributes", r#"{"x": NaN}"#)]);
@@ -271,7 +272,7 @@ fn sd_44_consolidated_metadata() {
     let consolidated = parent.consolidated_metadata().unwrap();
     assert_eq!(consolidated.paths().collect::<Vec<_>>(), ["a/b", "bad"]);
     let Some(Ok(NodeMetadata::Array(array))) = consolidated.node("a/b") else { panic!() };
-    assert_eq!(array.to_json(), child);
+    assert_eq!(array.json(), child);
     insta::assert_snapshot!(
         message(consolidated.node("bad").unwrap()),
         @"$.consolidated_metadata.metadata.bad.zarr_format: found 2, expected 3: this is Zarr version 2"
@@ -383,12 +384,12 @@ fn nodes_by_their_type() {
     let array = document(&[]);
     assert!(matches!(NodeMetadata::from_json(array.as_bytes()), Ok(NodeMetadata::Array(_))));
     let group = GroupMetadata::default();
-    let json = group.to_json();
+    let json = group.json();
     assert_eq!(json, "{\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}\n");
     assert_eq!(NodeMetadata::from_json(json.as_bytes()), Ok(NodeMetadata::Group(group.clone())));
     // Its members are where a reader finds them.
     let changed = group.with_attribute("a", Some("1")).unwrap();
-    assert_eq!(changed, GroupMetadata::from_json(changed.to_json().as_bytes()).unwrap());
+    assert_eq!(changed, GroupMetadata::from_json(changed.json().as_bytes()).unwrap());
     assert_eq!(changed.attribute("a"), Some("1"));
 }
 
@@ -396,7 +397,7 @@ fn nodes_by_their_type() {
 fn serde_goes_through_the_same_checks() {
     let array = array(&[("attributes", r#"{"b": 1.50, "a": 2}"#)]).unwrap();
     let json = serde_json::to_string(&array).unwrap();
-    assert_eq!(json, array.to_json());
+    assert_eq!(json, array.json());
     assert_eq!(serde_json::from_str::<ArrayMetadata>(&json).unwrap(), array);
     let wrong = json.replace("[6, 6]", "[6, -6]");
     let error = serde_json::from_str::<ArrayMetadata>(&wrong).unwrap_err().to_string();
@@ -424,6 +425,25 @@ fn extensions_made_by_hand() {
     assert_eq!(Codec::from_json(codec.to_json().as_bytes()), Ok(codec));
     assert!(Extension::new("x", Some("[]")).is_err());
     assert!(Extension::new("x", Some(r#"{"a": 1"#)).is_err());
+}
+
+#[test]
+fn an_extension_that_readers_may_skip() {
+    let extension = Extension::optional("example.hint", Some(r#"{"a": 1}"#)).unwrap();
+    assert!(!extension.must_understand());
+    let json = r#"{"name": "example.hint", "configuration": {"a": 1}, "must_understand": false}"#;
+    assert_eq!(extension.json(), json);
+    assert_eq!(Codec::from_json(json.as_bytes()), Ok(Codec::Unknown(extension.clone())));
+    let bare = Extension::optional("example.hint", None).unwrap();
+    assert_eq!(bare.json(), r#"{"name": "example.hint", "must_understand": false}"#);
+    // A chain must be one without it (SD-42).
+    let hint = Codec::Unknown(extension);
+    let array = array(&[("data_type", "\"uint8\"")]).unwrap();
+    let codecs = [hint.clone(), Codec::bytes()];
+    assert_eq!(array.with_codecs(&codecs).unwrap().codecs(), codecs);
+    let error = message(array.with_codecs(&[hint]));
+    assert!(error.contains("exactly one array-to-bytes codec"), "{error}");
+    assert!(Extension::optional("", None).is_err());
 }
 
 #[test]
@@ -467,7 +487,7 @@ fn new_arrays_have_nothing_to_find() {
     // What was left out in reading is spelled out in writing (SD-61).
     let array =
         ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes.clone(), bare]).unwrap();
-    assert!(array.to_json().contains(r#"{"name": "gzip", "configuration": {"level": 6}}"#));
+    assert!(array.json().contains(r#"{"name": "gzip", "configuration": {"level": 6}}"#));
     // A fill value of another type.
     let fill = FillValue::zero(&DataType::Int32).unwrap();
     insta::assert_snapshot!(

@@ -44,7 +44,7 @@ fn sd_50_types_that_are_not_interpreted_are_known_and_kept() {
         assert_eq!(data_type.layout(), None);
         assert!(!data_type.is_packable());
         let fill = FillValue::parse(&data_type, r#"[ "NaT", 1e400 ]"#).unwrap();
-        assert_eq!(fill.to_json(), r#"[ "NaT", 1e400 ]"#);
+        assert_eq!(fill.json(), r#"[ "NaT", 1e400 ]"#);
         assert_eq!(fill.bytes(), None);
         assert!(FillValue::parse(&data_type, "null").is_err());
         assert!(FillValue::zero(&data_type).is_err());
@@ -113,7 +113,7 @@ fn sd_46_hex_has_exactly_the_digits_of_the_type() {
     // Any case is read, lower is written.
     let nan = FillValue::parse(&DataType::Float16, r#""0x7E01""#).unwrap();
     let written = FillValue::from_bytes(&DataType::Float16, nan.bytes().unwrap()).unwrap();
-    assert_eq!(written.to_json(), r#""0x7e01""#);
+    assert_eq!(written.json(), r#""0x7e01""#);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn sd_54_raw_bits_are_bytes_or_base64() {
     }
     assert_eq!(data_type("r24").layout().unwrap().swap_unit, 1);
     let fill = FillValue::from_bytes(&data_type("r24"), &[1, 255, 0]).unwrap();
-    assert_eq!(fill.to_json(), "[1, 255, 0]");
+    assert_eq!(fill.json(), "[1, 255, 0]");
 }
 
 #[test]

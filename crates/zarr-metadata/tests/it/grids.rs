@@ -248,7 +248,7 @@ fn sd_63_the_configuration_of_rectilinear() {
     };
     let kept = r#""kind": "inline", "note": {"b": 1.0}, "chunk_shapes": [6]"#;
     let array = configuration(kept).unwrap();
-    assert!(array.to_json().contains(kept));
+    assert!(array.json().contains(kept));
     insta::assert_snapshot!(
         array.findings()[0],
         @r#"$.chunk_grid.configuration.note: found unknown member note of value {"b": 1.0}, expected "kind" and "chunk_shapes" only [unknown-rectilinear-member]"#

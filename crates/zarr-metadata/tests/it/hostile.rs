@@ -15,7 +15,7 @@ fn deep_nesting_is_an_error() {
             // The document and the attributes are two levels.
             let read = ArrayMetadata::from_json(text.as_bytes());
             if depth <= 126 {
-                assert_eq!(read.unwrap().to_json(), text);
+                assert_eq!(read.unwrap().json(), text);
             } else {
                 let error = message(read);
                 assert!(error.contains("nested deeper than 128 levels"), "{error}");
@@ -64,7 +64,7 @@ fn one_byte_changed_never_panics() {
         for byte in b"\0 \"\\{}[],:0-.eNt\x7f\xc3" {
             bytes[at] = *byte;
             if let Ok(node) = NodeMetadata::from_json(&bytes) {
-                assert_eq!(node.to_json().as_bytes(), bytes);
+                assert_eq!(node.json().as_bytes(), bytes);
             }
         }
         bytes[at] = was;
@@ -255,6 +255,6 @@ fn numbers_of_any_length() {
     ] {
         let array = ArrayMetadata::from_json(float(&text).as_bytes()).unwrap();
         assert_eq!(array.fill_value().bytes(), Some(&bytes[..]), "{}", &text[..12]);
-        assert_eq!(array.fill_value().to_json(), text);
+        assert_eq!(array.fill_value().json(), text);
     }
 }

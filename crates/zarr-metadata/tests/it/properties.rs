@@ -188,10 +188,10 @@ fn what_is_written_reads_the_same() {
     let mut random = Random(33);
     for _ in 0..3000 {
         let array = random.array();
-        let json = array.to_json();
+        let json = array.json();
         let read = ArrayMetadata::from_json(json.as_bytes()).unwrap();
         assert_eq!(read, array);
-        assert_eq!(read.to_json(), json);
+        assert_eq!(read.json(), json);
         // The serialiser of `serde_json`, whose spelling is another one.
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let compact = ArrayMetadata::from_json(value.to_string().as_bytes()).unwrap();
@@ -255,7 +255,7 @@ fn sd_40_without_consolidated_metadata_all_else_keeps_its_text() {
             let group = group.without_consolidated_metadata().unwrap();
             // The space around it is nobody's.
             let bare = |text: &str| text.replace(['\n', '\t', ' '], "");
-            assert_eq!(bare(&group.to_json()), bare(&document(&members)), "{at}");
+            assert_eq!(bare(&group.json()), bare(&document(&members)), "{at}");
             assert_eq!(group.without_consolidated_metadata().unwrap(), group);
         }
     }

@@ -67,7 +67,7 @@ fn changes_are_done_once_whatever_answer_is_lost() {
         let found = Array::open(store.clone(), &Prefix::root()).unwrap();
         assert_eq!(found.metadata(), array.metadata());
         assert_eq!(found.read(&Region::from(6..10)).unwrap(), [0, 0, 1, 2], "{fault:?}");
-        assert_eq!(server.object("zarr.json").unwrap(), array.metadata().to_json().as_bytes());
+        assert_eq!(server.object("zarr.json").unwrap(), array.metadata().json().as_bytes());
     }
 }
 
