@@ -16,7 +16,9 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
-use zarr_array::store::{LocalStore, MemoryStore, ObjectStore, Prefix, Store, StoreOptions};
+use zarr_array::store::{
+    ConditionalPut, LocalStore, MemoryStore, Prefix, RemoteStore, Store, StoreOptions,
+};
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
 
@@ -115,7 +117,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bytes = (chunk * chunk * 2) >> 10;
         let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path())?);
         let backend = Arc::new(InMemory::new());
-        let object = ObjectStore::new(backend, Path::default(), true, &StoreOptions::new());
+        let object = RemoteStore::new(
+            backend,
+            Path::default(),
+            ConditionalPut::Supported,
+            &StoreOptions::new(),
+        );
         let places: [(Arc<dyn Store>, &str); 3] = [
             (local, "files"),
             (Arc::new(MemoryStore::new()), "memory"),

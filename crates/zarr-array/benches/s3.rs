@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
-use zarr_array::store::{Key, StoreOptions, open_url};
+use zarr_array::store::{Key, ReadRange, StoreExt as _, StoreOptions, open_url};
 
 const IN_FLIGHT: usize = 64;
 const ROUNDS: usize = 5;
@@ -91,7 +91,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }));
             seconds[3].push(time(&mut || {
                 runtime.block_on(async {
-                    let gets = stream::iter(keys).map(|key| asynchronous.get(key, Vec::new()));
+                    let gets = stream::iter(keys)
+                        .map(|key| asynchronous.get(key, ReadRange::All, Vec::new()));
                     gets.buffer_unordered(IN_FLIGHT)
                         .for_each(async |got| {
                             assert!(got.is_ok_and(|got| got.is_some_and(|got| got.bytes == bytes)));
@@ -101,7 +102,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }));
             seconds[4].push(time(&mut || {
                 in_threads(keys, |key, buffer| {
-                    assert!(blocking.get_into(key, buffer).is_ok());
+                    assert!(blocking.read_into(key, buffer).is_ok());
                     assert!(*buffer == bytes);
                 });
             }));

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use zarr_array::store::{
-    ByteRange, Change, Key, LocalStore, Store, StoreError, UpdatePolicy, replace, update,
+    Change, Key, LocalStore, ReadRange, Store, StoreError, StoreExt, UpdatePolicy, replace, update,
 };
 
 const FILES: usize = 200;
@@ -52,14 +52,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for key in &keys {
             store.put(key, &bytes)?;
         }
-        let ours = best(|n| assert!(store.get_into(&keys[n], &mut buffer).is_ok()));
+        let ours = best(|n| assert!(store.read_into(&keys[n], &mut buffer).is_ok()));
         assert_eq!(buffer, bytes);
         let plain = best(|n| assert!(read(&paths[n], &mut buffer).is_ok()));
         assert_eq!(buffer, bytes);
         report(&label("read whole"), ours, plain);
 
-        let range = [ByteRange::Suffix { len: 1024 }];
-        let ours = best(|n| assert!(store.get_ranges(&keys[n], &range, &mut buffer).is_ok()));
+        let range = ReadRange::Suffix(1024);
+        let ours = best(|n| assert!(store.get(&keys[n], range, &mut buffer).is_ok()));
         report(&label("read last KiB of"), ours, plain);
 
         let plain = best(|n| assert!(write(&paths[n], &bytes).is_ok()));

@@ -6,7 +6,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::copy::Unfinished;
 use crate::error::ArrayError;
-use crate::store::{Prefix, PutOutcome, Store};
+use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
 
 /// The document of a node, below its prefix.
 pub(crate) const METADATA_KEY: &str = "zarr.json";
@@ -31,7 +31,7 @@ pub enum Node {
 /// format, [`ArrayError::Metadata`] if the document is not valid.
 pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
-    let Some(document) = store.get(&key)? else {
+    let Some(document) = store.read(&key)? else {
         for found in VERSION_2 {
             if store.head(&prefix.key(found)?)?.is_some() {
                 return Err(ArrayError::Version2 { path: display(prefix), found });

@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_codec::{ByteRange, ChunkCodec, Need, Scratch, Slice};
+use zarr_codec::{ChunkCodec, Need, Scratch, Slice};
 use zarr_grid::GridErrorKind;
 use zarr_view::{CopyError, View};
 
 use crate::array::Array;
+use crate::array::fetch::read_range;
 use crate::error::ArrayError;
 use crate::plan::PlannedChunk;
-use crate::store::Key;
+use crate::store::{Key, ReadRange, StoreExt as _};
 use crate::transfer::narrow;
 
 /// Which bytes of a stored chunk a read takes.
@@ -73,16 +74,29 @@ impl Array {
         let counts: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
         let view = View::contiguous(&counts).map_err(CopyError::from)?;
         let mut reader = codec.reader(slices, &view, self.range_cost());
-        let Need::Ranges(ranges) = reader.need() else { return Ok(None) };
-        let within = |ranges: &[ByteRange]| -> Vec<Range<u64>> {
-            ranges.iter().filter_map(|range| range.within(stored_bytes)).collect()
+        let within = |need: Need<'_>| -> Vec<Range<u64>> {
+            match need {
+                Need::Ranges(ranges) => {
+                    ranges.iter().filter(|range| range.end <= stored_bytes).cloned().collect()
+                }
+                Need::Suffix(len) => stored_bytes
+                    .checked_sub(len)
+                    .map(|start| start..stored_bytes)
+                    .into_iter()
+                    .collect(),
+                Need::All | Need::Nothing => Vec::new(),
+            }
+        };
+        let need = reader.need();
+        let Some(range @ (ReadRange::Ranges(_) | ReadRange::Suffix(_))) = read_range(need) else {
+            return Ok(None);
         };
         let Some(shard) = codec.shard() else {
-            return Ok(Some(PlannedReads { stored_bytes, index: None, ranges: within(ranges) }));
+            return Ok(Some(PlannedReads { stored_bytes, index: None, ranges: within(need) }));
         };
-        let index = within(ranges).pop();
+        let index = within(need).pop();
         let mut bytes = Vec::new();
-        if self.store().get_ranges(key, ranges, &mut bytes)?.is_none() {
+        if self.store().get(key, range, &mut bytes)?.is_none() {
             return Ok(None);
         }
         // What follows the shard in the object may have come along.
@@ -92,10 +106,7 @@ impl Array {
             .parse_index(bytes, Some(stored_bytes), &mut Scratch::new())
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
         reader.use_index(Arc::new(parsed));
-        let ranges = match reader.need() {
-            Need::Ranges(ranges) => within(ranges),
-            Need::All | Need::Nothing => Vec::new(),
-        };
+        let ranges = within(reader.need());
         Ok(Some(PlannedReads { stored_bytes, index, ranges }))
     }
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{AsyncStore, ByteRange, Key, Location, Operation, Prefix, StoreError, reserve};
+use super::{AsyncStore, Key, Location, Operation, Prefix, ReadRange, StoreError, reserve};
 
 /// Keys and their bytes: the whole of what an array needs from its storage.
 ///
@@ -18,26 +18,19 @@ use super::{AsyncStore, ByteRange, Key, Location, Operation, Prefix, StoreError,
 /// # Spec
 /// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
 pub trait Store: fmt::Debug + Send + Sync {
-    /// Reads the whole object into `out`, in place of what it held, and says which version was
-    /// read. `None` and an empty `out` if there is no such object.
+    /// Reads `range` of an object into `out`, in place of what it held. `None` and an empty `out`
+    /// if there is no such object.
     ///
-    /// # Errors
-    /// Whatever keeps the store from knowing; never for a missing object.
-    fn get_versioned(&self, key: &Key, out: &mut Vec<u8>)
-    -> Result<Option<ObjectMeta>, StoreError>;
-
-    /// Reads parts of one object into `out`, in place of what it held: the ranges' bytes one after
-    /// another, in the order given. `None` and an empty `out` if there is no such object.
-    ///
-    /// All ranges are of one version of the object, and the answer says which, so that a caller
+    /// All bytes are of one version of the object, and the answer says which, so that a caller
     /// can tell whether two calls saw the same object.
     ///
     /// # Errors
-    /// [`StoreError::Range`] with the object's size if a range leads beyond its end.
-    fn get_ranges(
+    /// [`StoreError::Range`] or [`StoreError::Suffix`] with the object's size if it has fewer bytes
+    /// than asked for; whatever keeps the store from knowing; never for a missing object.
+    fn get(
         &self,
         key: &Key,
-        ranges: &[ByteRange],
+        range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError>;
 
@@ -228,32 +221,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         let _ = prefix;
         None
-    }
-
-    /// Reads the whole object, `None` if there is none.
-    ///
-    /// # Errors
-    /// As for [`get_versioned`](Store::get_versioned).
-    fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
-        let mut out = Vec::new();
-        Ok(self.get_versioned(key, &mut out)?.map(|_| out))
-    }
-
-    /// Reads the whole object into `out`, in place of what it held. False and an empty `out` if
-    /// there is no such object.
-    ///
-    /// # Errors
-    /// As for [`get_versioned`](Store::get_versioned).
-    fn get_into(&self, key: &Key, out: &mut Vec<u8>) -> Result<bool, StoreError> {
-        Ok(self.get_versioned(key, out)?.is_some())
-    }
-
-    /// Size of the object in bytes, `None` if there is none.
-    ///
-    /// # Errors
-    /// As for [`head`](Store::head).
-    fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
-        Ok(self.head(key)?.map(|meta| meta.size))
     }
 }
 

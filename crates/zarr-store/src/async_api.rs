@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 
-use super::{ByteRange, Key, ObjectMeta, StoreError};
+use super::{Key, ObjectMeta, ReadRange, StoreError};
 
 /// The answer of an asynchronous operation, to be awaited on any executor.
 ///
@@ -18,22 +18,12 @@ pub type StoreFuture<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + S
 /// in [`Store`](super::Store), whose methods of the same names say more. Writes, locks and listings
 /// block: run them on a thread where that is allowed.
 pub trait AsyncStore: fmt::Debug + Send + Sync {
-    /// Reads the whole object into `buffer`, in place of what it held; `None` if there is none.
+    /// Reads `range` of an object into `buffer`, in place of what it held; `None` if there is no
+    /// such object.
     ///
     /// # Errors
-    /// As for [`Store::get_versioned`](super::Store::get_versioned).
-    fn get(&self, key: &Key, buffer: Vec<u8>) -> StoreFuture<Option<Object>>;
-
-    /// Reads parts of one object into `buffer`, one after another; `None` if there is no object.
-    ///
-    /// # Errors
-    /// As for [`Store::get_ranges`](super::Store::get_ranges).
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        buffer: Vec<u8>,
-    ) -> StoreFuture<Option<Object>>;
+    /// As for [`Store::get`](super::Store::get).
+    fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>>;
 }
 
 /// What was read of an object.

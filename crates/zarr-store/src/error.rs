@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
-use super::{ByteRange, KeyError};
+use super::KeyError;
 use crate::full_message::FullMessage;
 
 /// What a store was asked to do when it failed.
@@ -73,12 +74,22 @@ pub enum StoreError {
         cause: Box<dyn Error + Send + Sync>,
     },
     /// A byte range leads beyond the object: it is truncated, or the range is wrong.
-    #[error("cannot read {range} of {key:?}: the object has {size} bytes")]
+    #[error("cannot read bytes {} to {} of {key:?}: the object has {size} bytes", range.start, range.end)]
     Range {
         /// The object.
         key: String,
         /// The range asked for.
-        range: ByteRange,
+        range: Range<u64>,
+        /// Size of the object in bytes.
+        size: u64,
+    },
+    /// The object has fewer bytes than were asked for of its end: it is truncated.
+    #[error("cannot read the last {len} bytes of {key:?}: the object has {size} bytes")]
+    Suffix {
+        /// The object.
+        key: String,
+        /// How many bytes were asked for.
+        len: u64,
         /// Size of the object in bytes.
         size: u64,
     },

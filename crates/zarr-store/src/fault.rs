@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::api::assemble;
 use super::{
-    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome,
+    DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome, ReadRange,
     Store, StoreError, Version,
 };
 
@@ -45,16 +45,16 @@ pub enum Fault {
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, Store};
+/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, Store, StoreExt};
 ///
 /// let inner = MemoryStore::new();
 /// let store = FaultStore::new(inner.clone()).at(1, Fault::DieBefore);
 /// let (a, b) = (Key::new("a")?, Key::new("b")?);
 /// store.put(&a, b"1")?;
 /// assert!(store.put(&b, b"2").is_err());
-/// assert!(store.get(&a).is_err());
-/// assert_eq!(inner.get(&a)?.as_deref(), Some(&b"1"[..]));
-/// assert_eq!(inner.get(&b)?, None);
+/// assert!(store.read(&a).is_err());
+/// assert_eq!(inner.read(&a)?.as_deref(), Some(&b"1"[..]));
+/// assert_eq!(inner.read(&b)?, None);
 /// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 #[derive(Debug)]
@@ -150,45 +150,24 @@ impl<S: Store> FaultStore<S> {
 }
 
 impl<S: Store> Store for FaultStore<S> {
-    fn get_versioned(
+    fn get(
         &self,
         key: &Key,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.run(Operation::Get, key.as_str(), |most| {
-            let meta = self.inner.get_versioned(key, out)?;
-            out.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-            Ok(meta.map(|meta| cut(meta, most)))
-        })
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
+        range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         self.run(Operation::Get, key.as_str(), |most| {
             if most == u64::MAX {
-                return self.inner.get_ranges(key, ranges, out);
+                return self.inner.get(key, range, out);
             }
             // A shorter object has its last bytes elsewhere.
             out.clear();
             let mut whole = Vec::new();
-            let Some(meta) = self.inner.get_versioned(key, &mut whole)? else { return Ok(None) };
-            let meta = cut(meta, most);
-            for range in ranges {
-                let part = range
-                    .within(meta.size)
-                    .and_then(|at| whole.get(at.start as usize..at.end as usize))
-                    .ok_or_else(|| StoreError::Range {
-                        key: key.to_string(),
-                        range: *range,
-                        size: meta.size,
-                    })?;
-                out.extend_from_slice(part);
+            let meta = self.inner.get(key, ReadRange::All, &mut whole)?;
+            if meta.is_some() {
+                range.copy(key, start(&whole, most), out)?;
             }
-            Ok(Some(meta))
+            Ok(meta.map(|meta| cut(meta, most)))
         })
     }
 

@@ -6,28 +6,20 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome,
+    AsyncStore, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome, ReadRange,
     Store, StoreError, Version,
 };
 
 macro_rules! forward {
     ($pointer:ty) => {
         impl<S: Store + ?Sized> Store for $pointer {
-            fn get_versioned(
+            fn get(
                 &self,
                 key: &Key,
+                range: ReadRange<'_>,
                 out: &mut Vec<u8>,
             ) -> Result<Option<ObjectMeta>, StoreError> {
-                (**self).get_versioned(key, out)
-            }
-
-            fn get_ranges(
-                &self,
-                key: &Key,
-                ranges: &[ByteRange],
-                out: &mut Vec<u8>,
-            ) -> Result<Option<ObjectMeta>, StoreError> {
-                (**self).get_ranges(key, ranges, out)
+                (**self).get(key, range, out)
             }
 
             fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
@@ -117,18 +109,6 @@ macro_rules! forward {
 
             fn location(&self, prefix: &Prefix) -> Option<Location> {
                 (**self).location(prefix)
-            }
-
-            fn get(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
-                (**self).get(key)
-            }
-
-            fn get_into(&self, key: &Key, out: &mut Vec<u8>) -> Result<bool, StoreError> {
-                (**self).get_into(key, out)
-            }
-
-            fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
-                (**self).size(key)
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Stores of Zarr objects: files, memory and object storage, without lost updates.
 //!
 //! A [`Store`] holds objects by key: read whole or in ranges, written whole, removed and listed.
-//! [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `ObjectStore`, with the feature
+//! [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `RemoteStore`, with the feature
 //! `object_store`, in S3 and its like. [`open_url`] finds the right one for a path or URL.
 //! `FaultStore`, with the feature `test-util`, fails on purpose.
 //!
@@ -24,6 +24,7 @@ mod api;
 mod async_api;
 mod buffer;
 mod error;
+mod ext;
 #[cfg(feature = "test-util")]
 mod fault;
 mod forward;
@@ -40,6 +41,7 @@ mod object;
 mod offload;
 mod open;
 mod per_process;
+mod read_range;
 #[cfg(feature = "async")]
 mod runtime;
 mod shown;
@@ -49,6 +51,7 @@ mod waiting;
 pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::error::{Operation, StoreError};
+pub use self::ext::StoreExt;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
 pub use self::full_message::FullMessage;
@@ -57,15 +60,14 @@ pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
 pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
-pub use self::object::ObjectStore;
+pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
 pub use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::per_process::PerProcess;
+pub use self::read_range::ReadRange;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;
-
-pub use zarr_codec::ByteRange;
 
 use self::buffer::reserve;

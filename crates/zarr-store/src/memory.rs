@@ -9,8 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::api::assemble;
 use super::lock_table::LockTable;
 use super::{
-    ByteRange, DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix,
-    PutOutcome, Store, StoreError, Version, reserve,
+    DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix, PutOutcome,
+    ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
 
@@ -28,12 +28,12 @@ const STRIPES: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, MemoryStore, Store};
+/// use zarr_store::{Key, MemoryStore, Store, StoreExt};
 ///
 /// let store = MemoryStore::new();
 /// let key = Key::new("c/0")?;
 /// store.put(&key, b"chunk")?;
-/// assert_eq!(store.get(&key)?.as_deref(), Some(&b"chunk"[..]));
+/// assert_eq!(store.read(&key)?.as_deref(), Some(&b"chunk"[..]));
 /// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -156,35 +156,15 @@ fn start_of(prefix: &Prefix) -> String {
 }
 
 impl Store for MemoryStore {
-    fn get_versioned(
+    fn get(
         &self,
         key: &Key,
+        range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         out.clear();
         let Some(object) = self.object(key) else { return Ok(None) };
-        reserve(key, out, object.bytes.len() as u64)?;
-        out.extend_from_slice(&object.bytes);
-        Ok(Some(object.meta()))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        out.clear();
-        let Some(object) = self.object(key) else { return Ok(None) };
-        let size = object.bytes.len() as u64;
-        for range in ranges {
-            let bytes = range
-                .within(size)
-                .and_then(|at| object.bytes.get(at.start as usize..at.end as usize))
-                .ok_or_else(|| StoreError::Range { key: key.to_string(), range: *range, size })?;
-            reserve(key, out, bytes.len() as u64)?;
-            out.extend_from_slice(bytes);
-        }
+        range.copy(key, &object.bytes, out)?;
         Ok(Some(object.meta()))
     }
 

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::runtime::Task;
-use super::{
-    AsyncStore, ByteRange, Key, Object, ObjectMeta, Operation, Store, StoreError, StoreFuture,
-};
+use super::{AsyncStore, Key, Object, Operation, ReadRange, Store, StoreFuture};
 
 /// An asynchronous face for a store that blocks: it is read on threads of this crate.
 #[derive(Debug, Clone)]
@@ -18,40 +16,23 @@ impl Offload {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
+}
 
-    fn read(
+impl AsyncStore for Offload {
+    fn get(
         &self,
         key: &Key,
+        range: ReadRange<'_>,
         mut buffer: Vec<u8>,
-        read: impl FnOnce(&dyn Store, &Key, &mut Vec<u8>) -> Result<Option<ObjectMeta>, StoreError>
-        + Send
-        + 'static,
     ) -> StoreFuture<Option<Object>> {
-        let store = Arc::clone(&self.store);
-        let key = key.clone();
+        let (store, key, range) = (Arc::clone(&self.store), key.clone(), range.to_owned());
         let name = key.to_string();
         Box::pin(async move {
             let work = move || {
-                let meta = read(&*store, &key, &mut buffer)?;
+                let meta = store.get(&key, range.borrow(), &mut buffer)?;
                 Ok(meta.map(|meta| Object { bytes: buffer, meta }))
             };
             Task::start_blocking(Operation::Get, &name, work)?.await
         })
-    }
-}
-
-impl AsyncStore for Offload {
-    fn get(&self, key: &Key, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
-        self.read(key, buffer, |store, key, out| store.get_versioned(key, out))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        buffer: Vec<u8>,
-    ) -> StoreFuture<Option<Object>> {
-        let ranges = ranges.to_vec();
-        self.read(key, buffer, move |store, key, out| store.get_ranges(key, &ranges, out))
     }
 }

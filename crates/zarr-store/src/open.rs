@@ -196,7 +196,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
         Place::Folder(path) => Arc::new(local(&path, options)?),
         Place::Memory => Arc::new(MemoryStore::new()),
         #[cfg(feature = "object_store")]
-        Place::Remote => Arc::new(super::ObjectStore::from_url(url, options)?),
+        Place::Remote => Arc::new(super::RemoteStore::from_url(url, options)?),
         #[cfg(not(feature = "object_store"))]
         Place::Remote => {
             return Err(refuse(no_client()));

@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use std::thread;
 use std::time::Duration;
 
-use super::{Key, LockScope, Operation, PutOutcome, Store, StoreError};
+use super::{Key, LockScope, Operation, PutOutcome, ReadRange, Store, StoreError, StoreExt as _};
 
 /// How often an update by conditional put is tried before it gives up.
 const MAX_ATTEMPTS: u32 = 100;
@@ -62,7 +62,7 @@ pub struct Current {
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{update, Change, Key, MemoryStore, Store, StoreError, UpdatePolicy};
+/// use zarr_store::{update, Change, Key, MemoryStore, StoreError, StoreExt, UpdatePolicy};
 ///
 /// let store = MemoryStore::new();
 /// let key = Key::new("counter")?;
@@ -73,7 +73,7 @@ pub struct Current {
 ///         Ok::<_, StoreError>(Change::Put)
 ///     })?;
 /// }
-/// assert_eq!(store.get(&key)?.as_deref(), Some(&b"|||"[..]));
+/// assert_eq!(store.read(&key)?.as_deref(), Some(&b"|||"[..]));
 /// # Ok::<(), StoreError>(())
 /// ```
 pub fn update<E: From<StoreError>>(
@@ -88,7 +88,7 @@ pub fn update<E: From<StoreError>>(
         if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion {
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
         }
-        let exists = store.get_into(key, buffer)?;
+        let exists = store.read_into(key, buffer)?;
         match change(Current { exists, can_delete: true }, buffer)? {
             Change::Keep => {}
             Change::Put => store.put(key, buffer)?,
@@ -97,7 +97,7 @@ pub fn update<E: From<StoreError>>(
         return Ok(());
     }
     for attempt in 0..MAX_ATTEMPTS {
-        let found = store.get_versioned(key, buffer)?;
+        let found = store.get(key, ReadRange::All, buffer)?;
         let expected = match &found {
             None => None,
             Some(meta) if meta.version.is_some() => meta.version.as_ref(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::{self, TryStreamExt as _};
 use tokio::sync::Semaphore;
-use zarr_codec::{ChunkCodec, Need, Scratch, Slice};
+use zarr_codec::{ChunkCodec, Scratch, Slice};
 use zarr_view::{OwnedGrid, OwnedOutput};
 
 use super::fetch::Fetch;
@@ -184,13 +184,8 @@ impl<'a> Read<'a> {
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
         let mut job = Job::new(self, number)?;
         let mut encoded = self.encoded.take();
-        loop {
-            let key = &job.fetch.key;
-            let answer = match job.fetch.need() {
-                Need::Nothing => break,
-                Need::All => self.store.get(key, encoded),
-                Need::Ranges(ranges) => self.store.get_ranges(key, ranges, encoded),
-            };
+        while let Some(range) = job.fetch.need() {
+            let answer = self.store.get(&job.fetch.key, range, encoded);
             (job, encoded) = self.decode(job, answer.await).await?;
         }
         self.encoded.give(encoded);

@@ -7,7 +7,7 @@ use zarr_view::{Output, View};
 
 use super::Array;
 use crate::error::ArrayError;
-use crate::store::{Key, ObjectMeta, StoreError, Version};
+use crate::store::{Key, ObjectMeta, ReadRange, StoreError, Version};
 use crate::transfer::Part;
 
 /// How often a read of a chunk is repeated if the chunk is replaced meanwhile.
@@ -16,6 +16,16 @@ const MAX_ATTEMPTS: u32 = 16;
 /// After so many attempts to read parts of a chunk that others keep replacing, all of it is read in
 /// one request, which always sees one version.
 const RANGED_ATTEMPTS: u32 = 4;
+
+/// What to read of an object for what a decoder needs of a chunk, `None` for nothing.
+pub(crate) fn read_range(need: Need<'_>) -> Option<ReadRange<'_>> {
+    match need {
+        Need::Nothing => None,
+        Need::All => Some(ReadRange::All),
+        Need::Suffix(len) => Some(ReadRange::Suffix(len)),
+        Need::Ranges(ranges) => Some(ReadRange::Ranges(ranges)),
+    }
+}
 
 /// A part of a chunk on its way from the store into the caller's elements.
 ///
@@ -48,9 +58,9 @@ impl<C: Deref<Target = ChunkCodec> + Clone> Fetch<C> {
         Self { key, codec, reader, version, attempts: 0, done: false }
     }
 
-    /// The bytes of the chunk's object that are needed next.
-    pub(super) fn need(&self) -> Need<'_> {
-        if self.done { Need::Nothing } else { self.reader.need() }
+    /// The bytes of the chunk's object that are needed next, `None` if the part has been read.
+    pub(super) fn need(&self) -> Option<ReadRange<'_>> {
+        if self.done { None } else { read_range(self.reader.need()) }
     }
 
     /// Takes the store's answer: the object's size and version, and the needed `bytes`.

@@ -4,7 +4,7 @@
 mod asynchronous;
 #[cfg(feature = "async")]
 mod decoders;
-mod fetch;
+pub(crate) mod fetch;
 mod indices;
 mod loss;
 #[cfg(feature = "ndarray")]

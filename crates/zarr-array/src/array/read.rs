@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_codec::Need;
 use zarr_view::Output;
 
 use super::Array;
@@ -76,13 +75,10 @@ impl Array {
         let key = keys.of(part.chunk)?;
         let mut fetch =
             Fetch::new(self, part, key.clone(), codecs.of(part.chunk_shape)?, out.view());
-        loop {
-            let found = match fetch.need() {
-                Need::Nothing => return Ok(()),
-                Need::All => self.store().get_versioned(key, encoded),
-                Need::Ranges(ranges) => self.store().get_ranges(key, ranges, encoded),
-            };
+        while let Some(range) = fetch.need() {
+            let found = self.store().get(key, range, encoded);
             fetch.supply(self, part, found, encoded, out, scratch)?;
         }
+        Ok(())
     }
 }

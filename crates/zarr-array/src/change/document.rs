@@ -5,7 +5,9 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, LockGuard, LockScope, PutOutcome, StoreError, UpdatePolicy, Version};
+use crate::store::{
+    Key, LockGuard, LockScope, PutOutcome, ReadRange, StoreError, UpdatePolicy, Version,
+};
 
 /// The objects that a change writes besides the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl<'a> Document<'a> {
             return Err(ArrayError::NoLock { path: path() });
         }
         let mut document = Vec::new();
-        let Some(meta) = store.get_versioned(&key, &mut document)? else {
+        let Some(meta) = store.get(&key, ReadRange::All, &mut document)? else {
             return Err(ArrayError::NotFound { path: path() });
         };
         let expected = meta.version.filter(|_| conditional);

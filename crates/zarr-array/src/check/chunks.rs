@@ -19,6 +19,7 @@ use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
+use crate::store::StoreExt as _;
 use crate::store::{Key, MAX_KEY_LEN};
 
 /// Chunks that are decoded before the next are listed: memory does not grow with the array.
@@ -219,7 +220,7 @@ impl<'a> Decoder<'a> {
         buffers: &mut Buffers,
     ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
-        if !array.store().get_into(key, encoded)? {
+        if !array.store().read_into(key, encoded)? {
             return Ok(Vec::new()); // removed since it was listed
         }
         let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };

@@ -16,7 +16,7 @@ use crate::copy::{Kind, MARKER, Unfinished};
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{DirEntry, Key, Prefix, Store};
+use crate::store::{DirEntry, Key, Prefix, Store, StoreExt as _};
 
 /// Objects of Zarr version 2.
 const VERSION_2_NAMES: [&str; 4] = [".zarray", ".zgroup", ".zattrs", ".zmetadata"];
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
         let mut waiting = vec![root.clone()];
         while let Some(prefix) = waiting.pop() {
             let key = prefix.key(METADATA_KEY)?;
-            let Some(document) = self.store.get(&key)? else {
+            let Some(document) = self.store.read(&key)? else {
                 self.unfinished(&prefix, &mut waiting)?;
                 continue;
             };
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
                 self.found(CONSOLIDATED.at_path(key.as_str(), &at, "no path that a node can have"));
                 continue;
             };
-            let own = self.store.get(&own_key)?;
+            let own = self.store.read(&own_key)?;
             let own = own.map(|document| NodeMetadata::from_json(&document));
             let message = match (said, own) {
                 (_, None) => "there is no such node",

@@ -9,6 +9,7 @@ use super::error::{TransferError, target};
 use super::marker::{Found, MARKER, Marker, Step};
 use super::side::Side;
 use crate::change::documents;
+use crate::store::StoreExt as _;
 use crate::store::{DirEntry, Key, remove};
 
 /// Makes the target of a copy ready: either there is nothing but the marker, or this copy,
@@ -40,7 +41,7 @@ pub(super) fn begin(
     from.refuse_unfinished()?;
     let replace = options.overwrite && !options.resume;
     let found = marker.find()?;
-    let document = to.store.get(&to.document()?)?;
+    let document = to.store.read(&to.document()?)?;
     let occupied = match (found, &document) {
         (None, None) => match stranger(to, metadata)? {
             Stranger::Nothing => false,

@@ -9,7 +9,7 @@ use super::CopySummary;
 use super::error::{TransferError, source};
 use super::side::Side;
 use crate::error::ArrayError;
-use crate::store::{Key, Prefix, Store};
+use crate::store::{Key, Prefix, Store, StoreExt as _};
 
 /// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
 pub const MARKER: &str = "zarr-kit-copy.json";
@@ -35,7 +35,7 @@ impl Unfinished {
     pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // One whose key would be too long has no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
-        let marker = store.get(&key)?;
+        let marker = store.read(&key)?;
         Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
     }
 
@@ -136,7 +136,7 @@ impl<'a> Marker<'a> {
 
     /// Whether the target's document is there. Another one is that of another copy.
     pub(super) fn is_finished(&self) -> Result<bool, TransferError> {
-        match self.to.store.get(&self.to.document()?)? {
+        match self.to.store.read(&self.to.document()?)? {
             None => Ok(false),
             Some(document) if document == self.document.as_bytes() => Ok(true),
             Some(_) => Err(TransferError::OtherCopy { path: self.to.path() }),
@@ -155,7 +155,7 @@ impl<'a> Marker<'a> {
     /// How far the copy is of which there is a marker, if there is one: `Some(None)` for that of
     /// another copy.
     pub(super) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
-        let Some(text) = self.to.store.get(&self.key)? else { return Ok(None) };
+        let Some(text) = self.to.store.read(&self.key)? else { return Ok(None) };
         let steps = [Step::Clearing, Step::Copying];
         Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
     }

@@ -12,6 +12,7 @@ use super::{CopyOptions, CopySummary, Progress};
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::Key;
+use crate::store::StoreExt as _;
 
 /// Keys that are listed before their objects are copied: memory does not grow with the array.
 const BATCH: usize = 256;
@@ -145,11 +146,11 @@ impl Batch<'_> {
                 return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
             }
         }
-        if !self.from.store.get_into(key, bytes).map_err(source)? {
+        if !self.from.store.read_into(key, bytes).map_err(source)? {
             return Ok(None);
         }
         self.to.store.put(&target, bytes)?;
-        if self.options.verify && !(self.to.store.get_into(&target, again)? && again == bytes) {
+        if self.options.verify && !(self.to.store.read_into(&target, again)? && again == bytes) {
             return Err(TransferError::VerifyObject { key: target.to_string() });
         }
         let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

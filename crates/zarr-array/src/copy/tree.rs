@@ -40,7 +40,7 @@ type Change<'a> =
 /// ```
 /// use std::sync::Arc;
 /// use zarr_array::copy::{CopyOptions, Side, copy_tree};
-/// use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+/// use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt};
 ///
 /// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
 /// from.put(&Key::new("a/zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
@@ -53,7 +53,7 @@ type Change<'a> =
 ///     &mut |_, _| {},
 /// )?;
 /// assert_eq!(summary.groups, 1);
-/// assert!(to.get(&Key::new("zarr.json")?)?.is_some());
+/// assert!(to.read(&Key::new("zarr.json")?)?.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn copy_tree(

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{
+    Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
+};
 use zarr_array::{Array, ArrayError, Region};
 use zarr_metadata::ArrayMetadata;
 
@@ -118,7 +120,7 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
         (
             "flipped",
             Box::new(|store| {
-                let mut bytes = store.get(&key("c/1/0")).expect("reads").expect("is there");
+                let mut bytes = store.read(&key("c/1/0")).expect("reads").expect("is there");
                 bytes[2] ^= 4;
                 store.put(&key("c/1/0"), &bytes).expect("puts");
                 open(store.clone())
@@ -155,13 +157,13 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
     for (name, damage) in damages {
         let store = written();
         let array = damage(&store);
-        let before = store.get(&key("c/1/0")).expect("reads");
+        let before = store.read(&key("c/1/0")).expect("reads");
         let error = array.read(&Region::whole(&SHAPE)).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
         // A partial write needs what cannot be read: nothing is written over it.
         let error = array.write(&Region::from([2..3, 1..2]), &[0]).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
-        assert_eq!(store.get(&key("c/1/0")).expect("reads"), before, "{name}");
+        assert_eq!(store.read(&key("c/1/0")).expect("reads"), before, "{name}");
         for (row, column) in [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)] {
             let region = region_of(&[row, column]);
             let sound = open(written()).read(&region).expect("reads");
@@ -187,12 +189,12 @@ fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
     let store = MemoryStore::new();
     let array = Array::create(Arc::new(store.clone()), &Prefix::root(), metadata).expect("creates");
     array.write(&Region::from(0..5), &[1; 5]).expect("writes");
-    let sound = store.get(&key("c/1")).expect("reads").expect("is there");
+    let sound = store.read(&key("c/1")).expect("reads").expect("is there");
     for damaged in [&sound[..5], &[&[9], &sound[1..]].concat(), &[]] {
         store.put(&key("c/1"), damaged).expect("puts");
         array.read(&Region::from(0..5)).expect_err("is damaged");
         array.write(&Region::from(0..5), &[1; 5]).expect("writes");
-        assert_eq!(store.get(&key("c/1")).expect("reads").as_ref(), Some(&sound));
+        assert_eq!(store.read(&key("c/1")).expect("reads").as_ref(), Some(&sound));
     }
     // A store that cannot be read is another matter.
     let denied = Fault::Fail(ErrorKind::PermissionDenied);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{MemoryStore, Prefix, Store};
+use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
 
@@ -26,7 +26,7 @@ fn stored(store: &MemoryStore, array: &Array) -> Vec<Option<usize>> {
     (0..3)
         .map(|chunk| {
             let key = array.chunk_key(&[chunk]).expect("a key");
-            store.get(&key).expect("gets").map(|bytes| bytes.len())
+            store.read(&key).expect("gets").map(|bytes| bytes.len())
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreError};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreError, StoreExt as _};
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
 
@@ -31,7 +31,7 @@ impl Store for Pieces {
         self.inner.put_vectored(key, pieces)
     }
 
-    hand_on!(inner: get_versioned get_ranges head put delete list list_dir lock);
+    hand_on!(inner: get head put delete list list_dir lock);
 }
 
 /// The same array in a store that takes pieces and in one that does not.
@@ -100,7 +100,7 @@ fn rows_hold_what_copies_hold() {
         assert_eq!(written, [*pieces, 0], "{data_type} {codecs}");
         for chunk in [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]] {
             let stored = [&rows, &copies].map(|(store, array)| {
-                store.get(&array.chunk_key(&chunk).expect("a key")).expect("gets")
+                store.read(&array.chunk_key(&chunk).expect("a key")).expect("gets")
             });
             assert_eq!(stored[0], stored[1], "{data_type} {codecs} {chunk:?}");
             assert!(stored[0].is_some());
@@ -127,13 +127,13 @@ fn rows_of_the_fill_value_are_not_stored_and_read_back() {
     bytes[1199] = 8;
     array.write(&whole, &bytes).expect("writes");
     let key = |row| array.chunk_key(&[row, 0]).expect("a key");
-    assert_eq!(store.get(&key(0)).expect("gets"), None);
-    assert!(store.get(&key(1)).expect("gets").is_some());
+    assert_eq!(store.read(&key(0)).expect("gets"), None);
+    assert!(store.read(&key(1)).expect("gets").is_some());
     let mut found = vec![0; 1200];
     array.read_into(&whole, &mut found).expect("reads");
     assert_eq!(found, bytes);
     // What was there goes.
     array.write(&whole, &[7; 1200]).expect("writes");
-    assert_eq!(store.get(&key(1)).expect("gets"), None);
+    assert_eq!(store.read(&key(1)).expect("gets"), None);
     assert_eq!(array.read(&whole).expect("reads"), [7; 1200]);
 }

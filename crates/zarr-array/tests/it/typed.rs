@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytemuck::{CheckedBitPattern, NoUninit};
-use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+use zarr_array::store::{Key, MemoryStore, Prefix, StoreExt as _};
 use zarr_array::{Array, ArrayError, Element, Region};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 
@@ -26,7 +26,7 @@ where
     let mut bytes = Vec::new();
     for chunk in ["c/0", "c/1"] {
         let key = Key::new(chunk).expect("a key");
-        bytes.extend(array.store().get(&key).expect("reads").expect("stored"));
+        bytes.extend(array.store().read(&key).expect("reads").expect("stored"));
     }
     assert_eq!(bytes.get(..stored.len()), Some(stored), "{data_type}");
     assert_eq!(array.read_as::<T>(&whole).expect("reads"), elements, "{data_type}");

@@ -6,23 +6,14 @@ macro_rules! hand_on {
     ($inner:tt: $($method:ident)*) => {
         $(crate::wrapper::hand_on!(@$method $inner);)*
     };
-    (@get_versioned $inner:tt) => {
-        fn get_versioned(
+    (@get $inner:tt) => {
+        fn get(
             &self,
             key: &zarr_array::store::Key,
+            range: zarr_array::store::ReadRange<'_>,
             out: &mut Vec<u8>,
         ) -> Result<Option<zarr_array::store::ObjectMeta>, zarr_array::store::StoreError> {
-            self.$inner.get_versioned(key, out)
-        }
-    };
-    (@get_ranges $inner:tt) => {
-        fn get_ranges(
-            &self,
-            key: &zarr_array::store::Key,
-            ranges: &[zarr_array::store::ByteRange],
-            out: &mut Vec<u8>,
-        ) -> Result<Option<zarr_array::store::ObjectMeta>, zarr_array::store::StoreError> {
-            self.$inner.get_ranges(key, ranges, out)
+            self.$inner.get(key, range, out)
         }
     };
     (@head $inner:tt) => {

@@ -1,6 +1,7 @@
 //! `zarr-kit info`.
 
 use std::ops::ControlFlow;
+use zarr_kit::array::store::StoreExt as _;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ fn version_2(place: &Place, document: &'static str, as_json: bool) -> Result<(),
     let key = Prefix::root()
         .key(document)
         .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-    let json = place.store.get(&key)?.unwrap_or_default();
+    let json = place.store.read(&key)?.unwrap_or_default();
     let json = String::from_utf8_lossy(&json);
     let mut out = Out::stdout();
     let kind = if document == ".zarray" { "array" } else { "group" };

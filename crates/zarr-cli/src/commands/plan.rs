@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde_json::json;
+use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{PlannedChunk, PlannedIndices, PlannedReads};
 use zarr_kit::metadata::Printable;
 

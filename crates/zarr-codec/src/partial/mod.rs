@@ -14,15 +14,15 @@
 mod shard;
 mod spans;
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use zarr_view::{Output, View};
 
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
-use crate::leaf::shard::ShardIndex;
-use crate::range::ByteRange;
+use crate::leaf::shard::{IndexBytes, ShardIndex};
 use crate::route::Slice;
 use crate::scratch::Scratch;
 
@@ -32,12 +32,15 @@ use spans::Spans;
 /// What a [`ChunkReader`] needs next of the encoded chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need<'r> {
-    /// All of its bytes.
-    All,
-    /// These ranges, concatenated.
-    Ranges(&'r [ByteRange]),
     /// Nothing: the region has been decoded.
     Nothing,
+    /// All of its bytes.
+    All,
+    /// As many bytes at its end. The index of a shard is read by them, so that the length of the
+    /// shard need not be known.
+    Suffix(u64),
+    /// These ranges of bytes, concatenated.
+    Ranges(&'r [Range<u64>]),
 }
 
 /// Reads a region of a chunk from encoded bytes that the caller fetches; made by
@@ -45,7 +48,7 @@ pub enum Need<'r> {
 ///
 /// # Examples
 /// ```
-/// use zarr_codec::{AxisEdges, ByteRange, Chain, Need, Scratch};
+/// use zarr_codec::{AxisEdges, Chain, Need, Scratch};
 /// use zarr_metadata::{Codec, DataType};
 /// use zarr_view::{Output, View};
 ///
@@ -56,8 +59,7 @@ pub enum Need<'r> {
 /// let mut elements = [0; 10];
 /// let mut out = Output::new(&mut elements, &View::contiguous(&[10])?, 1)?;
 /// let mut reader = codec.reader(&[(403..413).into()], out.view(), 0);
-/// let range = ByteRange::FromStart { offset: 50, len: 2 };
-/// assert_eq!(reader.need(), Need::Ranges(&[range]));
+/// assert_eq!(reader.need(), Need::Ranges(&[50..52]));
 /// reader.supply(&[0b1010_1000, 0b0000_0001], None, &mut out, &[0], &mut Scratch::new())?;
 /// assert_eq!(reader.need(), Need::Nothing);
 /// assert_eq!(elements, [1, 0, 1, 0, 1, 1, 0, 0, 0, 0]);
@@ -80,7 +82,7 @@ enum State {
     Spans(Box<Spans>),
     /// Needs the index of a shard, then these inner chunks. `after` bytes follow the shard.
     Index {
-        range: [ByteRange; 1],
+        range: IndexBytes,
         after: u64,
         chunks: ShardChunks,
     },
@@ -114,7 +116,7 @@ impl ChunkCodec {
             let region = self.route().leaf_region(region, view)?;
             let chunks = ShardChunks::new(shard, &region, range_cost)?;
             let after = self.bytes_after_leaf()?;
-            return Some(State::Index { range: [shard.index_bytes(after)], after, chunks });
+            return Some(State::Index { range: shard.index_bytes(after), after, chunks });
         }
         Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))
     }
@@ -140,7 +142,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         match &self.state {
             State::Whole => Need::All,
             State::Spans(spans) => Need::Ranges(spans.ranges()),
-            State::Index { range, .. } => Need::Ranges(range),
+            State::Index { range: IndexBytes::Start(range), .. } => Need::Ranges(from_ref(range)),
+            State::Index { range: IndexBytes::End(len), .. } => Need::Suffix(*len),
             State::Chunks(_, chunks) => Need::Ranges(chunks.ranges()),
             State::Done => Need::Nothing,
         }

@@ -8,7 +8,6 @@ use crate::chunk::ChunkCodec;
 use crate::compressor::widen;
 use crate::error::ChunkError;
 use crate::leaf::shard::{Available, ShardCodec, ShardIndex};
-use crate::range::ByteRange;
 use crate::route::Slice;
 use crate::scratch::Scratch;
 
@@ -19,7 +18,7 @@ pub(super) struct ShardChunks {
     numbers: Vec<usize>,
     /// Their byte ranges, ascending and disjoint, and where each starts in the fetched bytes.
     parts: Vec<(Range<u64>, usize)>,
-    ranges: Vec<ByteRange>,
+    ranges: Vec<Range<u64>>,
     /// The number of inner chunks that are stored, and the sum of their lengths; bytes shared by
     /// several of them count for each.
     found: u64,
@@ -59,14 +58,14 @@ impl ShardChunks {
         let mut next = 0_usize;
         for (part, at) in &mut self.parts {
             let len = part.end.saturating_sub(part.start);
-            self.ranges.push(ByteRange::FromStart { offset: part.start, len });
+            self.ranges.push(part.clone());
             *at = next;
             // Ranges whose sum exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         }
     }
 
-    pub(super) fn ranges(&self) -> &[ByteRange] {
+    pub(super) fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 

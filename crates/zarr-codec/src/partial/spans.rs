@@ -22,7 +22,6 @@ use zarr_view::{Output, View};
 use crate::chunk::ChunkCodec;
 use crate::compressor::widen;
 use crate::error::ChunkError;
-use crate::range::ByteRange;
 use crate::route::{Meeting, Slice};
 use crate::scratch::Scratch;
 
@@ -39,7 +38,7 @@ pub(super) struct Spans {
     len: usize,
     /// The first element of each span.
     starts: Vec<usize>,
-    ranges: Vec<ByteRange>,
+    ranges: Vec<Range<u64>>,
 }
 
 impl Spans {
@@ -71,16 +70,16 @@ impl Spans {
         let mut ranges = Vec::with_capacity(starts.len());
         let mut cost = 0_u64;
         for start in &starts {
-            let Range { start: offset, end } = codec.leaf_bytes(*start, len)?.0;
-            let range_len = end.saturating_sub(offset);
+            let range: Range<u64> = codec.leaf_bytes(*start, len)?.0;
+            let range_len = range.end.saturating_sub(range.start);
             cost = cost.saturating_add(range_len).saturating_add(range_cost);
-            ranges.push(ByteRange::FromStart { offset, len: range_len });
+            ranges.push(range);
         }
         let whole = codec.encoded_len()?.saturating_add(range_cost);
         (cost < whole).then_some(Self { meeting, view, len, starts, ranges })
     }
 
-    pub(super) fn ranges(&self) -> &[ByteRange] {
+    pub(super) fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 

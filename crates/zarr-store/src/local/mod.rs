@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
-    ByteRange, DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, Store, StoreError,
+    DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, ReadRange, Store, StoreError,
 };
 
 /// A store in a folder: one file for each key.
@@ -133,21 +133,13 @@ impl LocalStore {
 }
 
 impl Store for LocalStore {
-    fn get_versioned(
+    fn get(
         &self,
         key: &Key,
+        range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        read::whole(self, key, out)
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        read::ranges(self, key, ranges, out)
+        read::get(self, key, range, out)
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

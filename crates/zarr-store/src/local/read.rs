@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, direct};
-use crate::{ByteRange, Key, ObjectMeta, Operation, StoreError, Version, reserve};
+use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, Version, reserve};
 
-pub(super) fn whole(
+pub(super) fn get(
     store: &LocalStore,
     key: &Key,
+    range: ReadRange<'_>,
     out: &mut Vec<u8>,
 ) -> Result<Option<ObjectMeta>, StoreError> {
     let Some((file, meta)) = open(store, Operation::Get, key)? else {
@@ -18,37 +19,23 @@ pub(super) fn whole(
         return Ok(None);
     };
     // No clear before: a buffer that is long enough already is not zeroed again.
-    resize(key, out, meta.size)?;
-    read_exact_at(&file, out, 0).map_err(|error| StoreError::io(Operation::Get, key, error))?;
-    Ok(Some(meta))
-}
-
-pub(super) fn ranges(
-    store: &LocalStore,
-    key: &Key,
-    ranges: &[ByteRange],
-    out: &mut Vec<u8>,
-) -> Result<Option<ObjectMeta>, StoreError> {
-    let Some((file, meta)) = open(store, Operation::Get, key)? else {
-        out.clear();
-        return Ok(None);
+    resize(key, out, range.len_within(key, meta.size)?)?;
+    let read = |part: &mut [u8], at: u64| {
+        read_exact_at(&file, part, at).map_err(|error| StoreError::io(Operation::Get, key, error))
     };
-    let mut total = 0_u64;
-    for range in ranges {
-        if range.within(meta.size).is_none() {
-            return Err(StoreError::Range { key: key.to_string(), range: *range, size: meta.size });
+    match range {
+        ReadRange::All => read(out, 0)?,
+        ReadRange::Suffix(len) => read(out, meta.size.saturating_sub(len))?,
+        ReadRange::Ranges(ranges) => {
+            let mut rest = out.as_mut_slice();
+            for range in ranges {
+                // The lengths sum to the buffer's, so that the split always succeeds.
+                let len = range.end.saturating_sub(range.start) as usize;
+                let Some((part, after)) = rest.split_at_mut_checked(len) else { break };
+                read(part, range.start)?;
+                rest = after;
+            }
         }
-        total = total.saturating_add(range.len());
-    }
-    resize(key, out, total)?;
-    let mut rest = out.as_mut_slice();
-    for range in ranges {
-        let Some(at) = range.within(meta.size) else { continue };
-        // The lengths sum to the buffer's, so that the split always succeeds.
-        let Some((part, after)) = rest.split_at_mut_checked(range.len() as usize) else { break };
-        read_exact_at(&file, part, at.start)
-            .map_err(|error| StoreError::io(Operation::Get, key, error))?;
-        rest = after;
     }
     Ok(Some(meta))
 }

@@ -10,6 +10,7 @@ use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectS
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::retry::Limits;
+use crate::read_range::OwnedReadRange;
 use crate::waiting::OnWait;
 use crate::{
     FullMessage, Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve,
@@ -112,6 +113,19 @@ impl Client {
     }
 
     pub(super) async fn get(
+        self,
+        key: Key,
+        range: OwnedReadRange,
+        out: Vec<u8>,
+    ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
+        match range {
+            OwnedReadRange::All => self.get_all(key, out).await,
+            OwnedReadRange::Suffix(len) => self.get_suffix(key, len, out).await,
+            OwnedReadRange::Ranges(ranges) => self.get_ranges(key, ranges, out).await,
+        }
+    }
+
+    pub(super) async fn get_all(
         self,
         key: Key,
         mut out: Vec<u8>,

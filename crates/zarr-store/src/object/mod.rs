@@ -19,8 +19,8 @@ use self::client::{Client, Origin};
 use super::lock_table::LockTable;
 use super::runtime::{self, Task};
 use super::{
-    AsyncStore, ByteRange, DirEntry, Key, Location, LockGuard, LockScope, Object, ObjectMeta,
-    Operation, Prefix, PutOutcome, Store, StoreError, StoreFuture, StoreOptions, Version,
+    AsyncStore, DirEntry, Key, Location, LockGuard, LockScope, Object, ObjectMeta, Operation,
+    Prefix, PutOutcome, ReadRange, Store, StoreError, StoreFuture, StoreOptions, Version,
 };
 use crate::per_process::PerProcess;
 
@@ -53,12 +53,12 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// # After a fork
 /// A process that was forked makes a client of its own at first use, by the same URL and options. A
-/// store made by [`ObjectStore::new`] cannot do so, and answers [`StoreError::Forked`].
+/// store made by [`RemoteStore::new`] cannot do so, and answers [`StoreError::Forked`].
 ///
 /// # Non-goals
 /// No multipart uploads: an object is put in one request, of up to 5 GB on S3.
 #[derive(Clone)]
-pub struct ObjectStore {
+pub struct RemoteStore {
     shared: Arc<Shared>,
     checked: bool,
 }
@@ -77,19 +77,29 @@ struct Shared {
     space: Arc<str>,
 }
 
+/// Whether a backend writes an object only if its version is still the expected one, atomically:
+/// by ETag or version number, as `PutMode::Update` of the `object_store` crate asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConditionalPut {
+    /// It does. Updates from several processes are then safe.
+    Supported,
+    /// It does not, as plain HTTP and some servers of the S3 protocol.
+    Unsupported,
+}
+
 type Remake = Box<dyn Fn() -> Result<Client, StoreError> + Send + Sync>;
 
-impl ObjectStore {
+impl RemoteStore {
     /// A store in `backend`, of the objects whose paths begin with `base`.
     ///
-    /// `conditional_put` says whether the backend compares ETags or versions when it writes
-    /// (`PutMode::Update`), atomically.
+    /// A backend does not say itself whether it has conditional puts: `conditional_put` does.
     pub fn new(
         backend: Arc<dyn Backend>,
         base: Path,
-        conditional_put: bool,
+        conditional_put: ConditionalPut,
         options: &StoreOptions,
     ) -> Self {
+        let conditional_put = conditional_put == ConditionalPut::Supported;
         let origin = Origin { backend, pages: None, base, space: None, conditional_put };
         Self::of(Client::new(origin, options), conditional_put, options, None)
     }
@@ -189,10 +199,10 @@ impl ObjectStore {
     }
 }
 
-impl fmt::Debug for ObjectStore {
+impl fmt::Debug for RemoteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The backend's own text names it without its secrets.
-        f.debug_struct("ObjectStore")
+        f.debug_struct("RemoteStore")
             .field("backend", &self.shared.name)
             .field("base", &self.shared.base.as_ref())
             .field("conditional_put", &self.shared.conditional_put)
@@ -210,24 +220,16 @@ fn lend<T>(
     Ok(result)
 }
 
-impl Store for ObjectStore {
-    fn get_versioned(
+impl Store for RemoteStore {
+    fn get(
         &self,
         key: &Key,
+        range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        lend(out, |buffer| self.run(Operation::Get, key, |client, key| client.get(key, buffer)))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        let ranges = ranges.to_vec();
+        let range = range.to_owned();
         lend(out, |buffer| {
-            self.run(Operation::Get, key, |client, key| client.get_ranges(key, ranges, buffer))
+            self.run(Operation::Get, key, |client, key| client.get(key, range, buffer))
         })
     }
 
@@ -311,18 +313,9 @@ impl Store for ObjectStore {
     }
 }
 
-impl AsyncStore for ObjectStore {
-    fn get(&self, key: &Key, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
-        self.start(key, move |client, key| client.get(key, buffer))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        buffer: Vec<u8>,
-    ) -> StoreFuture<Option<Object>> {
-        let ranges = ranges.to_vec();
-        self.start(key, move |client, key| client.get_ranges(key, ranges, buffer))
+impl AsyncStore for RemoteStore {
+    fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
+        let range = range.to_owned();
+        self.start(key, move |client, key| client.get(key, range, buffer))
     }
 }

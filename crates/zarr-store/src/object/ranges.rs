@@ -7,7 +7,8 @@ use futures_util::stream::FuturesUnordered;
 use object_store::{Error, GetOptions, GetRange};
 
 use super::client::{Client, describe, present};
-use crate::{ByteRange, Key, ObjectMeta, Operation, StoreError, reserve};
+use crate::read_range::len_within;
+use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
 
 /// Bytes between two ranges that are fetched along rather than by a request of their own: at
 /// 20 ms a request and 50 MB/s a connection, they cost less than a tenth of it.
@@ -46,14 +47,16 @@ impl Client {
     pub(super) async fn get_ranges(
         self,
         key: Key,
-        ranges: Vec<ByteRange>,
+        ranges: Vec<Range<u64>>,
         mut out: Vec<u8>,
     ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
         for _ in 0..MAX_ATTEMPTS {
             match self.try_ranges(&key, &ranges, &mut out).await {
                 Ok(meta) => return Ok((out, meta)),
                 Err(Miss::Changed) => {}
-                Err(Miss::NoRanges) => return self.cut_ranges(key, &ranges, out).await,
+                Err(Miss::NoRanges) => {
+                    return self.cut(key, ReadRange::Ranges(&ranges), out).await;
+                }
                 Err(Miss::Failed(error)) => return Err(error),
             }
         }
@@ -63,21 +66,13 @@ impl Client {
     async fn try_ranges(
         &self,
         key: &Key,
-        ranges: &[ByteRange],
+        ranges: &[Range<u64>],
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, Miss> {
-        // The end of a shard, its index, comes in one request; other suffixes need the size first,
-        // and so do ranges that need no request at all.
-        if let [ByteRange::Suffix { len: len @ 1.. }] = *ranges {
-            match self.suffix(key, len, out).await {
-                Err(Miss::NoRanges) => {}
-                result => return result,
-            }
-        }
-        let positioned =
-            |range: &ByteRange| matches!(range, ByteRange::FromStart { .. }) || range.len() == 0;
-        let total = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.len()));
-        let known = if ranges.iter().all(positioned) && (1..=MAX_BLIND).contains(&total) {
+        let total = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(len(range)));
+        let backwards = ranges.iter().any(|range| range.start > range.end);
+        // Ranges that need no request still need to know whether there is such an object.
+        let known = if !backwards && (1..=MAX_BLIND).contains(&total) {
             None
         } else {
             let Some(meta) = self.clone().head(key.clone()).await? else {
@@ -90,14 +85,16 @@ impl Client {
         out.clear();
         reserve(key, out, total)?;
         out.resize(total as usize, 0);
-        let requests = divide(ranges, known.as_ref().map_or(0, |meta| meta.size), out);
+        let requests = divide(ranges, out);
         // All at once: each waits for a permit of its own.
         let requests: FuturesUnordered<_> =
             requests.into_iter().map(|request| self.request(key, request)).collect();
         let metas = requests.try_collect::<Vec<_>>().await;
         let metas = match metas {
             Ok(metas) => metas,
-            Err(Miss::Failed(error)) => return Err(self.explain(key, ranges, error).await),
+            Err(Miss::Failed(error)) => {
+                return Err(self.explain(key, ReadRange::Ranges(ranges), error).await);
+            }
             Err(miss) => return Err(miss),
         };
         let mut metas = metas.into_iter().chain(known.map(Some));
@@ -126,9 +123,8 @@ impl Client {
         let Some(found) = found else { return Ok(None) };
         let meta = describe(&found.meta);
         if found.range != span {
-            let len = span.end - span.start;
-            let range = ByteRange::FromStart { offset: span.start, len };
-            return Err(beyond(key, range, meta.size).into());
+            let (key, size) = (key.to_string(), meta.size);
+            return Err(StoreError::Range { key, range: span, size }.into());
         }
         let mut first = 0;
         self.receive(key, found, |at, bytes| {
@@ -147,13 +143,31 @@ impl Client {
         Ok(Some(meta))
     }
 
-    async fn suffix(
+    /// The end of an object, such as the index of a shard, by one request.
+    pub(super) async fn get_suffix(
+        self,
+        key: Key,
+        len: u64,
+        mut out: Vec<u8>,
+    ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
+        match self.try_suffix(&key, len, &mut out).await {
+            Ok(meta) => Ok((out, meta)),
+            Err(Miss::Failed(error)) => Err(error),
+            Err(Miss::NoRanges | Miss::Changed) => self.end_by_size(key, len, out).await,
+        }
+    }
+
+    async fn try_suffix(
         &self,
         key: &Key,
         len: u64,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, Miss> {
         out.clear();
+        if len == 0 {
+            // No bytes can be asked for.
+            return Ok(self.clone().head(key.clone()).await?);
+        }
         let path = self.path(Operation::Get, key.as_str())?;
         let permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
@@ -162,82 +176,96 @@ impl Client {
             Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
             result => present(Operation::Get, key, result),
         };
-        let range = ByteRange::Suffix { len };
         let found = match found {
             Ok(found) => found,
             Err(error) => {
                 // To explain takes a request of its own: holding on to this permit, as many as
                 // there are would wait for each other.
                 drop(permit);
-                return Err(self.explain(key, &[range], error).await);
+                return Err(self.explain(key, ReadRange::Suffix(len), error).await);
             }
         };
         let Some(found) = found else { return Ok(None) };
         let meta = describe(&found.meta);
-        if range.within(meta.size).as_ref() != Some(&found.range) {
-            return Err(beyond(key, range, meta.size).into());
+        if meta.size.checked_sub(len).map(|start| start..meta.size) != Some(found.range.clone()) {
+            return Err(StoreError::Suffix { key: key.to_string(), len, size: meta.size }.into());
         }
         reserve(key, out, len)?;
         self.receive(key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
         Ok(Some(meta))
     }
 
+    /// As [`get_suffix`](Client::get_suffix), from servers that know no suffixes: the size is asked
+    /// first, until the object that is then read has it.
+    async fn end_by_size(
+        self,
+        key: Key,
+        len: u64,
+        mut out: Vec<u8>,
+    ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(known) = self.clone().head(key.clone()).await? else {
+                out.clear();
+                return Ok((out, None));
+            };
+            ReadRange::Suffix(len).len_within(&key, known.size)?;
+            let range = known.size.saturating_sub(len)..known.size;
+            match self.try_ranges(&key, std::slice::from_ref(&range), &mut out).await {
+                Ok(meta) if meta.as_ref() == Some(&known) => return Ok((out, meta)),
+                Ok(_) | Err(Miss::Changed) => {}
+                Err(Miss::NoRanges) => return self.cut(key, ReadRange::Suffix(len), out).await,
+                // The object may have become shorter.
+                Err(Miss::Failed(StoreError::Range { .. })) => {}
+                Err(Miss::Failed(error)) => return Err(error),
+            }
+        }
+        Err(StoreError::Unsteady { key: key.to_string(), attempts: MAX_ATTEMPTS })
+    }
+
     /// The error of a read, or a better one: a range beyond the end fails in a manner that depends
     /// on the server, but the object's size tells.
-    async fn explain(&self, key: &Key, ranges: &[ByteRange], error: StoreError) -> Miss {
+    async fn explain(&self, key: &Key, range: ReadRange<'_>, error: StoreError) -> Miss {
         let size = match self.clone().head(key.clone()).await {
             Ok(Some(meta)) => meta.size,
             Ok(None) | Err(_) => return Miss::Failed(error),
         };
-        Miss::Failed(check(key, ranges, size).err().unwrap_or(error))
+        Miss::Failed(range.len_within(key, size).err().unwrap_or(error))
     }
 
-    /// The ranges out of the whole object, for servers that send nothing less.
-    async fn cut_ranges(
+    /// What was asked for out of the whole object, for servers that send nothing less.
+    async fn cut(
         self,
         key: Key,
-        ranges: &[ByteRange],
+        range: ReadRange<'_>,
         mut out: Vec<u8>,
     ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
-        let (whole, meta) = self.get(key.clone(), Vec::new()).await?;
+        let (whole, meta) = self.get_all(key.clone(), Vec::new()).await?;
         out.clear();
-        let Some(meta) = meta else { return Ok((out, None)) };
-        for range in ranges {
-            let part = range
-                .within(meta.size)
-                .and_then(|at| whole.get(at.start as usize..at.end as usize))
-                .ok_or_else(|| beyond(&key, *range, meta.size))?;
-            out.extend_from_slice(part);
+        if meta.is_some() {
+            range.copy(&key, &whole, &mut out)?;
         }
-        Ok((out, Some(meta)))
+        Ok((out, meta))
     }
 }
 
-fn beyond(key: &Key, range: ByteRange, size: u64) -> StoreError {
-    StoreError::Range { key: key.to_string(), range, size }
+/// The length of a range, 0 if it ends before it starts.
+fn len(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
 }
 
-fn check(key: &Key, ranges: &[ByteRange], size: u64) -> Result<(), StoreError> {
-    match ranges.iter().find(|range| range.within(size).is_none()) {
-        Some(range) => Err(beyond(key, *range, size)),
-        None => Ok(()),
-    }
+fn check(key: &Key, ranges: &[Range<u64>], size: u64) -> Result<(), StoreError> {
+    ranges.iter().try_for_each(|range| len_within(key, range, size).map(drop))
 }
 
-/// Requests for `ranges` of an object of `size` bytes (any, if no range is a suffix), whose bytes
-/// go one after another into `out`, which is as long as they all are.
-fn divide<'a>(ranges: &[ByteRange], size: u64, mut out: &'a mut [u8]) -> Vec<Request<'a>> {
+/// Requests for `ranges`, whose bytes go one after another into `out`, which is as long as they all
+/// are.
+fn divide<'a>(ranges: &[Range<u64>], mut out: &'a mut [u8]) -> Vec<Request<'a>> {
     let mut parts: Vec<(Range<u64>, &'a mut [u8])> = Vec::with_capacity(ranges.len());
     for range in ranges {
-        let Some((target, rest)) = out.split_at_mut_checked(range.len() as usize) else { break };
+        let Some((target, rest)) = out.split_at_mut_checked(len(range) as usize) else { break };
         out = rest;
-        // An end beyond what can be counted is beyond any object too: the server says so.
-        let start = match *range {
-            ByteRange::FromStart { offset, .. } => offset,
-            ByteRange::Suffix { len } => size.saturating_sub(len),
-        };
-        if range.len() > 0 {
-            parts.push((start..start.saturating_add(range.len()), target));
+        if !target.is_empty() {
+            parts.push((range.clone(), target));
         }
     }
     parts.sort_by_key(|(part, _)| part.start);

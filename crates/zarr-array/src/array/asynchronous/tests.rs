@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use zarr_metadata::ArrayMetadata;
 
 use super::*;
-use crate::store::{ByteRange, Key, MemoryStore, ObjectMeta, Prefix, Store, StoreFuture};
+use crate::store::{Key, MemoryStore, Prefix, ReadRange, Store, StoreFuture};
 
 /// Answers at once, and counts its answers.
 #[derive(Debug, Default)]
@@ -20,31 +20,13 @@ struct Ready {
     requests: AtomicUsize,
 }
 
-impl Ready {
-    fn answer(
-        &self,
-        read: impl FnOnce(&MemoryStore, &mut Vec<u8>) -> Result<Option<ObjectMeta>, StoreError>,
-    ) -> StoreFuture<Option<Object>> {
+impl AsyncStore for Ready {
+    fn get(&self, key: &Key, range: ReadRange<'_>, _: Vec<u8>) -> StoreFuture<Option<Object>> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let mut bytes = Vec::new();
-        let found = read(&self.store, &mut bytes);
+        let found = self.store.get(key, range, &mut bytes);
         let found = found.map(|meta| meta.map(|meta| Object { bytes, meta }));
         Box::pin(std::future::ready(found))
-    }
-}
-
-impl AsyncStore for Ready {
-    fn get(&self, key: &Key, _: Vec<u8>) -> StoreFuture<Option<Object>> {
-        self.answer(|store, bytes| store.get_versioned(key, bytes))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        _: Vec<u8>,
-    ) -> StoreFuture<Option<Object>> {
-        self.answer(|store, bytes| store.get_ranges(key, ranges, bytes))
     }
 }
 

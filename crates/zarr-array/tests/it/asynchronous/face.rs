@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 use zarr_array::store::{
-    AsyncStore, ByteRange, Key, Object, ObjectMeta, Store, StoreError, StoreFuture,
+    AsyncStore, Key, Object, ObjectMeta, ReadRange, Store, StoreError, StoreFuture,
 };
 
 use crate::wrapper::hand_on;
@@ -75,17 +75,8 @@ impl Faced {
 }
 
 impl AsyncStore for Faced {
-    fn get(&self, key: &Key, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
-        self.wait(buffer, |bytes| self.inner.get_versioned(key, bytes))
-    }
-
-    fn get_ranges(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        buffer: Vec<u8>,
-    ) -> StoreFuture<Option<Object>> {
-        self.wait(buffer, |bytes| self.inner.get_ranges(key, ranges, bytes))
+    fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
+        self.wait(buffer, |bytes| self.inner.get(key, range, bytes))
     }
 }
 
@@ -98,5 +89,5 @@ impl Store for Faced {
         NonZeroUsize::MIN.saturating_add(999)
     }
 
-    hand_on!(inner: get_versioned get_ranges head put delete list list_dir lock);
+    hand_on!(inner: get head put delete list list_dir lock);
 }

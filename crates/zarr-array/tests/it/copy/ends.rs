@@ -153,12 +153,17 @@ fn links_lead_to_the_same_place_and_are_removed_alone() {
 fn a_place_in_itself_is_refused_in_object_storage() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
-    use zarr_array::store::ObjectStore;
+    use zarr_array::store::{ConditionalPut, RemoteStore};
 
     let backend = Arc::new(InMemory::new());
     let options = StoreOptions::new();
     let open = |base: &str| -> Shared {
-        Arc::new(ObjectStore::new(backend.clone(), Path::from(base), true, &options))
+        Arc::new(RemoteStore::new(
+            backend.clone(),
+            Path::from(base),
+            ConditionalPut::Supported,
+            &options,
+        ))
     };
     let whole = open("");
     group(&whole, "");
@@ -169,7 +174,8 @@ fn a_place_in_itself_is_refused_in_object_storage() {
     refuses(&whole, (&open("g/a"), ""), (&open("g"), ""));
     refuses(&whole, (&open("g/a"), ""), (&open("g/a/below"), ""));
     let other = Arc::new(InMemory::new());
-    let other: Shared = Arc::new(ObjectStore::new(other, Path::default(), true, &options));
+    let other: Shared =
+        Arc::new(RemoteStore::new(other, Path::default(), ConditionalPut::Supported, &options));
     copy((&whole, "g"), (&other, "g"), None, &CopyOptions::new()).expect("copies");
 }
 
@@ -204,7 +210,7 @@ fn buckets_are_told_by_name_and_endpoint() {
 struct Nameless(MemoryStore);
 
 impl Store for Nameless {
-    hand_on!(0: get_versioned get_ranges head put delete list list_dir lock);
+    hand_on!(0: get head put delete list list_dir lock);
 }
 
 #[test]

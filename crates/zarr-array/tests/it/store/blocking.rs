@@ -11,8 +11,8 @@ use object_store::path::Path;
 use tokio::runtime::{Builder, Runtime};
 use zarr_array::Group;
 use zarr_array::store::{
-    ByteRange, Change, ObjectStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy,
-    open_url, update,
+    Change, ConditionalPut, Prefix, ReadRange, RemoteStore, Store, StoreError, StoreExt as _,
+    StoreOptions, UpdatePolicy, open_url, update,
 };
 use zarr_metadata::GroupMetadata;
 
@@ -55,12 +55,13 @@ fn every_operation(store: &Arc<dyn Store>, rounds: usize) {
     let mut out = Vec::new();
     let times = |work: &mut dyn FnMut()| (0..rounds).for_each(|_| work());
     times(&mut || store.put(&a, b"0123").unwrap());
-    times(&mut || assert_eq!(store.get(&a).unwrap().unwrap(), b"0123"));
+    times(&mut || assert_eq!(store.read(&a).unwrap().unwrap(), b"0123"));
     times(&mut || assert_eq!(store.size(&a).unwrap(), Some(4)));
-    times(&mut || assert_eq!(store.get(&b).unwrap(), None));
-    let ranges = [ByteRange::Suffix { len: 1 }, ByteRange::FromStart { offset: 1, len: 2 }];
+    times(&mut || assert_eq!(store.read(&b).unwrap(), None));
     times(&mut || {
-        store.get_ranges(&a, &ranges, &mut out).unwrap().unwrap();
+        store.get(&a, ReadRange::Suffix(1), &mut out).unwrap().unwrap();
+        assert_eq!(out, b"3");
+        store.get(&a, ReadRange::Ranges(&[3..4, 1..3]), &mut out).unwrap().unwrap();
         assert_eq!(out, b"312");
     });
     times(&mut || {
@@ -85,16 +86,16 @@ fn every_operation(store: &Arc<dyn Store>, rounds: usize) {
     times(&mut || drop(store.lock(&a).unwrap()));
     times(&mut || store.delete(&b).unwrap());
     times(&mut || store.delete_prefix(&root).unwrap());
-    assert_eq!(store.get(&a).unwrap(), None);
+    assert_eq!(store.read(&a).unwrap(), None);
 }
 
 #[test]
 fn object_storage_blocks_in_any_task() {
     in_every_context(|| {
-        let store: Arc<dyn Store> = Arc::new(ObjectStore::new(
+        let store: Arc<dyn Store> = Arc::new(RemoteStore::new(
             Arc::new(InMemory::new()),
             Path::from("base"),
-            true,
+            ConditionalPut::Supported,
             &StoreOptions::new(),
         ));
         every_operation(&store, 1000);
@@ -115,12 +116,9 @@ fn an_http_server_blocks_in_any_task() {
         let store = open_url(&url, &StoreOptions::new()).unwrap();
         let mut out = Vec::new();
         for _ in 0..300 {
-            assert_eq!(store.get(&key("a")).unwrap().unwrap(), b"0123");
+            assert_eq!(store.read(&key("a")).unwrap().unwrap(), b"0123");
             assert_eq!(store.size(&key("a")).unwrap(), Some(4));
-            store
-                .get_ranges(&key("a"), &[ByteRange::Suffix { len: 1 }], &mut out)
-                .unwrap()
-                .unwrap();
+            store.get(&key("a"), ReadRange::Suffix(1), &mut out).unwrap().unwrap();
             store.put(&key("b"), b"x").unwrap();
             store.delete(&key("b")).unwrap();
         }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::IoSlice;
 use std::ops::ControlFlow;
+use std::ops::Range;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::thread;
 
 use zarr_array::store::{
-    ByteRange, Change, DirEntry, Durability, Key, LocalStore, LockScope, MemoryStore, Prefix,
-    PutOutcome, Store, StoreError, UpdatePolicy, remove, replace, update,
+    Change, DirEntry, Durability, Key, LocalStore, LockScope, MemoryStore, Prefix, PutOutcome,
+    ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, update,
 };
 
 pub(crate) fn key(text: &str) -> Key {
@@ -49,10 +51,10 @@ fn pattern(len: usize) -> Vec<u8> {
 pub(crate) fn whole_objects(store: &dyn Store) {
     let a = key("whole/c/0/0");
     let mut out = vec![9; 3];
-    assert_eq!(store.get(&a).unwrap(), None);
-    assert!(!store.get_into(&a, &mut out).unwrap());
+    assert_eq!(store.read(&a).unwrap(), None);
+    assert!(!store.read_into(&a, &mut out).unwrap());
     assert!(out.is_empty());
-    assert_eq!(store.get_versioned(&a, &mut out).unwrap(), None);
+    assert_eq!(store.get(&a, ReadRange::All, &mut out).unwrap(), None);
     assert_eq!(store.head(&a).unwrap(), None);
     assert_eq!(store.size(&a).unwrap(), None);
     store.delete(&a).unwrap();
@@ -61,26 +63,26 @@ pub(crate) fn whole_objects(store: &dyn Store) {
     for len in [5, 70_000, 3, 0, 12] {
         let bytes = pattern(len);
         store.put(&a, &bytes).unwrap();
-        assert_eq!(store.get(&a).unwrap().as_ref(), Some(&bytes));
-        assert!(store.get_into(&a, &mut out).unwrap());
+        assert_eq!(store.read(&a).unwrap().as_ref(), Some(&bytes));
+        assert!(store.read_into(&a, &mut out).unwrap());
         assert_eq!(out, bytes);
         assert_eq!(store.size(&a).unwrap(), Some(len as u64));
-        let meta = store.get_versioned(&a, &mut out).unwrap().unwrap();
+        let meta = store.get(&a, ReadRange::All, &mut out).unwrap().unwrap();
         assert_eq!(meta.size, len as u64);
         assert_eq!(store.head(&a).unwrap().unwrap(), meta);
     }
     // What a folder is to files is no object.
-    assert_eq!(store.get(&key("whole/c/0")).unwrap(), None);
+    assert_eq!(store.read(&key("whole/c/0")).unwrap(), None);
     assert_eq!(store.size(&key("whole/c")).unwrap(), None);
     // Nor is anything below an object.
-    assert_eq!(store.get(&key("whole/c/0/0/x")).unwrap(), None);
+    assert_eq!(store.read(&key("whole/c/0/0/x")).unwrap(), None);
     assert_eq!(store.size(&key("whole/c/0/0/x")).unwrap(), None);
     store.delete(&key("whole/c")).unwrap();
     store.delete(&key("whole/c/0/0/x")).unwrap();
     assert_eq!(store.size(&a).unwrap(), Some(12));
 
     store.delete(&a).unwrap();
-    assert_eq!(store.get(&a).unwrap(), None);
+    assert_eq!(store.read(&a).unwrap(), None);
 }
 
 /// Objects in pieces, empty ones and more than a system call takes among them.
@@ -93,7 +95,7 @@ pub(crate) fn pieces(store: &dyn Store) {
         pieces.insert(0, IoSlice::new(&[]));
         pieces.push(IoSlice::new(&[]));
         store.put_vectored(&a, &pieces).unwrap();
-        assert_eq!(store.get(&a).unwrap().as_ref(), Some(&bytes));
+        assert_eq!(store.read(&a).unwrap().as_ref(), Some(&bytes));
     }
     store.delete(&a).unwrap();
 }
@@ -116,58 +118,51 @@ pub(crate) fn versions_differ(store: &dyn Store) {
 pub(crate) fn ranges(store: &dyn Store) {
     let a = key("ranges/shard");
     let mut out = vec![7; 100];
-    assert_eq!(store.get_ranges(&a, &[], &mut out).unwrap(), None);
-    assert_eq!(store.get_ranges(&a, &[ByteRange::Suffix { len: 1 }], &mut out).unwrap(), None);
-    assert!(out.is_empty());
+    for range in [ReadRange::Ranges(&[]), ReadRange::Suffix(1), ReadRange::Suffix(0)] {
+        assert_eq!(store.get(&a, range, &mut out).unwrap(), None);
+        assert!(out.is_empty());
+    }
 
     let bytes = pattern(1000);
     store.put(&a, &bytes).unwrap();
     let meta = store.head(&a).unwrap();
 
     // Overlapping, out of order, empty, whole, at both ends.
-    let asked = [
-        ByteRange::FromStart { offset: 900, len: 100 },
-        ByteRange::FromStart { offset: 0, len: 1 },
-        ByteRange::Suffix { len: 16 },
-        ByteRange::FromStart { offset: 10, len: 0 },
-        ByteRange::FromStart { offset: 1000, len: 0 },
-        ByteRange::Suffix { len: 0 },
-        ByteRange::FromStart { offset: 950, len: 20 },
-        ByteRange::Suffix { len: 1000 },
-        ByteRange::FromStart { offset: 0, len: 1000 },
-    ];
+    let asked = [900..1000, 0..1, 10..10, 1000..1000, 950..970, 0..1000];
     let mut expected = Vec::new();
     for range in &asked {
-        let (from, to) = match *range {
-            ByteRange::FromStart { offset, len } => (offset, offset + len),
-            ByteRange::Suffix { len } => (1000 - len, 1000),
-        };
-        expected.extend_from_slice(&bytes[from as usize..to as usize]);
+        expected.extend_from_slice(&bytes[range.start as usize..range.end as usize]);
     }
-    assert_eq!(store.get_ranges(&a, &asked, &mut out).unwrap(), meta);
+    assert_eq!(store.get(&a, ReadRange::Ranges(&asked), &mut out).unwrap(), meta);
     assert_eq!(out, expected);
-    for range in asked {
-        assert_eq!(store.get_ranges(&a, &[range], &mut out).unwrap(), meta);
-        assert_eq!(out.len() as u64, range.len());
+    for range in &asked {
+        assert_eq!(store.get(&a, ReadRange::Ranges(from_ref(range)), &mut out).unwrap(), meta);
+        assert_eq!(out, bytes[range.start as usize..range.end as usize]);
     }
-    assert_eq!(store.get_ranges(&a, &[], &mut out).unwrap(), meta);
+    assert_eq!(store.get(&a, ReadRange::Ranges(&[]), &mut out).unwrap(), meta);
     assert!(out.is_empty());
+    for len in [16, 0, 1000] {
+        assert_eq!(store.get(&a, ReadRange::Suffix(len), &mut out).unwrap(), meta);
+        assert_eq!(out, bytes[1000 - len as usize..]);
+    }
+    assert_eq!(store.get(&a, ReadRange::All, &mut out).unwrap(), meta);
+    assert_eq!(out, bytes);
 
-    for beyond in [
-        ByteRange::FromStart { offset: 0, len: 1001 },
-        ByteRange::FromStart { offset: 1000, len: 1 },
-        ByteRange::FromStart { offset: 1001, len: 0 },
-        ByteRange::FromStart { offset: 5000, len: 10 },
-        ByteRange::FromStart { offset: u64::MAX, len: u64::MAX },
-        ByteRange::Suffix { len: 1001 },
-        ByteRange::Suffix { len: u64::MAX },
-    ] {
-        let error = store
-            .get_ranges(&a, &[ByteRange::FromStart { offset: 1, len: 1 }, beyond], &mut out)
-            .unwrap_err();
-        match error {
-            StoreError::Range { key, range, size } => {
-                assert_eq!((key.as_str(), range, size), ("ranges/shard", beyond, 1000));
+    let backwards = Range { start: 20, end: 10 };
+    for beyond in [0..1001, 1000..1001, 1001..1001, 5000..5010, u64::MAX - 1..u64::MAX, backwards] {
+        for ranges in [vec![1..2, beyond.clone()], vec![beyond.clone()]] {
+            match store.get(&a, ReadRange::Ranges(&ranges), &mut out).unwrap_err() {
+                StoreError::Range { key, range, size } => {
+                    assert_eq!((key.as_str(), range, size), ("ranges/shard", beyond.clone(), 1000));
+                }
+                error => panic!("{error}"),
+            }
+        }
+    }
+    for beyond in [1001, u64::MAX] {
+        match store.get(&a, ReadRange::Suffix(beyond), &mut out).unwrap_err() {
+            StoreError::Suffix { key, len, size } => {
+                assert_eq!((key.as_str(), len, size), ("ranges/shard", beyond, 1000));
             }
             error => panic!("{error}"),
         }
@@ -258,18 +253,18 @@ pub(crate) fn conditional_puts(store: &dyn Store) {
     let version = || store.head(&a).unwrap().unwrap().version.unwrap();
     assert_eq!(store.put_if(&a, b"1", None).unwrap(), PutOutcome::Written);
     assert_eq!(store.put_if(&a, b"2", None).unwrap(), PutOutcome::Changed);
-    assert_eq!(store.get(&a).unwrap().unwrap(), b"1");
+    assert_eq!(store.read(&a).unwrap().unwrap(), b"1");
     let first = version();
     assert_eq!(store.put_if(&a, b"3", Some(&first)).unwrap(), PutOutcome::Written);
     assert_eq!(store.put_if(&a, b"4", Some(&first)).unwrap(), PutOutcome::Changed);
-    assert_eq!(store.get(&a).unwrap().unwrap(), b"3");
+    assert_eq!(store.read(&a).unwrap().unwrap(), b"3");
     let third = version();
     store.put(&a, b"5").unwrap();
     assert_eq!(store.put_if(&a, b"6", Some(&third)).unwrap(), PutOutcome::Changed);
     let fifth = version();
     store.delete(&a).unwrap();
     assert_eq!(store.put_if(&a, b"7", Some(&fifth)).unwrap(), PutOutcome::Changed);
-    assert_eq!(store.get(&a).unwrap(), None);
+    assert_eq!(store.read(&a).unwrap(), None);
 }
 
 pub(crate) fn updates(store: &dyn Store) {
@@ -294,10 +289,10 @@ pub(crate) fn updates(store: &dyn Store) {
     let deleted = step(Change::Delete, b"", Some(b"two"));
     if deletable {
         deleted.unwrap();
-        assert_eq!(store.get(&a).unwrap(), None);
+        assert_eq!(store.read(&a).unwrap(), None);
     } else {
         assert!(matches!(deleted, Err(StoreError::Unsupported { .. })));
-        assert_eq!(store.get(&a).unwrap().unwrap(), b"two");
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"two");
     }
     // An error in the middle changes nothing, and gives the lock back.
     replace(store, &a, b"three").unwrap();
@@ -307,10 +302,10 @@ pub(crate) fn updates(store: &dyn Store) {
             Err(StoreError::NoExclusion { key: "made up".to_owned() })
         });
         assert!(failed.unwrap_err().to_string().contains("made up"));
-        assert_eq!(store.get(&a).unwrap().unwrap(), b"three");
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"three");
     }
     remove(store, &a).unwrap();
-    assert_eq!(store.get(&a).unwrap(), None);
+    assert_eq!(store.read(&a).unwrap(), None);
 }
 
 /// Threads count in shared objects; no count may be lost.
@@ -339,7 +334,8 @@ pub(crate) fn concurrent_updates(store: &Arc<dyn Store>) {
     });
     let mut total = [0; THREADS];
     for key in &keys {
-        for (total, own) in total.iter_mut().zip(store.get(key).unwrap().unwrap().chunks_exact(8)) {
+        for (total, own) in total.iter_mut().zip(store.read(key).unwrap().unwrap().chunks_exact(8))
+        {
             *total += u64::from_le_bytes(own.try_into().unwrap());
         }
         store.delete(key).unwrap();

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_array::store::{
-    ByteRange, Change, Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, StoreError,
-    UpdatePolicy, update,
+    Change, Fault, FaultStore, LocalStore, MemoryStore, Prefix, ReadRange, Store, StoreError,
+    StoreExt as _, UpdatePolicy, update,
 };
 
 use super::conformance::{self, key, keys_below};
@@ -39,20 +39,20 @@ fn faults_do_what_they_say() {
     store.put(&a, b"01234").unwrap();
     let error = store.put(&a, b"56789").unwrap_err();
     insta::assert_snapshot!(error, @r#"cannot write "a": failed at operation 1 on purpose"#);
-    assert_eq!(store.get(&a).unwrap().unwrap(), b"01234");
-    assert_eq!(store.get(&a).unwrap().unwrap(), b"01");
+    assert_eq!(store.read(&a).unwrap().unwrap(), b"01234");
+    assert_eq!(store.read(&a).unwrap().unwrap(), b"01");
     assert_eq!(store.size(&a).unwrap(), Some(2));
     let mut out = Vec::new();
-    store.get_ranges(&a, &[ByteRange::Suffix { len: 1 }], &mut out).unwrap();
+    store.get(&a, ReadRange::Suffix(1), &mut out).unwrap();
     assert_eq!(out, b"1");
     store.put(&a, b"abc").unwrap();
-    assert_eq!(inner.get(&a).unwrap().unwrap(), b"ab");
+    assert_eq!(inner.read(&a).unwrap().unwrap(), b"ab");
     let start = Instant::now();
-    assert_eq!(store.get(&a).unwrap().unwrap(), b"ab");
+    assert_eq!(store.read(&a).unwrap().unwrap(), b"ab");
     assert!(start.elapsed() >= delay);
 
     for _ in 0..2 {
-        let error = store.get(&b).unwrap_err();
+        let error = store.read(&b).unwrap_err();
         assert!(
             matches!(&error, StoreError::Io { cause, .. } if cause.kind() == ErrorKind::PermissionDenied)
         );
@@ -71,13 +71,13 @@ fn the_dead_stay_dead() {
         store.put(&b, b"2").unwrap_err();
         assert!(store.is_dead());
         store.put(&a, b"3").unwrap_err();
-        store.get(&a).unwrap_err();
+        store.read(&a).unwrap_err();
         store.delete(&a).unwrap_err();
         store.lock(&a).unwrap_err();
         store.size(&a).unwrap_err();
         store.list(&Prefix::root(), &mut |_| panic!("listed")).unwrap_err();
-        assert_eq!(inner.get(&a).unwrap().unwrap(), b"1");
-        assert_eq!(inner.get(&b).unwrap().is_some(), survives);
+        assert_eq!(inner.read(&a).unwrap().unwrap(), b"1");
+        assert_eq!(inner.read(&b).unwrap().is_some(), survives);
     }
 }
 
@@ -122,7 +122,7 @@ fn updates_that_die_at_any_operation_leave_old_or_new() {
                 for (name, may_be_missing) in
                     [("x/0", false), ("x/1", false), ("x/2", true), ("x/3", true)]
                 {
-                    match inner.get(&key(name)).unwrap() {
+                    match inner.read(&key(name)).unwrap() {
                         Some(bytes) => {
                             assert!(bytes == [1; 50] || bytes == [2; 100], "{name}: {bytes:?}");
                         }
@@ -132,7 +132,7 @@ fn updates_that_die_at_any_operation_leave_old_or_new() {
                 work(&inner).unwrap();
                 assert_eq!(keys_below(&inner, "").len(), 3);
                 for name in ["x/0", "x/1", "x/2"] {
-                    assert_eq!(inner.get(&key(name)).unwrap().unwrap(), [2; 100]);
+                    assert_eq!(inner.read(&key(name)).unwrap().unwrap(), [2; 100]);
                 }
             }
         }

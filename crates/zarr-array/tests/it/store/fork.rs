@@ -11,8 +11,8 @@ use std::{panic, process, thread};
 use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
 use object_store::memory::InMemory;
 use zarr_array::store::{
-    Change, MemoryStore, ObjectStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy,
-    open_url, update,
+    Change, ConditionalPut, MemoryStore, Prefix, RemoteStore, Store, StoreError, StoreExt as _,
+    StoreOptions, UpdatePolicy, open_url, update,
 };
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
@@ -95,7 +95,7 @@ pub(super) fn use_forked(url: &str, endpoint: &str) {
         let reading = scope.spawn(move || {
             let mut rounds = 0;
             while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
-                assert!(array.store().get(&key("c/0")).unwrap().is_some());
+                assert!(array.store().read(&key("c/0")).unwrap().is_some());
                 rounds += 1;
             }
             rounds
@@ -116,8 +116,12 @@ pub(super) fn use_forked(url: &str, endpoint: &str) {
 /// In a process of its own: what a thread of the parent holds is not held in the child.
 pub(super) fn lock_forked() {
     let backend = Arc::new(InMemory::new());
-    let given =
-        ObjectStore::new(backend, object_store::path::Path::default(), true, &StoreOptions::new());
+    let given = RemoteStore::new(
+        backend,
+        object_store::path::Path::default(),
+        ConditionalPut::Supported,
+        &StoreOptions::new(),
+    );
     let memory = MemoryStore::new();
     let (held, is_held) = mpsc::channel();
     let (let_go, may_go) = mpsc::channel::<()>();
@@ -138,7 +142,7 @@ pub(super) fn lock_forked() {
     Store::put(&given, &key("a"), b"x").unwrap();
     forked(|| {
         // Nothing tells how to make such a client anew.
-        let error = Store::get(&given, &key("a")).unwrap_err();
+        let error = given.read(&key("a")).unwrap_err();
         insta::assert_snapshot!(error, @r#"cannot read "a": the client of this store was made before the process was forked; open the store anew in this process"#);
         assert!(matches!(error, StoreError::Forked { .. }));
         Store::list(&given, &Prefix::root(), &mut |_| ControlFlow::Continue(())).unwrap_err();

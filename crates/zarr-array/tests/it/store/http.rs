@@ -2,12 +2,16 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::store::{ByteRange, Prefix, Store, StoreError, StoreOptions, open_url};
+use zarr_array::store::{
+    Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+};
 use zarr_array::{ArrayError, Group};
 
 use super::conformance::key;
@@ -125,11 +129,7 @@ fn answer(mut stream: &TcpStream, manner: Manner, count: &AtomicUsize) {
     }
 }
 
-const RANGES: [ByteRange; 3] = [
-    ByteRange::FromStart { offset: 10, len: 20 },
-    ByteRange::Suffix { len: 7 },
-    ByteRange::FromStart { offset: 90_000, len: 100 },
-];
+const RANGES: [Range<u64>; 3] = [10..30, BODY_LEN as u64 - 7..BODY_LEN as u64, 90_000..90_100];
 
 fn expected() -> Vec<u8> {
     let body = body();
@@ -142,26 +142,31 @@ fn http_servers_of_many_manners() {
     for manner in [Manner::Good, Manner::NoRanges, Manner::FailsAtFirst] {
         let store = Server::start(manner).open();
         assert!(!store.conditional_put());
-        assert_eq!(store.get(&key("a")).unwrap().unwrap(), body());
+        assert_eq!(store.read(&key("a")).unwrap().unwrap(), body());
         assert_eq!(store.size(&key("a")).unwrap(), Some(BODY_LEN as u64));
-        assert_eq!(store.get(&key("b")).unwrap(), None);
+        assert_eq!(store.read(&key("b")).unwrap(), None);
         assert_eq!(store.size(&key("b")).unwrap(), None);
-        assert_eq!(store.get_ranges(&key("b"), &RANGES, &mut out).unwrap(), None);
-        store.get_ranges(&key("a"), &RANGES, &mut out).unwrap().unwrap();
+        assert_eq!(store.get(&key("b"), ReadRange::Ranges(&RANGES), &mut out).unwrap(), None);
+        store.get(&key("a"), ReadRange::Ranges(&RANGES), &mut out).unwrap().unwrap();
         assert_eq!(out, expected());
-        for range in RANGES {
-            store.get_ranges(&key("a"), &[range], &mut out).unwrap().unwrap();
-            assert_eq!(out.len() as u64, range.len());
+        for range in &RANGES {
+            let range = ReadRange::Ranges(from_ref(range));
+            store.get(&key("a"), range, &mut out).unwrap().unwrap();
         }
-        for beyond in [
-            ByteRange::FromStart { offset: BODY_LEN as u64, len: 1 },
-            ByteRange::FromStart { offset: BODY_LEN as u64 - 1, len: 2 },
-            ByteRange::Suffix { len: BODY_LEN as u64 + 1 },
-        ] {
-            let error = store.get_ranges(&key("a"), &[beyond], &mut out).unwrap_err();
+        assert_eq!(out, body()[90_000..90_100]);
+        assert_eq!(store.get(&key("b"), ReadRange::Suffix(7), &mut out).unwrap(), None);
+        store.get(&key("a"), ReadRange::Suffix(7), &mut out).unwrap().unwrap();
+        assert_eq!(out, body()[BODY_LEN - 7..]);
+        let end = BODY_LEN as u64;
+        for beyond in [end..end + 1, end - 1..end + 1] {
+            let range = ReadRange::Ranges(from_ref(&beyond));
+            let error = store.get(&key("a"), range, &mut out).unwrap_err();
             let StoreError::Range { size, .. } = error else { panic!("{error}") };
-            assert_eq!(size, BODY_LEN as u64);
+            assert_eq!(size, end);
         }
+        let error = store.get(&key("a"), ReadRange::Suffix(end + 1), &mut out).unwrap_err();
+        let StoreError::Suffix { size, .. } = error else { panic!("{error}") };
+        assert_eq!(size, end);
     }
 }
 
@@ -171,25 +176,26 @@ fn few_requests_do() {
     let server = Server::start(Manner::Good);
     let store = server.open();
     let mut out = Vec::new();
-    let mut requests = |ranges: &[ByteRange]| {
+    let mut requests = |range: ReadRange<'_>| {
         let before = server.requests.load(Ordering::SeqCst);
-        store.get_ranges(&key("a"), ranges, &mut out).unwrap().unwrap();
+        store.get(&key("a"), range, &mut out).unwrap().unwrap();
         server.requests.load(Ordering::SeqCst) - before
     };
-    assert_eq!(requests(&[ByteRange::Suffix { len: 100 }]), 1);
-    let apart = |n: u64| ByteRange::FromStart { offset: n * 5000, len: 100 };
-    assert_eq!(requests(&(0..10).map(apart).collect::<Vec<_>>()), 1);
-    assert_eq!(requests(&[apart(0), apart(15)]), 2);
+    assert_eq!(requests(ReadRange::Suffix(100)), 1);
+    let apart = |n: u64| n * 5000..n * 5000 + 100;
+    assert_eq!(requests(ReadRange::Ranges(&(0..10).map(apart).collect::<Vec<_>>())), 1);
+    assert_eq!(requests(ReadRange::Ranges(&[apart(0), apart(15)])), 2);
 }
 
 #[test]
 fn truncated_answers_are_errors_and_not_data() {
     let store = Server::start(Manner::BreaksOff).open();
     let mut out = Vec::new();
-    let error = store.get(&key("a")).unwrap_err();
+    let error = store.read(&key("a")).unwrap_err();
     assert!(error.to_string().starts_with(r#"cannot read "a": "#), "{error}");
-    store.get_ranges(&key("a"), &RANGES, &mut out).unwrap_err();
-    store.get_ranges(&key("a"), &RANGES[1..2], &mut out).unwrap_err();
+    store.get(&key("a"), ReadRange::Ranges(&RANGES), &mut out).unwrap_err();
+    store.get(&key("a"), ReadRange::Ranges(&RANGES[1..2]), &mut out).unwrap_err();
+    store.get(&key("a"), ReadRange::Suffix(7), &mut out).unwrap_err();
 }
 
 /// What explains a failure is a request too: it must not wait for the one that failed.
@@ -199,12 +205,9 @@ fn a_failure_is_explained_with_one_request_at_a_time() {
     let options = StoreOptions::new().requests_in_flight(1).retries(0, Duration::from_secs(5));
     let store = open_url(&server.url, &options).unwrap();
     let mut out = Vec::new();
-    let mut end = |len| {
-        let range = ByteRange::Suffix { len };
-        store.get_ranges(&key("a"), &[range], &mut out).unwrap_err()
-    };
+    let mut end = |len| store.get(&key("a"), ReadRange::Suffix(len), &mut out).unwrap_err();
     assert!(matches!(end(10), StoreError::Remote { .. }));
-    let StoreError::Range { size, .. } = end(BODY_LEN as u64 + 1) else { panic!("another error") };
+    let StoreError::Suffix { size, .. } = end(BODY_LEN as u64 + 1) else { panic!("another error") };
     assert_eq!(size, BODY_LEN as u64);
 }
 
@@ -212,7 +215,7 @@ fn a_failure_is_explained_with_one_request_at_a_time() {
 fn parts_of_two_versions_are_never_put_together() {
     let store = Server::start(Manner::Unsteady).open();
     let mut out = Vec::new();
-    let error = store.get_ranges(&key("a"), &RANGES, &mut out).unwrap_err();
+    let error = store.get(&key("a"), ReadRange::Ranges(&RANGES), &mut out).unwrap_err();
     insta::assert_snapshot!(error, @r#"cannot read "a": it was replaced by others in each of 10 attempts"#);
 }
 
@@ -230,7 +233,7 @@ fn a_server_that_never_answers_is_given_up() {
     let options =
         StoreOptions::new().setting("timeout", "200 ms").retries(1, Duration::from_secs(2));
     let store = open_url(&url, &options).unwrap();
-    assert!(matches!(store.get(&key("a")), Err(StoreError::Remote { .. })));
+    assert!(matches!(store.read(&key("a")), Err(StoreError::Remote { .. })));
 }
 
 /// The client library's own text ends before the reason.
@@ -240,7 +243,7 @@ fn a_server_that_is_not_there_is_refused_with_the_reason() {
     let url = format!("http://{}/data", listener.local_addr().unwrap());
     drop(listener);
     let options = StoreOptions::new().retries(0, Duration::from_secs(5));
-    let error = open_url(&url, &options).unwrap().get(&key("a")).unwrap_err();
+    let error = open_url(&url, &options).unwrap().read(&key("a")).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("cannot read \"a\": ") && text.contains("refused"), "{text}");
     assert_eq!(reported(&error), text);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::store::{LocalStore, Prefix, Store};
+use zarr_array::store::{LocalStore, Prefix, Store, StoreExt as _};
 
 use super::conformance::key;
 use super::local::leftovers;
@@ -57,7 +57,7 @@ fn what_the_dead_left_goes_and_what_the_living_hold_stays() {
     left.push("0");
     left.sort_unstable();
     assert_eq!(names(&at("a")), left);
-    assert_eq!(store.get(&key("a/0")).unwrap().unwrap(), b"x");
+    assert_eq!(store.read(&key("a/0")).unwrap().unwrap(), b"x");
 }
 
 /// Whoever finds the lock of a dead holder looks for what else that left, and never takes what
@@ -112,7 +112,7 @@ fn a_writer_whose_temporary_file_goes_writes_again() {
         });
         for state in 0..=250_u8 {
             store.put(&key("0"), &vec![state; 100_000]).unwrap();
-            assert_eq!(store.get(&key("0")).unwrap().unwrap(), vec![state; 100_000]);
+            assert_eq!(store.read(&key("0")).unwrap().unwrap(), vec![state; 100_000]);
         }
         stop.store(true, Ordering::Relaxed);
     });

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use zarr_array::delete_node;
 use zarr_array::store::{
-    ByteRange, FaultStore, LocalStore, Prefix, Store, StoreError, StoreOptions, open_url,
+    FaultStore, LocalStore, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
+    open_url,
 };
 
 use super::conformance::{key, keys_below, prefix};
@@ -46,8 +47,8 @@ fn links_never_lead_outside() {
     let mut out = Vec::new();
     for name in ["absolute", "relative", "a/b/deep", "chain"] {
         let secret = key(&format!("{name}/secret"));
-        assert_outside(store.get(&secret));
-        assert_outside(store.get_ranges(&secret, &[ByteRange::Suffix { len: 1 }], &mut out));
+        assert_outside(store.read(&secret));
+        assert_outside(store.get(&secret, ReadRange::Suffix(1), &mut out));
         assert_outside(store.head(&secret));
         assert_outside(store.put(&secret, b"changed"));
         assert_outside(store.put(&key(&format!("{name}/new/x")), b"made"));
@@ -57,9 +58,9 @@ fn links_never_lead_outside() {
         assert_outside(store.list_dir(&prefix(name), &mut |_| ControlFlow::Continue(())));
         assert_outside(store.delete_prefix(&prefix(&format!("{name}/c"))));
     }
-    assert_outside(store.get(&key("file")));
+    assert_outside(store.read(&key("file")));
     assert_outside(store.size(&key("file")));
-    assert_outside(store.get(&key("slash/etc/passwd")));
+    assert_outside(store.read(&key("slash/etc/passwd")));
 
     // Listing goes around them, but does not hide them.
     store.put(&key("a/chunk"), b"x").unwrap();
@@ -69,7 +70,7 @@ fn links_never_lead_outside() {
 
     // A write and a delete of a link's own name are of the link, not of what it leads to.
     store.put(&key("file"), b"own").unwrap();
-    assert_eq!(store.get(&key("file")).unwrap().unwrap(), b"own");
+    assert_eq!(store.read(&key("file")).unwrap().unwrap(), b"own");
     store.delete(&key("absolute")).unwrap();
     store.delete_prefix(&prefix("relative")).unwrap();
     assert!(!root.join("absolute").is_symlink() && !root.join("relative").is_symlink());
@@ -87,11 +88,11 @@ fn links_within_are_followed_and_outside_ones_if_allowed() {
     store.put(&key("real/c/0"), b"chunk").unwrap();
     symlink("real", root.join("alias")).unwrap();
     symlink("nowhere", root.join("dangling")).unwrap();
-    assert_eq!(store.get(&key("alias/c/0")).unwrap().unwrap(), b"chunk");
-    assert_eq!(store.get(&key("dangling")).unwrap(), None);
-    assert_eq!(store.get(&key("dangling/x")).unwrap(), None);
+    assert_eq!(store.read(&key("alias/c/0")).unwrap().unwrap(), b"chunk");
+    assert_eq!(store.read(&key("dangling")).unwrap(), None);
+    assert_eq!(store.read(&key("dangling/x")).unwrap(), None);
     store.put(&key("alias/c/1"), b"new").unwrap();
-    assert_eq!(store.get(&key("real/c/1")).unwrap().unwrap(), b"new");
+    assert_eq!(store.read(&key("real/c/1")).unwrap().unwrap(), b"new");
     assert_eq!(keys_below(&store, "alias").len(), 2);
     assert_eq!(keys_below(&store, "").len(), 4);
     // One file, one lock, by whatever name.
@@ -101,14 +102,14 @@ fn links_within_are_followed_and_outside_ones_if_allowed() {
     assert!(!is_lock_held(&store, "real/c/0"));
 
     symlink(&outside, root.join("out")).unwrap();
-    assert_outside(store.get(&key("out/c/0")));
+    assert_outside(store.read(&key("out/c/0")));
     let trusting = LocalStore::open(&root).unwrap().with_outside_links(true);
-    assert_eq!(trusting.get(&key("out/c/0")).unwrap().unwrap(), b"secret");
+    assert_eq!(trusting.read(&key("out/c/0")).unwrap().unwrap(), b"secret");
     assert_eq!(keys_below(&trusting, "out").len(), 2);
     for allowed in [false, true] {
         let options = StoreOptions::new().outside_links(allowed);
         let opened = open_url(root.to_str().unwrap(), &options).unwrap();
-        assert_eq!(opened.get(&key("out/c/0")).is_ok(), allowed);
+        assert_eq!(opened.read(&key("out/c/0")).is_ok(), allowed);
     }
     trusting.delete_prefix(&Prefix::root()).unwrap();
     assert!(outside.join("c/0").exists());
@@ -133,7 +134,7 @@ fn what_a_link_leads_to_is_not_deleted() {
             }
         };
         make(&links);
-        assert!(store.get(&key("group/alias/zarr.json")).unwrap().is_some());
+        assert!(store.read(&key("group/alias/zarr.json")).unwrap().is_some());
         store.delete_prefix(&prefix("group/alias")).unwrap();
         make(&["group/alias"]);
         delete_node(store, &prefix("alias")).unwrap();
@@ -212,7 +213,7 @@ fn circles_of_links_are_listed_in_finite_time() {
         .unwrap();
     // Each folder by itself, and once by each of the links in folders met directly or by `self`.
     assert!(seen < 200_000, "{seen}");
-    assert!(matches!(store.get(&key("loop")), Err(StoreError::Io { .. })));
+    assert!(matches!(store.read(&key("loop")), Err(StoreError::Io { .. })));
 }
 
 /// A pipe with an object's name is no object, and reading it does not wait for its other end.
@@ -225,7 +226,7 @@ fn pipes_are_no_objects() {
     symlink("pipe", folder.path().join("alias")).unwrap();
     fs::create_dir(folder.path().join("folder")).unwrap();
     for name in ["pipe", "alias", "folder"] {
-        assert_eq!(store.get(&key(name)).unwrap(), None);
+        assert_eq!(store.read(&key(name)).unwrap(), None);
         assert_eq!(store.size(&key(name)).unwrap(), None);
     }
     assert!(keys_below(&store, "").is_empty());
@@ -239,12 +240,12 @@ fn a_root_made_anew_is_the_same_store() {
     let store = LocalStore::create(&root).unwrap();
     store.put(&key("a/0"), b"old").unwrap();
     fs::rename(&root, folder.path().join("away")).unwrap();
-    assert_eq!(store.get(&key("a/0")).unwrap(), None);
+    assert_eq!(store.read(&key("a/0")).unwrap(), None);
     fs::create_dir(&root).unwrap();
     store.put(&key("a/0"), b"new").unwrap();
-    assert_eq!(store.get(&key("a/0")).unwrap().unwrap(), b"new");
+    assert_eq!(store.read(&key("a/0")).unwrap().unwrap(), b"new");
     // Its folder replaced by a link that leads outside.
     fs::remove_dir_all(root.join("a")).unwrap();
     symlink("../away/a", root.join("a")).unwrap();
-    assert_outside(store.get(&key("a/0")));
+    assert_outside(store.read(&key("a/0")));
 }

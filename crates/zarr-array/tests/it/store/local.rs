@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use zarr_array::copy::{CopyOptions, TransferError, copy_array};
 use zarr_array::store::{
-    ByteRange, Change, DirEntry, Durability, Leftover, LeftoverKind, LocalStore, LockScope, Prefix,
-    Store, StoreError, UpdatePolicy, update,
+    Change, DirEntry, Durability, Leftover, LeftoverKind, LocalStore, LockScope, Prefix, ReadRange,
+    Store, StoreError, StoreExt as _, UpdatePolicy, update,
 };
 use zarr_array::{Array, ArrayError, Region, delete_node};
 use zarr_metadata::{ArrayMetadata, ChunkGrid};
@@ -54,7 +54,7 @@ fn own_names_are_reserved_and_not_listed() {
     for name in [".zarr-kit-tmp.1", "a/.zarr-kit-lock.x", ".zarr-kit-x/y"] {
         let error = store.put(&key(name), b"x").unwrap_err();
         assert!(matches!(error, StoreError::Reserved { .. }), "{error}");
-        store.get(&key(name)).unwrap_err();
+        store.read(&key(name)).unwrap_err();
         store.lock(&key(name)).unwrap_err();
     }
     let error = store.list(&prefix(".zarr-kit-x"), &mut |_| ControlFlow::Continue(()));
@@ -100,7 +100,7 @@ fn names_too_long_for_the_file_system_are_clean_errors() {
     let longest = key(&"x".repeat(255));
     store.put(&longest, b"1").unwrap();
     drop(store.lock(&longest).unwrap());
-    assert_eq!(store.get(&longest).unwrap().unwrap(), b"1");
+    assert_eq!(store.read(&longest).unwrap().unwrap(), b"1");
     let too_long = key(&"x".repeat(256));
     assert!(matches!(store.put(&too_long, b"1"), Err(StoreError::Io { .. })));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -116,7 +116,7 @@ fn a_put_that_cannot_be_leaves_nothing_behind() {
     assert!(matches!(store.put(&key("a/b/c"), b"3"), Err(StoreError::Io { .. })));
     assert_eq!(leftovers(&store), []);
     assert_eq!(keys_below(&store, "").len(), 1);
-    assert_eq!(store.get(&key("a/b")).unwrap().unwrap(), b"1");
+    assert_eq!(store.read(&key("a/b")).unwrap().unwrap(), b"1");
 }
 
 /// Readers see whole chunks while writers replace them and others remove folders.
@@ -146,14 +146,14 @@ fn readers_never_see_a_part() {
         let mut tail = Vec::new();
         let mut met = 0;
         while met < 500 {
-            if store.get_into(&written_key(0), &mut out).unwrap() {
+            if store.read_into(&written_key(0), &mut out).unwrap() {
                 assert!(is_whole(&out), "{} bytes", out.len());
                 met += 1;
             }
-            let ranges =
-                [ByteRange::FromStart { offset: 0, len: 1 }, ByteRange::Suffix { len: 40_000 }];
-            if store.get_ranges(&written_key(0), &ranges, &mut tail).unwrap().is_some() {
-                assert!(tail.iter().all(|byte| *byte == tail[0]));
+            for range in [ReadRange::Ranges(&[0..1, 39_999..40_000]), ReadRange::Suffix(40_000)] {
+                if store.get(&written_key(0), range, &mut tail).unwrap().is_some() {
+                    assert!(tail.iter().all(|byte| *byte == tail[0]));
+                }
             }
         }
         stop.store(true, Ordering::Relaxed);
@@ -178,7 +178,7 @@ fn killed_writers_leave_whole_chunks() {
         child.kill().unwrap();
         child.wait().unwrap();
         for n in 0..WRITTEN {
-            if let Some(bytes) = store.get(&written_key(n)).unwrap() {
+            if let Some(bytes) = store.read(&written_key(n)).unwrap() {
                 assert!(is_whole(&bytes), "round {round}, chunk {n}: {} bytes", bytes.len());
             }
         }
@@ -296,16 +296,16 @@ fn a_full_disk_damages_nothing() {
         })
         .unwrap_err();
         for n in 0..written {
-            assert_eq!(store.get(&name(n)).unwrap().unwrap(), vec![n as u8; 100_000]);
+            assert_eq!(store.read(&name(n)).unwrap().unwrap(), vec![n as u8; 100_000]);
         }
-        assert_eq!(store.get(&name(written)).unwrap(), None);
+        assert_eq!(store.read(&name(written)).unwrap(), None);
         assert_eq!(leftovers(&store), []);
 
         // Space freed, work goes on.
         store.delete(&name(0)).unwrap();
         store.delete(&name(2)).unwrap();
         store.put(&name(1), &[3; 100_000]).unwrap();
-        assert_eq!(store.get(&name(1)).unwrap().unwrap(), [3; 100_000]);
+        assert_eq!(store.read(&name(1)).unwrap().unwrap(), [3; 100_000]);
         store.delete_prefix(&Prefix::root()).unwrap();
     }
 }
@@ -411,7 +411,7 @@ fn refuses_changes(store: &LocalStore, kind: std::io::ErrorKind) {
     assert_eq!(kind_of(store.put(&key("d/1"), b"new")), kind);
     assert_eq!(kind_of(store.delete(&key("c/0"))), kind);
     assert_eq!(kind_of(store.lock(&key("c/0")).map(drop)), kind);
-    assert_eq!(store.get(&key("c/0")).unwrap().unwrap(), b"old");
+    assert_eq!(store.read(&key("c/0")).unwrap().unwrap(), b"old");
     assert_eq!(keys_below(store, "").len(), 1);
     assert_eq!(leftovers(store), []);
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use zarr_array::copy::{CopyOptions, Side, copy_array, copy_tree};
 use zarr_array::store::{
-    Change, DirEntry, MemoryStore, Operation, Prefix, PutOutcome, Store, StoreError, UpdatePolicy,
-    Waiting, open_url, update,
+    Change, DirEntry, MemoryStore, Operation, Prefix, PutOutcome, Store, StoreError, StoreExt as _,
+    UpdatePolicy, Waiting, open_url, update,
 };
 use zarr_array::{Array, ArrayError, Cut, Group, Region};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -107,10 +107,10 @@ fn what_others_put_meanwhile_stays() {
         server.plan("PUT", "base/a", 1, fault);
         assert_eq!(store.put_if(&a, b"3", old.as_ref()).unwrap(), PutOutcome::Changed);
         assert!(server.is_done());
-        assert_eq!(store.get(&a).unwrap().unwrap(), b"2");
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"2");
         server.plan("PUT", "base/a", 1, fault);
         assert_eq!(store.put_if(&a, b"3", None).unwrap(), PutOutcome::Changed);
-        assert_eq!(store.get(&a).unwrap().unwrap(), b"2");
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"2");
     }
 }
 
@@ -137,7 +137,7 @@ fn updates_are_done_once() {
             Ok::<_, StoreError>(Change::Put)
         })
         .unwrap();
-        assert_eq!(store.get(&key("a")).unwrap().unwrap(), vec![7; round + 1]);
+        assert_eq!(store.read(&key("a")).unwrap().unwrap(), vec![7; round + 1]);
     }
     assert!(server.is_done());
 }
@@ -191,7 +191,7 @@ fn a_silent_server_is_told_of_and_given_up() {
     assert!(told.lock().unwrap().is_empty());
     server.plan("GET", "base/slow", 100, Fault::Silent);
     let begun = Instant::now();
-    let error = store.get(&key("slow")).unwrap_err();
+    let error = store.read(&key("slow")).unwrap_err();
     assert!(matches!(error, StoreError::Remote { .. }), "{error}");
     let took = begun.elapsed();
     assert!(took > Duration::from_secs(6) && took < Duration::from_secs(25), "{took:?}");

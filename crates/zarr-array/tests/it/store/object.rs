@@ -1,24 +1,25 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use zarr_array::store::{
-    AsyncStore, ByteRange, Change, LockScope, MemoryStore, ObjectStore, Prefix, Store, StoreError,
-    StoreOptions, UpdatePolicy, update,
+    AsyncStore, Change, ConditionalPut, LockScope, MemoryStore, Prefix, ReadRange, RemoteStore,
+    Store, StoreError, StoreExt as _, StoreOptions, UpdatePolicy, update,
 };
 
 use super::conformance::{self, key, keys_below};
 use crate::asynchronous::block_on;
 
-fn in_memory(base: &str, conditional_put: bool) -> ObjectStore {
+fn in_memory(base: &str, conditional_put: ConditionalPut) -> RemoteStore {
     let backend = Arc::new(InMemory::new());
-    ObjectStore::new(backend, Path::from(base), conditional_put, &StoreOptions::new())
+    RemoteStore::new(backend, Path::from(base), conditional_put, &StoreOptions::new())
 }
 
 #[test]
 fn object_store_in_memory() {
     for base in ["", "deep/base"] {
-        let store: Arc<dyn Store> = Arc::new(in_memory(base, true));
+        let store: Arc<dyn Store> = Arc::new(in_memory(base, ConditionalPut::Supported));
         conformance::all(&store);
         assert_eq!(store.lock(&key("a")).unwrap().scope(), LockScope::Process);
     }
@@ -29,7 +30,7 @@ fn one_request_at_a_time_is_enough() {
     let options = StoreOptions::new().requests_in_flight(1);
     let backend = Arc::new(InMemory::new());
     let store: Arc<dyn Store> =
-        Arc::new(ObjectStore::new(backend, Path::default(), true, &options));
+        Arc::new(RemoteStore::new(backend, Path::default(), ConditionalPut::Supported, &options));
     conformance::all(&store);
 }
 
@@ -39,14 +40,14 @@ fn any_number_of_requests_is_a_limit() {
     for requests in [0, 1, usize::MAX / 8, usize::MAX / 8 + 1, usize::MAX] {
         let options = StoreOptions::new().requests_in_flight(requests);
         let backend = Arc::new(InMemory::new());
-        let store = ObjectStore::new(backend, Path::default(), true, &options);
-        assert_eq!(Store::get(&store, &key("a")).unwrap(), None);
+        let store = RemoteStore::new(backend, Path::default(), ConditionalPut::Supported, &options);
+        assert_eq!(store.read(&key("a")).unwrap(), None);
     }
 }
 
 #[test]
 fn without_exclusion_an_update_is_refused_unless_asked_for() {
-    let store = in_memory("", false);
+    let store = in_memory("", ConditionalPut::Unsupported);
     let a = key("a");
     let mut buffer = Vec::new();
     let put = |_, bytes: &mut Vec<u8>| {
@@ -55,18 +56,18 @@ fn without_exclusion_an_update_is_refused_unless_asked_for() {
     };
     let error = update(&store, &a, UpdatePolicy::RequireExclusion, &mut buffer, put).unwrap_err();
     insta::assert_snapshot!(error, @r#"cannot update "a": this store has neither locks between processes nor conditional writes, so that another writer's change could be lost; allow it only for a single process"#);
-    assert_eq!(Store::get(&store, &a).unwrap(), None);
+    assert_eq!(store.read(&a).unwrap(), None);
     for _ in 0..2 {
         update(&store, &a, UpdatePolicy::AcceptSingleProcess, &mut buffer, put).unwrap();
     }
-    assert_eq!(Store::get(&store, &a).unwrap().unwrap(), [1, 1]);
+    assert_eq!(store.read(&a).unwrap().unwrap(), [1, 1]);
     assert!(matches!(Store::put_if(&store, &a, b"x", None), Err(StoreError::Unsupported { .. })));
 }
 
 /// Two handles of one bucket lock the same names, two buckets with the same keys do not.
 #[test]
 fn threads_of_other_handles_are_kept_out_too() {
-    let store = in_memory("x", true);
+    let store = in_memory("x", ConditionalPut::Supported);
     let guard = store.lock(&key("a")).unwrap();
     drop(store.lock(&key("b")).unwrap());
     let other = store.clone();
@@ -80,7 +81,7 @@ fn threads_of_other_handles_are_kept_out_too() {
 
 #[test]
 fn listing_more_than_a_page() {
-    let store = in_memory("base", true);
+    let store = in_memory("base", ConditionalPut::Supported);
     for n in 0..2500 {
         Store::put(&store, &key(&format!("a/c/{n}")), b"").unwrap();
     }
@@ -92,7 +93,7 @@ fn listing_more_than_a_page() {
 /// Ranges of any kind against cutting the whole object, close together and far apart.
 #[test]
 fn ranges_are_those_of_the_whole_object() {
-    let store = in_memory("", true);
+    let store = in_memory("", ConditionalPut::Supported);
     let a = key("shard");
     let size = 20_u64 << 20;
     let bytes: Vec<u8> = (0..size).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -108,72 +109,74 @@ fn ranges_are_those_of_the_whole_object() {
         // Dense, so that gaps are bridged, or all over the object.
         let window = if round % 2 == 0 { 300_000 } else { size };
         let start = random(size - window + 1);
-        let ranges: Vec<ByteRange> = (0..count)
-            .map(|_| match random(5) {
-                0 => ByteRange::Suffix { len: random(100_000) },
-                _ => {
-                    let offset = start + random(window);
-                    let most = (size - offset).min([10, 1000, 5 << 20][random(3) as usize]);
-                    ByteRange::FromStart { offset, len: random(most + 1) }
-                }
+        let ranges: Vec<Range<u64>> = (0..count)
+            .map(|_| {
+                let start = start + random(window);
+                let most = (size - start).min([10, 1000, 5 << 20][random(3) as usize]);
+                start..start + random(most + 1)
             })
             .collect();
         let expected: Vec<u8> = ranges
             .iter()
-            .flat_map(|range| {
-                let at = range.within(size).unwrap();
-                bytes[at.start as usize..at.end as usize].iter().copied()
-            })
+            .flat_map(|at| bytes[at.start as usize..at.end as usize].iter().copied())
             .collect();
-        let meta = Store::get_ranges(&store, &a, &ranges, &mut out).unwrap();
+        let meta = Store::get(&store, &a, ReadRange::Ranges(&ranges), &mut out).unwrap();
         assert_eq!(meta.unwrap().size, size);
         assert!(out == expected, "round {round}: {ranges:?}");
+        let len = random(100_000);
+        let meta = Store::get(&store, &a, ReadRange::Suffix(len), &mut out).unwrap();
+        assert_eq!(meta.unwrap().size, size);
+        assert!(out == bytes[(size - len) as usize..], "the last {len} bytes");
     }
 }
 
 /// A range that a damaged index might hold costs an error, not memory.
 #[test]
 fn absurd_ranges_take_no_memory() {
-    let store = in_memory("", true);
+    let store = in_memory("", ConditionalPut::Supported);
     let a = key("a");
     Store::put(&store, &a, b"0123").unwrap();
-    for range in [
-        ByteRange::FromStart { offset: 0, len: 1 << 40 },
-        ByteRange::FromStart { offset: 1 << 60, len: 1 << 50 },
-        ByteRange::Suffix { len: 1 << 45 },
-    ] {
+    for range in [0..1 << 40, 1 << 60..(1 << 60) + (1 << 50)] {
         let mut out = Vec::new();
-        for ranges in [vec![range], vec![range, ByteRange::FromStart { offset: 0, len: 1 }]] {
-            let error = Store::get_ranges(&store, &a, &ranges, &mut out).unwrap_err();
+        for ranges in [vec![range.clone()], vec![range.clone(), 0..1]] {
+            let error = Store::get(&store, &a, ReadRange::Ranges(&ranges), &mut out).unwrap_err();
             assert!(matches!(error, StoreError::Range { size: 4, .. }), "{error}");
         }
         assert!(out.capacity() < 1 << 20);
     }
+    let mut out = Vec::new();
+    let error = Store::get(&store, &a, ReadRange::Suffix(1 << 45), &mut out).unwrap_err();
+    assert!(matches!(error, StoreError::Suffix { size: 4, .. }), "{error}");
+    assert!(out.capacity() < 1 << 20);
 }
 
 pub(crate) async fn asynchronous(store: &dyn Store) {
     let (a, missing) = (key("async/a"), key("async/b"));
     store.put(&a, b"01234").unwrap();
     let face = store.asynchronous().unwrap();
-    assert!(face.get(&missing, vec![1; 10]).await.unwrap().is_none());
-    let found = face.get(&a, Vec::with_capacity(100)).await.unwrap().unwrap();
+    assert!(face.get(&missing, ReadRange::All, vec![1; 10]).await.unwrap().is_none());
+    let found = face.get(&a, ReadRange::All, Vec::with_capacity(100)).await.unwrap().unwrap();
     assert_eq!((found.bytes.as_slice(), found.meta.size), (&b"01234"[..], 5));
     assert_eq!(store.head(&a).unwrap().as_ref(), Some(&found.meta));
-    let ranges = [ByteRange::Suffix { len: 2 }, ByteRange::FromStart { offset: 0, len: 1 }];
-    let part = face.get_ranges(&a, &ranges, vec![9; 3]).await.unwrap().unwrap();
-    assert_eq!((part.bytes.as_slice(), &part.meta), (&b"340"[..], &found.meta));
-    assert!(face.get_ranges(&missing, &ranges, Vec::new()).await.unwrap().is_none());
-    let beyond = ByteRange::FromStart { offset: 3, len: 3 };
-    let error = face.get_ranges(&a, &[beyond], Vec::new()).await.unwrap_err();
+    let ranges = [3..5, 0..1];
+    for (range, bytes) in
+        [(ReadRange::Ranges(&ranges), &b"340"[..]), (ReadRange::Suffix(2), &b"34"[..])]
+    {
+        let part = face.get(&a, range, vec![9; 3]).await.unwrap().unwrap();
+        assert_eq!((part.bytes.as_slice(), &part.meta), (bytes, &found.meta));
+        assert!(face.get(&missing, range, Vec::new()).await.unwrap().is_none());
+    }
+    let beyond = [3..6, 0..1];
+    let error = face.get(&a, ReadRange::Ranges(&beyond), Vec::new()).await.unwrap_err();
     assert!(matches!(error, StoreError::Range { size: 5, .. }), "{error}");
     store.delete(&a).unwrap();
-    assert!(face.get(&a, found.bytes).await.unwrap().is_none());
+    assert!(face.get(&a, ReadRange::All, found.bytes).await.unwrap().is_none());
 }
 
 /// Any executor will do, even one that knows nothing of input and output.
 #[test]
 fn the_asynchronous_face_is_the_same_store() {
-    let store: Arc<dyn Store> = Arc::new(in_memory("x", true));
+    let store: Arc<dyn Store> = Arc::new(in_memory("x", ConditionalPut::Supported));
     block_on(asynchronous(&store));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(asynchronous(&Box::new(&*store)));
@@ -186,10 +189,10 @@ fn the_asynchronous_face_is_the_same_store() {
 #[test]
 fn the_blocking_face_works_within_a_runtime() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    let store = in_memory("x", true);
+    let store = in_memory("x", ConditionalPut::Supported);
     let task = runtime.spawn(async move {
         Store::put(&store, &key("a"), b"1").unwrap();
-        assert_eq!(Store::get(&store, &key("a")).unwrap().unwrap(), b"1");
+        assert_eq!(store.read(&key("a")).unwrap().unwrap(), b"1");
         assert_eq!(keys_below(&store, "").len(), 1);
     });
     runtime.block_on(task).unwrap();
@@ -200,17 +203,22 @@ fn the_blocking_face_works_within_a_runtime() {
 #[test]
 fn dropped_reads_make_room_for_others() {
     let options = StoreOptions::new().requests_in_flight(1);
-    let store = ObjectStore::new(Arc::new(InMemory::new()), Path::default(), true, &options);
+    let store = RemoteStore::new(
+        Arc::new(InMemory::new()),
+        Path::default(),
+        ConditionalPut::Supported,
+        &options,
+    );
     let a = key("a");
     Store::put(&store, &a, &[1; 1000]).unwrap();
     for round in 0..200_u64 {
-        let mut get = AsyncStore::get(&store, &a, Vec::new());
+        let mut get = AsyncStore::get(&store, &a, ReadRange::All, Vec::new());
         if round % 3 > 0 {
             let waker = std::task::Waker::noop();
             let _ = get.as_mut().poll(&mut std::task::Context::from_waker(waker));
             std::thread::sleep(std::time::Duration::from_micros(round));
         }
         drop(get);
-        assert_eq!(Store::get(&store, &a).unwrap().unwrap(), [1; 1000]);
+        assert_eq!(store.read(&a).unwrap().unwrap(), [1; 1000]);
     }
 }

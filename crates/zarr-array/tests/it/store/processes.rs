@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::thread;
 
 use zarr_array::store::{
-    Change, Key, LocalStore, Prefix, Store, StoreError, StoreOptions, UpdatePolicy, open_url,
-    update,
+    Change, Key, LocalStore, Prefix, Store, StoreError, StoreExt as _, StoreOptions, UpdatePolicy,
+    open_url, update,
 };
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
@@ -139,7 +139,7 @@ pub(crate) fn count_in_threads_and_processes(url: &str, rounds: usize) {
         assert!(child.wait().unwrap().success(), "{text}");
     }
     for chunk in 0..CHUNKS {
-        let bytes = store.get(&key(&format!("shared/c/{chunk}"))).unwrap().unwrap();
+        let bytes = store.read(&key(&format!("shared/c/{chunk}"))).unwrap().unwrap();
         let counts: Vec<u64> =
             bytes.chunks_exact(8).map(|own| u64::from_le_bytes(own.try_into().unwrap())).collect();
         assert_eq!(counts, [rounds as u64; SLOTS], "chunk {chunk}");

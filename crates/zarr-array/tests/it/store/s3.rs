@@ -8,7 +8,9 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::store::{DirEntry, Prefix, PutOutcome, Store, StoreError, StoreOptions, open_url};
+use zarr_array::store::{
+    DirEntry, Prefix, PutOutcome, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+};
 
 use super::conformance::{self, key, keys_below, prefix};
 use super::{object, processes};
@@ -134,7 +136,7 @@ fn wrong_settings_are_clean_errors() {
     let soon = |options: StoreOptions| options.retries(0, Duration::from_secs(5));
     let denied = soon(StoreOptions::new()).setting("secret_access_key", "wrong");
     let store = open_url(&url("denied"), &denied).unwrap();
-    let error = store.get(&a).unwrap_err();
+    let error = store.read(&a).unwrap_err();
     assert!(matches!(error, StoreError::Remote { .. }), "{error}");
     assert!(!format!("{error} {error:?} {store:?} {denied:?}").contains("wrong"));
     store.put(&a, b"x").unwrap_err();
@@ -145,7 +147,7 @@ fn wrong_settings_are_clean_errors() {
 
     let nobody = soon(StoreOptions::new()).setting("endpoint", "http://127.0.0.1:9");
     let store = open_url(&url("nobody"), &nobody).unwrap();
-    assert!(matches!(store.get(&a), Err(StoreError::Remote { .. })));
+    assert!(matches!(store.read(&a), Err(StoreError::Remote { .. })));
 
     // Conditional puts can be switched off for servers that do not have them.
     let off = StoreOptions::new().setting("conditional_put", "disabled");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zarr_array::store::{Key, StoreOptions, open_url};
+use zarr_array::store::{Key, StoreExt as _, StoreOptions, open_url};
 
 /// Would be noticed in any text.
 const SECRET: &str = "zQ7secretX4";
@@ -19,7 +19,8 @@ fn shown(url: &str, settings: &[(&str, &str)]) -> String {
             let place = store.location(&zarr_array::store::Prefix::root());
             text.push_str(&format!("{store:?}\n{place:?}\n"));
             let key = Key::new("zarr.json").unwrap();
-            for error in [store.get(&key).map(drop), store.put(&key, b"{}")].map(Result::unwrap_err)
+            for error in
+                [store.read(&key).map(drop), store.put(&key, b"{}")].map(Result::unwrap_err)
             {
                 text.push_str(&format!("{error}\n{error:?}\n"));
             }

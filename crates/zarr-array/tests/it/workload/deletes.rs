@@ -141,10 +141,15 @@ fn a_local_group_that_goes_takes_each_node_whole() {
 fn a_group_on_object_storage_that_goes_takes_each_node_whole() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
-    use zarr_array::store::{ObjectStore, StoreOptions};
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
     dies_at_every_operation(&|| {
         let backend = Arc::new(InMemory::new());
-        Arc::new(ObjectStore::new(backend, Path::default(), true, &StoreOptions::new()))
+        Arc::new(RemoteStore::new(
+            backend,
+            Path::default(),
+            ConditionalPut::Supported,
+            &StoreOptions::new(),
+        ))
     });
 }
 

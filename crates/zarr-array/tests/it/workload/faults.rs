@@ -57,10 +57,15 @@ fn dying_at_any_operation_leaves_old_or_new_and_doing_it_again_completes() {
 fn dying_on_object_storage_leaves_old_or_new_and_doing_it_again_completes() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
-    use zarr_array::store::{ObjectStore, StoreOptions};
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
     let make = || -> Arc<dyn Store> {
         let backend = Arc::new(InMemory::new());
-        Arc::new(ObjectStore::new(backend, Path::default(), true, &StoreOptions::new()))
+        Arc::new(RemoteStore::new(
+            backend,
+            Path::default(),
+            ConditionalPut::Supported,
+            &StoreOptions::new(),
+        ))
     };
     let ended = dies_at_every_operation(&make, UpdatePolicy::AcceptSingleProcess);
     assert!(ended > 500, "{ended}");

@@ -18,11 +18,16 @@ use super::{Workload, holding, objects, prefix, states};
 fn without_locks_between_processes_changes_of_several_objects_are_refused() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
-    use zarr_array::store::{ObjectStore, StoreOptions};
-    for conditional in [true, false] {
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    for conditional_put in [ConditionalPut::Supported, ConditionalPut::Unsupported] {
+        let conditional = conditional_put == ConditionalPut::Supported;
         let backend = Arc::new(InMemory::new());
-        let store: Arc<dyn Store> =
-            Arc::new(ObjectStore::new(backend, Path::default(), conditional, &StoreOptions::new()));
+        let store: Arc<dyn Store> = Arc::new(RemoteStore::new(
+            backend,
+            Path::default(),
+            conditional_put,
+            &StoreOptions::new(),
+        ));
         let states = states(1);
         restore(&*store, &states[7]);
         let workload = Workload::new(store.clone(), 1);
@@ -48,10 +53,14 @@ fn without_exclusion_attributes_are_changed_if_the_policy_accepts_it() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
     use zarr_array::Group;
-    use zarr_array::store::{ObjectStore, Prefix, StoreOptions, UpdatePolicy};
+    use zarr_array::store::{ConditionalPut, Prefix, RemoteStore, StoreOptions, UpdatePolicy};
     let backend = Arc::new(InMemory::new());
-    let store: Arc<dyn Store> =
-        Arc::new(ObjectStore::new(backend, Path::default(), false, &StoreOptions::new()));
+    let store: Arc<dyn Store> = Arc::new(RemoteStore::new(
+        backend,
+        Path::default(),
+        ConditionalPut::Unsupported,
+        &StoreOptions::new(),
+    ));
     restore(&*store, &states(1)[5]);
     let changes = [("title", Some(r#""life""#))];
     let group = Group::open(store.clone(), &Prefix::root()).expect("opens");
@@ -79,11 +88,11 @@ fn without_exclusion_attributes_are_changed_if_the_policy_accepts_it() {
 fn without_exclusion_whole_arrays_are_written_and_what_is_past_their_end_kept() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
-    use zarr_array::store::{ObjectStore, StoreOptions};
-    let store: Arc<dyn Store> = Arc::new(ObjectStore::new(
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    let store: Arc<dyn Store> = Arc::new(RemoteStore::new(
         Arc::new(InMemory::new()),
         Path::default(),
-        false,
+        ConditionalPut::Unsupported,
         &StoreOptions::new(),
     ));
     let states = states(1);

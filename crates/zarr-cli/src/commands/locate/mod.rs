@@ -4,6 +4,7 @@ mod way;
 
 use serde_json::json;
 use zarr_kit::array::RegionError;
+use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::{ArrayError, Region};
 
 use self::way::{Inner, Position, Way};

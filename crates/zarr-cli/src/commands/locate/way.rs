@@ -1,9 +1,10 @@
 //! The way of an element through a chunk: shards within shards, then its place in a leaf.
 
 use std::ops::Range;
+use std::slice::from_ref;
 
 use serde_json::{Value, json};
-use zarr_kit::array::store::{ByteRange, Key};
+use zarr_kit::array::store::{Key, ReadRange};
 use zarr_kit::codec::{ChunkCodec, Scratch, ShardCodec};
 use zarr_kit::metadata::{Codec, CodecKind, DataType, PaddingEncoding};
 use zarr_kit::{Array, ArrayError};
@@ -81,14 +82,13 @@ fn inner_place(
     let length = bytes.end.saturating_sub(bytes.start);
     // A shard shorter than its index is one that does not decode.
     let index = shard.index_range(length).unwrap_or(0..length);
-    let offset = bytes.start.saturating_add(index.start);
-    let len = index.end.saturating_sub(index.start);
+    let moved = |at: u64| bytes.start.saturating_add(at);
+    let index = moved(index.start)..moved(index.end);
     let mut encoded = Vec::new();
-    array.store().get_ranges(key, &[ByteRange::FromStart { offset, len }], &mut encoded)?;
+    array.store().get(key, ReadRange::Ranges(from_ref(&index)), &mut encoded)?;
     let index = shard
         .parse_index(&encoded, Some(length), &mut Scratch::default())
         .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
-    let moved = |at: u64| bytes.start.saturating_add(at);
     let found = index.range(chunk).map(|range| moved(range.start)..moved(range.end));
     Ok(found.map_or(Where::LeftOut, Where::Bytes))
 }

@@ -9,7 +9,6 @@ use super::{ShardCodec, ShardIndex, advance, slice};
 use crate::chunk::Planned;
 use crate::compressor::widen;
 use crate::error::ChunkError;
-use crate::range::ByteRange;
 use crate::route::{Fault, Slice};
 use crate::scratch::ShardScratch;
 
@@ -21,6 +20,15 @@ pub(crate) struct ShardDecoder<'s> {
     /// The element of inner chunks that are not stored.
     fill: &'s [u8],
     scratch: &'s mut ShardScratch,
+}
+
+/// The bytes of an object that hold the index of a shard.
+#[derive(Debug)]
+pub(crate) enum IndexBytes {
+    /// This range.
+    Start(Range<u64>),
+    /// The last ones, this many.
+    End(u64),
 }
 
 /// The bytes of a shard that are available.
@@ -272,13 +280,13 @@ impl ShardCodec {
         Some(numbers)
     }
 
-    /// Where the index is, as a range to read of an object with `after` bytes behind the shard;
-    /// they come along where the index is at the end.
-    pub(crate) fn index_bytes(&self, after: u64) -> ByteRange {
+    /// Where the index is in an object with `after` bytes behind the shard; they come along where
+    /// the index is at the end.
+    pub(crate) fn index_bytes(&self, after: u64) -> IndexBytes {
         let len = self.index_len();
         match self.location {
-            IndexLocation::Start => ByteRange::FromStart { offset: 0, len },
-            IndexLocation::End => ByteRange::Suffix { len: len.saturating_add(after) },
+            IndexLocation::Start => IndexBytes::Start(0..len),
+            IndexLocation::End => IndexBytes::End(len.saturating_add(after)),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::error::{ChainError, ChainErrorKind, ChunkError};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
 
-pub(crate) use decode::{Available, ShardDecoder};
+pub(crate) use decode::{Available, IndexBytes, ShardDecoder};
 pub use index::ShardIndex;
 
 /// `sharding_indexed`, bound to its data type and to all shapes that reach it.
