@@ -194,9 +194,9 @@ fn sharding(sharding: &Sharding, data_type: &DataType) -> String {
 }
 
 /// What the array-to-array codecs compiled to, for one chunk shape.
-pub(crate) fn route(codec: &ChunkCodec) -> String {
-    let route = codec.route();
-    match route.view() {
+pub(crate) fn transform(codec: &ChunkCodec) -> String {
+    let transform = codec.transform();
+    match transform.view() {
         Some(view) if view.is_contiguous() => {
             "one view of the stored elements, in C order".to_owned()
         }
@@ -204,14 +204,14 @@ pub(crate) fn route(codec: &ChunkCodec) -> String {
             let strides: Vec<String> = view.strides().iter().map(ToString::to_string).collect();
             format!(
                 "one view of the stored elements: shape {}, strides {}",
-                shape(route.chunk_shape()),
+                shape(transform.chunk_shape()),
                 strides.join(", ")
             )
         }
         None => format!(
             "no single view: a chunk of {} and its stored elements, {}, meet part of the way",
-            shape(route.chunk_shape()),
-            shape(route.leaf_shape())
+            shape(transform.chunk_shape()),
+            shape(transform.stored_shape())
         ),
     }
 }

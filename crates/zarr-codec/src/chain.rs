@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use zarr_metadata::{Codec, DataType};
 
+use crate::array_to_array::ArrayToArray;
+use crate::array_to_bytes::shard::Shard;
+use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
+use crate::bytes_to_bytes::{self, BytesToBytes, widen};
 use crate::chunk::ChunkCodec;
-use crate::compressor::{self, ByteCodec, widen};
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-use crate::leaf::shard::Shard;
-use crate::leaf::{ElementLeaf, Leaf};
-use crate::moves::Move;
 use crate::options::Options;
 use crate::scratch::{Bytes, Pool};
 use crate::symbolic::{AxisEdges, Shape};
@@ -53,10 +53,10 @@ pub struct Lost {
 
 /// A codec's place in the document and its name, for messages.
 ///
-/// The path is put together when it is needed: those of long chains deep inside of shards would take
-/// more memory than the document.
+/// The path is put together when it is needed: those of long chains deep inside of shards would
+/// take more memory than the document.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct CodecPath {
     /// The path of the list that the codec is in.
     list: Arc<str>,
     /// Where it is in the list; none for the list itself.
@@ -67,7 +67,7 @@ pub(crate) struct Place {
 /// Characters of a codec's name in a message.
 const NAME: usize = 64;
 
-impl Place {
+impl CodecPath {
     /// The place of a whole chain.
     fn of_chain(list: &Arc<str>) -> Self {
         Self { list: Arc::clone(list), index: None, name: "chain".into() }
@@ -102,16 +102,16 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Bound {
     pub(crate) element: ElementType,
-    pub(crate) moves: Vec<(Move, Place)>,
-    pub(crate) leaf: Leaf,
-    pub(crate) leaf_place: Place,
-    pub(crate) bytes: Vec<(Box<dyn ByteCodec>, Place)>,
+    pub(crate) array_to_array: Vec<(ArrayToArray, CodecPath)>,
+    pub(crate) array_to_bytes: ArrayToBytes,
+    pub(crate) array_to_bytes_path: CodecPath,
+    pub(crate) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
     pub(crate) options: Options,
     /// A codec that can be read but not written here: one that was skipped, as its document allows
     /// for reading only (SD-42), or `numcodecs.packbits` (SD-11).
-    pub(crate) read_only: Option<Place>,
+    pub(crate) read_only: Option<CodecPath>,
     /// The chain itself, for faults that are no single codec's.
-    whole: Place,
+    whole: CodecPath,
 }
 
 impl Chain {
@@ -150,7 +150,7 @@ impl Chain {
         options: Options,
     ) -> Result<Self, ChainError> {
         let path: Arc<str> = path.into();
-        let whole = Place::of_chain(&path);
+        let whole = CodecPath::of_chain(&path);
         let shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
         Self::bind_shape(&path, codecs, data_type, shape, options)
     }
@@ -163,58 +163,69 @@ impl Chain {
         mut shape: Shape<'_>,
         options: Options,
     ) -> Result<Self, ChainError> {
-        let whole = Place::of_chain(path);
+        let whole = CodecPath::of_chain(path);
         let element = ElementType::new(data_type).map_err(|kind| whole.error(kind))?;
-        let mut moves = Vec::new();
-        let mut leaf = None;
+        let mut array_to_array = Vec::new();
+        let mut array_to_bytes = None;
         let mut numcodecs = None;
-        let mut bytes = Vec::new();
+        let mut bytes_to_bytes = Vec::new();
         let mut read_only = None;
 
         for (index, codec) in codecs.iter().enumerate() {
-            let place = Place::of_codec(path, index, codec);
+            let place = CodecPath::of_codec(path, index, codec);
             if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
                 read_only = Some(place);
                 continue;
             }
-            if leaf.is_some() {
-                let codec = compressor::bind(codec, &element).map_err(|kind| place.error(kind))?;
-                bytes.push((codec, place));
+            if array_to_bytes.is_some() {
+                let codec =
+                    bytes_to_bytes::bind(codec, &element).map_err(|kind| place.error(kind))?;
+                bytes_to_bytes.push((codec, place));
                 continue;
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
                 if !matches!(codec, Codec::Bytes(_)) {
                     return Err(place.error(ChainErrorKind::AfterNumcodecs));
                 }
-                leaf = Some((Leaf::Elements(bound), numcodecs));
+                array_to_bytes = Some((ArrayToBytes::Elements(bound), numcodecs));
                 continue;
             }
             match codec {
                 Codec::NumcodecsPackbits => {
                     let bound =
-                        ElementLeaf::numcodecs(&element).map_err(|kind| place.error(kind))?;
+                        ElementCodec::numcodecs(&element).map_err(|kind| place.error(kind))?;
                     read_only = Some(place.clone());
                     numcodecs = Some((bound, place));
                 }
                 Codec::ShardingIndexed(sharding) => {
                     let shard = Shard::bind(sharding, data_type, &shape, &place, options)?;
                     read_only = read_only.or_else(|| shard.read_only().cloned());
-                    leaf = Some((Leaf::Shard(Box::new(shard)), place));
+                    array_to_bytes = Some((ArrayToBytes::Shard(Box::new(shard)), place));
                 }
                 _ => {
-                    if let Some(step) = Move::new(codec) {
+                    if let Some(step) = ArrayToArray::new(codec) {
                         shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
-                        moves.push((step, place));
+                        array_to_array.push((step, place));
                     } else {
-                        let bound = ElementLeaf::new(codec, &element);
+                        let bound = ElementCodec::new(codec, &element);
                         let bound = bound.map_err(|kind| place.error(kind))?;
-                        leaf = Some((Leaf::Elements(bound), place));
+                        array_to_bytes = Some((ArrayToBytes::Elements(bound), place));
                     }
                 }
             }
         }
-        let (leaf, leaf_place) = leaf.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
-        let bound = Bound { element, moves, leaf, leaf_place, bytes, options, read_only, whole };
+        let (array_to_bytes, array_to_bytes_path) =
+            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+        let bound = Bound {
+            element,
+            array_to_array,
+            array_to_bytes,
+            array_to_bytes_path,
+            bytes_to_bytes,
+            options,
+            read_only,
+            whole,
+        };
         Ok(Self { inner: Arc::new(bound) })
     }
 
@@ -244,17 +255,18 @@ impl Chain {
     /// # Errors
     /// [`ChunkError`] if they are no elements of the data type.
     pub fn read_back(&self, elements: &[u8]) -> Result<Vec<u8>, ChunkError> {
-        let (bound, leaf) = self.element_leaf();
-        let Bound { element, leaf_place: place, .. } = bound;
+        let (bound, array_to_bytes) = self.element_codec();
+        let Bound { element, array_to_bytes_path: place, .. } = bound;
         let failed = |kind| place.chunk_error(kind);
         let mut pool = Pool::default();
         element.check(elements).map_err(failed)?;
         let mut canonical = elements.to_vec();
         element.canonicalise(&mut canonical);
         let count = elements.len().checked_div(element.size()).unwrap_or(0);
-        let encoded = leaf.encode(canonical.into(), element, &mut pool).map_err(failed)?;
+        let encoded =
+            array_to_bytes.encode(canonical.into(), element, &mut pool).map_err(failed)?;
         let encoded = Bytes::Taken(encoded);
-        let decoded = leaf.decode(encoded, count, element, &mut pool).map_err(failed)?;
+        let decoded = array_to_bytes.decode(encoded, count, element, &mut pool).map_err(failed)?;
         Ok(decoded.bytes.to_vec())
     }
 
@@ -277,8 +289,9 @@ impl Chain {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lost(&self, elements: &[u8]) -> Result<Option<Lost>, ChunkError> {
-        let (Bound { element, leaf_place: place, .. }, leaf) = self.element_leaf();
-        let Some(packing) = leaf.losing(element) else { return Ok(None) };
+        let (Bound { element, array_to_bytes_path: place, .. }, array_to_bytes) =
+            self.element_codec();
+        let Some(packing) = array_to_bytes.losing(element) else { return Ok(None) };
         let mut canonical = Vec::new();
         let elements = match element.is_sub_byte() {
             true => {
@@ -297,12 +310,12 @@ impl Chain {
     }
 
     /// The codec in which single elements end, be it within shards, and the chain that it is of.
-    fn element_leaf(&self) -> (&Bound, &ElementLeaf) {
+    fn element_codec(&self) -> (&Bound, &ElementCodec) {
         let mut chain = self;
         loop {
-            match &chain.inner.leaf {
-                Leaf::Elements(leaf) => return (&chain.inner, leaf),
-                Leaf::Shard(shard) => chain = &shard.inner,
+            match &chain.inner.array_to_bytes {
+                ArrayToBytes::Elements(array_to_bytes) => return (&chain.inner, array_to_bytes),
+                ArrayToBytes::Shard(shard) => chain = &shard.inner,
             }
         }
     }
@@ -320,35 +333,35 @@ impl Chain {
     }
 
     /// The codec that cannot be written, if there is one.
-    pub(crate) fn read_only(&self) -> Option<&Place> {
+    pub(crate) fn read_only(&self) -> Option<&CodecPath> {
         self.inner.read_only.as_ref()
     }
 
     /// Whether the number of elements determines the length of an encoded chunk.
     pub(crate) fn has_fixed_size(&self) -> bool {
-        let Bound { leaf, bytes, .. } = &*self.inner;
-        matches!(leaf, Leaf::Elements(_))
-            && bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
+        let Bound { array_to_bytes, bytes_to_bytes, .. } = &*self.inner;
+        matches!(array_to_bytes, ArrayToBytes::Elements(_))
+            && bytes_to_bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
     }
 
     /// The place of the chain itself.
-    pub(crate) fn whole_place(&self) -> &Place {
+    pub(crate) fn path(&self) -> &CodecPath {
         &self.inner.whole
     }
 }
 
 impl Bound {
     /// The chain itself, for faults that are no single codec's.
-    pub(crate) fn whole(&self) -> &Place {
+    pub(crate) fn whole(&self) -> &CodecPath {
         &self.whole
     }
 
-    /// The shape at each depth for one chunk shape: the chunk's own first, the leaf's last.
+    /// The shape at each depth for one chunk shape: the chunk's own first, the stored array's last.
     pub(crate) fn shapes(&self, chunk_shape: &[u64]) -> Result<Vec<Vec<u64>>, ChainError> {
         let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
         let mut shape = Shape::of_grid(&edges).map_err(|kind| self.whole.error(kind))?;
         let mut shapes = vec![chunk_shape.to_vec()];
-        for (step, place) in &self.moves {
+        for (step, place) in &self.array_to_array {
             shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
             let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
             let sizes: Option<Vec<u64>> = sizes.collect();

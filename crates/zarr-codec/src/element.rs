@@ -54,7 +54,7 @@ impl ElementType {
         self.size.get()
     }
 
-    /// How the elements move between leaf and memory.
+    /// How the elements move between storage and memory.
     pub(crate) fn moved(&self, swapped: bool) -> Element {
         let plain = Element::new(self.size);
         if swapped {
@@ -84,7 +84,7 @@ impl ElementType {
         }
         match elements.iter().enumerate().find(|(_, byte)| **byte > 1) {
             Some((element, value)) => Err(ChunkErrorKind::Bool {
-                element: crate::compressor::widen(element),
+                element: crate::bytes_to_bytes::widen(element),
                 value: *value,
             }),
             None => Ok(()),
@@ -113,7 +113,7 @@ impl ChunkErrorKind {
     /// The fault of elements that are counted from the one of number `first`.
     pub(crate) fn further(mut self, first: usize) -> Self {
         if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
-            *element = element.saturating_add(crate::compressor::widen(first));
+            *element = element.saturating_add(crate::bytes_to_bytes::widen(first));
         }
         self
     }

@@ -4,11 +4,11 @@
 //! finds every fault that can be found without a chunk, for all chunk shapes at once. A
 //! [`ChunkCodec`] is the chain for one chunk shape, with `transpose` and `reshape` compiled to
 //! strided views. Decoding undoes the compressors, then moves each element once, from its place in
-//! the leaf (`bytes`, `packbits` or the inner chunks of a shard) to its place in the caller's
-//! memory.
+//! the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its place in the
+//! caller's memory.
 //!
 //! ```text
-//! stored bytes ── gzip, zstd, crc32c ──> leaf: packed bits | bytes | shard ── one move ──> caller
+//! stored bytes ── gzip, zstd, crc32c ──> packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
 //! The bytes-to-bytes codecs are features with one dependency each, on by default: `blosc` and
@@ -24,26 +24,25 @@
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod array_to_array;
+mod array_to_bytes;
+mod bytes_to_bytes;
 mod chain;
 mod chunk;
-mod compressor;
 mod element;
 mod error;
-mod leaf;
-mod moves;
 mod options;
 mod partial;
-mod reshape;
-mod route;
 mod scratch;
 mod symbolic;
+mod transform;
 
+pub use array_to_bytes::shard::{ShardCodec, ShardIndex};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-pub use leaf::shard::{ShardCodec, ShardIndex};
 pub use options::Options;
 pub use partial::{ChunkReader, Need};
-pub use route::{Route, Slice, margins, sliced};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
+pub use transform::{ArrayTransform, Slice, margins, sliced};

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::compressor::widen;
+use crate::bytes_to_bytes::widen;
 use crate::error::ChunkErrorKind;
 
 /// Buffers for decoding and encoding, one set per thread.

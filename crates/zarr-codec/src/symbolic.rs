@@ -11,12 +11,12 @@
 //!   common divisors, since the greatest common divisor of all products `a b` is `gcd(A) gcd(B)`.
 //!
 //! An axis with one distinct edge is a number, and joins the constants from the start, so that the
-//! axes of a dimension are those that vary. A concrete chunk shape is the special case in which none
-//! does.
+//! axes of a dimension are those that vary. A concrete chunk shape is the special case in which
+//! none does.
 //!
 //! A hostile document may have a thousand dimensions and a thousand codecs on them: everything here
-//! takes time in proportion to the dimensions that it is given. [`Balance`] compares all beginnings of
-//! two lists as it goes along both.
+//! takes time in proportion to the dimensions that it is given. [`Balance`] compares all beginnings
+//! of two lists as it goes along both.
 
 use core::fmt;
 

@@ -23,14 +23,16 @@ pub(super) enum Canonical {
 impl Canonical {
     /// `None` where the chain cannot be bound, which has been said.
     pub(super) fn new(codecs: &[Codec], data_type: &DataType, edges: &[AxisEdges]) -> Option<Self> {
-        let leaf = codecs.iter().position(|codec| codec.kind() == Some(CodecKind::ArrayToBytes))?;
-        if let Some(Codec::ShardingIndexed(sharding)) = codecs.get(leaf) {
+        let array_to_bytes =
+            codecs.iter().position(|codec| codec.kind() == Some(CodecKind::ArrayToBytes))?;
+        if let Some(Codec::ShardingIndexed(sharding)) = codecs.get(array_to_bytes) {
             let edges: Vec<_> =
                 sharding.chunk_shape.iter().map(|size| AxisEdges::one(*size)).collect();
             return Some(Self::Shard(Box::new(Self::new(&sharding.codecs, data_type, &edges)?)));
         }
         let chain =
-            Chain::bind_with(codecs.get(..=leaf)?, data_type, edges, Options::new()).ok()?;
+            Chain::bind_with(codecs.get(..=array_to_bytes)?, data_type, edges, Options::new())
+                .ok()?;
         Some(Self::Elements(chain))
     }
 
@@ -149,7 +151,7 @@ impl<'a> Examiner<'a> {
         let within = inner.get_or_insert_default();
         let bytes = codec.decompress(encoded, scratch).map_err(Fault::Chunk)?;
         let index = shard.read_index(bytes, spare).map_err(Fault::Chunk)?;
-        let order = codec.route().order();
+        let order = codec.transform().order();
         // In the order of the shard's dimensions.
         let end_within: Option<Vec<u64>> = end.zip(order).map(|(end, order)| {
             order.iter().map(|axis| end.get(*axis).copied().unwrap_or(u64::MAX)).collect()
@@ -278,11 +280,16 @@ impl<'a> Examiner<'a> {
         if content == Encoded::Empty {
             return Content::Empty;
         }
-        let Ok(leaf) = codec.decompress(encoded, scratch) else { return Content::Canonical };
-        let differs = leaf.iter().zip(again.iter()).position(|(found, expected)| found != expected);
+        let Ok(stored) = codec.decompress(encoded, scratch) else { return Content::Canonical };
+        let differs =
+            stored.iter().zip(again.iter()).position(|(found, expected)| found != expected);
         differs.map_or(Content::Canonical, |byte| {
             let at = |bytes: &[u8]| bytes.get(byte).copied().unwrap_or_default();
-            Content::Bits(format!("byte {byte} is {:#04x}, expected {:#04x}", at(leaf), at(again)))
+            Content::Bits(format!(
+                "byte {byte} is {:#04x}, expected {:#04x}",
+                at(stored),
+                at(again)
+            ))
         })
     }
 }

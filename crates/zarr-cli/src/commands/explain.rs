@@ -41,7 +41,7 @@ pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(
             });
         }
         let codec = array.chunk_codec(part.chunk_shape()).map_err(|cause| place.failed(cause))?;
-        note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::route(&codec)));
+        note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::transform(&codec)));
     }
     Ok(())
 }

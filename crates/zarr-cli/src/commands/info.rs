@@ -171,7 +171,7 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
         Ok(array) => {
             let shape = words::first_chunk(array);
             if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
-                table.row("compiled", words::route(&codec));
+                table.row("compiled", words::transform(&codec));
             }
         }
         Err(error) => table.row("not readable", error.to_string()),
@@ -313,11 +313,11 @@ fn array_json(
             members.insert("readable".to_owned(), json!(true));
             let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
             let compiled = codec.map(|codec| {
-                let route = codec.route();
+                let transform = codec.transform();
                 json!({
-                    "chunk_shape": route.chunk_shape(),
-                    "stored_shape": route.leaf_shape(),
-                    "strides": route.view().map(|view| view.strides().to_vec()),
+                    "chunk_shape": transform.chunk_shape(),
+                    "stored_shape": transform.stored_shape(),
+                    "strides": transform.view().map(|view| view.strides().to_vec()),
                     "encoded_bytes": codec.encoded_len(),
                 })
             });

@@ -1,7 +1,7 @@
 //! The bytes-to-bytes codecs of a chain, one after the other.
 
 use super::{ChunkCodec, chunk_error};
-use crate::compressor::{ByteCodec, ordinary, widen};
+use crate::bytes_to_bytes::{BytesToBytes, ordinary, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
 
@@ -13,7 +13,7 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
-        let Some(((last, last_place), others)) = self.bound.bytes.split_last() else {
+        let Some(((last, last_place), others)) = self.bound.bytes_to_bytes.split_last() else {
             *out = bytes.into_vec();
             return Ok(());
         };
@@ -41,7 +41,8 @@ impl ChunkCodec {
         self.decode_bytes_down_to(0, bytes, pool)
     }
 
-    /// As [`decode_bytes`](ChunkCodec::decode_bytes), to `out`, which is as long as the leaf's bytes.
+    /// As [`decode_bytes`](ChunkCodec::decode_bytes), to `out`, which is as long as the stored
+    /// bytes.
     pub(super) fn decode_bytes_to(
         &self,
         encoded: &[u8],
@@ -49,7 +50,7 @@ impl ChunkCodec {
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
         let bytes = self.decode_bytes_down_to(1, Bytes::Lent(encoded), pool)?;
-        if let Some((codec, place)) = self.bound.bytes.first() {
+        if let Some((codec, place)) = self.bound.bytes_to_bytes.first() {
             codec
                 .check_len(&bytes, out.len())
                 .and_then(|()| codec.decode_to(&bytes, out))
@@ -67,7 +68,7 @@ impl ChunkCodec {
         pool: &mut Pool,
     ) -> Result<Bytes<'a>, ChunkError> {
         let lengths = self.lengths.iter().zip(&self.most);
-        let codecs = self.bound.bytes.iter().zip(lengths).skip(first).rev();
+        let codecs = self.bound.bytes_to_bytes.iter().zip(lengths).skip(first).rev();
         for ((codec, place), (decoded_len, most)) in codecs {
             let failed = |kind| chunk_error(place, kind);
             if let Some(prefix) = codec.decoded_prefix(&bytes) {
@@ -105,7 +106,7 @@ impl ChunkCodec {
 
 /// Decodes to a known length.
 fn decode_exactly(
-    codec: &dyn ByteCodec,
+    codec: &dyn BytesToBytes,
     encoded: &[u8],
     length: u64,
     pool: &mut Pool,
@@ -121,7 +122,7 @@ fn decode_exactly(
 
 /// Decodes to an unknown length.
 fn decode_up_to(
-    codec: &dyn ByteCodec,
+    codec: &dyn BytesToBytes,
     encoded: &[u8],
     limit: u64,
     pool: &mut Pool,

@@ -2,13 +2,13 @@
 
 use zarr_view::{CopyError, Element, Output, View};
 
-use super::{ChunkCodec, ChunkLeaf, Empty, Encoded, Input, chunk_error, swap};
+use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error, swap};
+use crate::array_to_bytes::StoredElements;
+use crate::array_to_bytes::shard::ShardDecoder;
 use crate::chain::Bound;
 use crate::error::ChunkError;
-use crate::leaf::LeafElements;
-use crate::leaf::shard::ShardDecoder;
-use crate::route::Source;
 use crate::scratch::{Buffer, Bytes, Scratch};
+use crate::transform::Source;
 
 /// The order of a chunk's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,15 +72,15 @@ impl ChunkCodec {
     ) -> Result<ChunkElements, ChunkError> {
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
         let bytes = self.decode_bytes(Bytes::Taken(std::mem::take(encoded).into()), pool)?;
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         let plain = element.moved(false);
-        let leaf = match &self.leaf {
-            ChunkLeaf::Elements(leaf) => leaf,
-            ChunkLeaf::Shard(shard) => {
+        let codec = match &self.array_to_bytes {
+            ShapedCodec::Elements(codec) => codec,
+            ShapedCodec::Shard(shard) => {
                 let scratch = shard_scratch.get_or_insert_default();
                 let mut source = Source::Shard(ShardDecoder::new(shard, &bytes, fill, scratch)?);
-                let gathered = self.route.gather(0, &mut source, plain, pool);
+                let gathered = self.transform.gather(0, &mut source, plain, pool);
                 let buffer = gathered.map_err(|fault| fault.at(place))?;
                 drop(source);
                 bytes.give_to(pool);
@@ -88,14 +88,14 @@ impl ChunkCodec {
             }
         };
         let Some(view) = self.stored_view(order) else {
-            let source = Source::new(leaf, bytes, self.elements, element, pool);
+            let source = Source::new(codec, bytes, self.elements, element, pool);
             let mut source = source.map_err(failed)?;
-            let gathered = self.route.gather(0, &mut source, plain, pool);
+            let gathered = self.transform.gather(0, &mut source, plain, pool);
             let buffer = gathered.map_err(|fault| fault.at(place))?;
             return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
         };
-        let decoded = leaf.decode(bytes, self.elements, element, pool);
-        let LeafElements { bytes, swapped } = decoded.map_err(failed)?;
+        let decoded = codec.decode(bytes, self.elements, element, pool);
+        let StoredElements { bytes, swapped } = decoded.map_err(failed)?;
         let mut buffer = bytes.into_buffer(pool).map_err(failed)?;
         swap_all(&mut buffer, element.moved(swapped));
         Ok(ChunkElements { buffer, view: view.clone(), order: Order::Stored })
@@ -112,7 +112,7 @@ impl ChunkCodec {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<ChunkElements, ChunkError> {
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         let len = self.elements.saturating_mul(element.size());
         let mut buffer = scratch.pool.take(len).map_err(failed)?;
@@ -139,40 +139,41 @@ impl ChunkCodec {
     ) -> Result<Encoded, ChunkError> {
         self.check_writable()?;
         let ChunkElements { mut buffer, view, order } = elements;
-        let leaf = match &self.leaf {
-            ChunkLeaf::Elements(leaf) => leaf,
-            ChunkLeaf::Shard(_) => {
+        let codec = match &self.array_to_bytes {
+            ShapedCodec::Elements(codec) => codec,
+            ShapedCodec::Shard(_) => {
                 let input = Input { data: &buffer, view: &view, fill };
                 let content = self.encode_unless_empty(input, Empty::Encode, out, scratch)?;
                 scratch.pool.give(buffer);
                 return Ok(content);
             }
         };
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
-        let moved = element.moved(leaf.swaps(element));
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
+        let moved = element.moved(codec.swaps(element));
         let pool = &mut scratch.pool;
-        self.share_memory(leaf, out, pool);
+        self.share_memory(codec, out, pool);
         match order {
             Order::Stored => swap_all(&mut buffer, moved),
             Order::C => {
-                let encoded = self.route.encode_from(0, buffer, moved, pool);
+                let encoded = self.transform.encode_from(0, buffer, moved, pool);
                 buffer = encoded.map_err(|kind| chunk_error(place, kind))?;
             }
         }
-        self.encode_leaf(leaf, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
+        self.encode_stored(codec, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
-    /// The view of the elements as stored, if that is the `order` and the leaf is one view and not
-    /// a shard.
+    /// The view of the elements as stored, if that is the `order` and the stored array is one view
+    /// and not a shard.
     fn stored_view(&self, order: Order) -> Option<&View> {
-        let is_shard = matches!(self.leaf, ChunkLeaf::Shard(_));
-        self.route.view().filter(|_| order == Order::Stored && !is_shard)
+        let is_shard = matches!(self.array_to_bytes, ShapedCodec::Shard(_));
+        self.transform.view().filter(|_| order == Order::Stored && !is_shard)
     }
 
     /// A view of all elements in C order of the chunk's shape.
     fn whole(&self) -> Result<View, ChunkError> {
-        View::contiguous(self.shape())
-            .map_err(|error| chunk_error(&self.bound.leaf_place, CopyError::from(error).into()))
+        View::contiguous(self.shape()).map_err(|error| {
+            chunk_error(&self.bound.array_to_bytes_path, CopyError::from(error).into())
+        })
     }
 }
 

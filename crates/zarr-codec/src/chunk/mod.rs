@@ -3,24 +3,24 @@
 mod bytes;
 mod elements;
 mod pack;
-mod planned;
 mod rows;
+mod small;
+mod spans;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_view::{CopyError, Element, Output, View};
 
-use crate::chain::{Bound, Place};
-use crate::compressor::widen;
+use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
+use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
+use crate::bytes_to_bytes::widen;
+use crate::chain::{Bound, CodecPath};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
-use crate::leaf::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
-use crate::leaf::{ElementLeaf, Leaf};
-use crate::route::{Fault, Route, Slab, Slice, Source};
 use crate::scratch::{Buffer, Bytes, Pool, Scratch};
+use crate::transform::{ArrayTransform, NestedError, Slab, Slice, Source};
 
 pub use elements::{ChunkElements, Order};
-pub(crate) use planned::Planned;
+pub(crate) use small::SmallChunkCopy;
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).
 ///
@@ -29,8 +29,8 @@ pub(crate) use planned::Planned;
 #[derive(Clone, Debug)]
 pub struct ChunkCodec {
     bound: Arc<Bound>,
-    route: Route,
-    leaf: ChunkLeaf,
+    transform: ArrayTransform,
+    array_to_bytes: ShapedCodec,
     elements: usize,
     /// The length of each bytes-to-bytes codec's input on encoding, if it is fixed.
     lengths: Vec<Option<u64>>,
@@ -38,10 +38,10 @@ pub struct ChunkCodec {
     most: Vec<u64>,
 }
 
-/// The leaf for one shape.
+/// The array-to-bytes codec for one shape.
 #[derive(Clone, Debug)]
-enum ChunkLeaf {
-    Elements(ElementLeaf),
+enum ShapedCodec {
+    Elements(ElementCodec),
     Shard(ShardCodec),
 }
 
@@ -80,41 +80,43 @@ impl ChunkCodec {
             bound.whole().error(kind)
         };
         let shapes = bound.shapes(chunk_shape)?;
-        let route = Route::new(&bound.moves, &shapes, bound.options.unknown_decoded_len)
-            .ok_or_else(too_large)?;
-        let elements = route.elements();
+        let transform =
+            ArrayTransform::new(&bound.array_to_array, &shapes, bound.options.unknown_decoded_len)
+                .ok_or_else(too_large)?;
+        let elements = transform.elements();
         // All sizes in memory are at most this product, so none of them can overflow.
         let in_memory = elements.checked_mul(bound.element.size().max(1));
         if in_memory.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(too_large());
         }
-        let (leaf, leaf_len) = match &bound.leaf {
-            Leaf::Elements(leaf) => {
-                let length = leaf.encoded_len(elements, &bound.element).ok_or_else(too_large)?;
-                (ChunkLeaf::Elements(leaf.clone()), Some(widen(length)))
+        let (array_to_bytes, stored_len) = match &bound.array_to_bytes {
+            ArrayToBytes::Elements(codec) => {
+                let length = codec.encoded_len(elements, &bound.element).ok_or_else(too_large)?;
+                (ShapedCodec::Elements(codec.clone()), Some(widen(length)))
             }
-            Leaf::Shard(shard) => {
-                let shard = ShardCodec::new(shard, &bound.leaf_place, route.leaf_shape())?;
-                (ChunkLeaf::Shard(shard), None)
+            ArrayToBytes::Shard(shard) => {
+                let shard =
+                    ShardCodec::new(shard, &bound.array_to_bytes_path, transform.stored_shape())?;
+                (ShapedCodec::Shard(shard), None)
             }
         };
-        let mut lengths = vec![leaf_len];
-        let mut most = vec![match &leaf {
-            ChunkLeaf::Elements(_) => leaf_len.unwrap_or(u64::MAX),
-            ChunkLeaf::Shard(shard) => shard.accounted_len(),
+        let mut lengths = vec![stored_len];
+        let mut most = vec![match &array_to_bytes {
+            ShapedCodec::Elements(_) => stored_len.unwrap_or(u64::MAX),
+            ShapedCodec::Shard(shard) => shard.accounted_len(),
         }];
-        for (codec, _) in &bound.bytes {
+        for (codec, _) in &bound.bytes_to_bytes {
             let before = lengths.last().copied().flatten();
             lengths.push(codec.encoded_len(before));
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
-        Ok(Self { bound: Arc::clone(bound), route, leaf, elements, lengths, most })
+        Ok(Self { bound: Arc::clone(bound), transform, array_to_bytes, elements, lengths, most })
     }
 
     /// The chunk's shape.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
-        self.route.chunk_shape()
+        self.transform.chunk_shape()
     }
 
     /// How many elements a chunk has.
@@ -142,17 +144,17 @@ impl ChunkCodec {
 
     /// The compiled array-to-array codecs.
     #[must_use]
-    pub fn route(&self) -> &Route {
-        &self.route
+    pub fn transform(&self) -> &ArrayTransform {
+        &self.transform
     }
 
-    /// The codec of the shard, if the leaf of the chain is one: its index and its inner chunks can
-    /// be read separately.
+    /// The codec of the shard, if the array-to-bytes codec is one: its index and its inner chunks
+    /// can be read separately.
     #[must_use]
     pub fn shard(&self) -> Option<&ShardCodec> {
-        match &self.leaf {
-            ChunkLeaf::Shard(shard) => Some(shard),
-            ChunkLeaf::Elements(_) => None,
+        match &self.array_to_bytes {
+            ShapedCodec::Shard(shard) => Some(shard),
+            ShapedCodec::Elements(_) => None,
         }
     }
 
@@ -175,25 +177,25 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
-        let failed = |fault: Fault| fault.at(place);
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
+        let failed = |error: NestedError| error.at(place);
         if let Some(elements) = self.decoded_place(region, out) {
             self.decode_bytes_to(encoded, elements, pool)?;
             return element.check(elements).map_err(|kind| chunk_error(place, kind));
         }
         let bytes = self.decode_bytes(Bytes::Lent(encoded), pool)?;
-        match &self.leaf {
-            ChunkLeaf::Elements(leaf) => {
-                let source = Source::new(leaf, bytes, self.elements, element, pool);
+        match &self.array_to_bytes {
+            ShapedCodec::Elements(codec) => {
+                let source = Source::new(codec, bytes, self.elements, element, pool);
                 let mut source = source.map_err(|kind| chunk_error(place, kind))?;
-                self.route.decode(&mut source, region, out, pool).map_err(failed)?;
+                self.transform.decode(&mut source, region, out, pool).map_err(failed)?;
                 source.give_to(pool);
             }
-            ChunkLeaf::Shard(shard) => {
+            ShapedCodec::Shard(shard) => {
                 let scratch = shard_scratch.get_or_insert_default();
                 let decoder = ShardDecoder::new(shard, &bytes, fill, scratch)?;
                 let mut source = Source::Shard(decoder);
-                self.route.decode(&mut source, region, out, pool).map_err(failed)?;
+                self.transform.decode(&mut source, region, out, pool).map_err(failed)?;
                 drop(source);
                 bytes.give_to(pool);
             }
@@ -201,15 +203,17 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// The memory of `out`, if the bytes of the leaf are its elements in the same order, so that a
+    /// The memory of `out`, if the stored bytes are its elements in the same order, so that a
     /// compressor can write them there: for a whole chunk in which nothing moves.
     fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
-        let Bound { element, bytes, .. } = &*self.bound;
-        let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else { return None };
-        let as_stored = !bytes.is_empty()
-            && !leaf.swaps(element)
+        let Bound { element, bytes_to_bytes, .. } = &*self.bound;
+        let ShapedCodec::Elements(codec @ ElementCodec::Bytes { .. }) = &self.array_to_bytes else {
+            return None;
+        };
+        let as_stored = !bytes_to_bytes.is_empty()
+            && !codec.swaps(element)
             && !element.is_sub_byte()
-            && self.route.view().is_some_and(View::is_contiguous);
+            && self.transform.view().is_some_and(View::is_contiguous);
         let mut axes = region.iter().zip(self.shape());
         let is_all = region.len() == self.shape().len()
             && axes.all(|(slice, size)| *slice == Slice::from(0..*size));
@@ -217,58 +221,8 @@ impl ChunkCodec {
         if as_stored && is_all && has_shape { out.as_mut_slice() } else { None }
     }
 
-    /// Whether the encoded chunk contains the bytes of the leaf unchanged.
-    pub(crate) fn keeps_places(&self) -> bool {
-        self.bound.bytes.iter().all(|(codec, _)| codec.keeps_places())
-    }
-
-    /// The number of bytes that the bytes-to-bytes codecs append, if they keep the leaf's in place.
-    pub(crate) fn bytes_after_leaf(&self) -> Option<u64> {
-        self.bound.bytes.iter().try_fold(0, |length, (codec, _)| codec.encoded_len(Some(length)))
-    }
-
-    /// Bits of an element in the leaf, unless it is a shard.
-    pub(crate) fn element_bits(&self) -> Option<usize> {
-        match &self.leaf {
-            ChunkLeaf::Elements(leaf) => Some(leaf.element_bits(&self.bound.element)),
-            ChunkLeaf::Shard(_) => None,
-        }
-    }
-
-    /// The bytes that hold elements `first..first + count` of the leaf, and the first one's bit
-    /// within them.
-    pub(crate) fn leaf_bytes(&self, first: usize, count: usize) -> Option<(Range<u64>, usize)> {
-        match &self.leaf {
-            ChunkLeaf::Elements(leaf) => leaf.byte_range(first, count, &self.bound.element),
-            ChunkLeaf::Shard(_) => None,
-        }
-    }
-
-    /// Decodes spans of `count` elements of the leaf, concatenated in `bytes`, and passes the
-    /// elements to `finish`.
-    pub(crate) fn decode_spans(
-        &self,
-        bytes: &[u8],
-        starts: &[usize],
-        count: usize,
-        scratch: &mut Scratch,
-        finish: impl FnOnce(&[u8], Element) -> Result<(), Fault>,
-    ) -> Result<(), ChunkError> {
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
-        let ChunkLeaf::Elements(leaf) = &self.leaf else {
-            unreachable!("a shard is read by its inner chunks, never by spans of elements");
-        };
-        let decoded = leaf
-            .decode_spans(bytes, starts, count, element, &mut scratch.pool)
-            .map_err(|kind| chunk_error(place, kind))?;
-        let moved = element.moved(decoded.swapped);
-        finish(&decoded.bytes, moved).map_err(|fault| fault.at(place))?;
-        decoded.bytes.give_to(&mut scratch.pool);
-        Ok(())
-    }
-
-    /// As [`decode`](ChunkCodec::decode) for the `shard` that is its leaf, of which the index and some
-    /// bytes are known.
+    /// As [`decode`](ChunkCodec::decode) for the `shard` that is its array-to-bytes codec, of which
+    /// the index and some bytes are known.
     #[expect(clippy::too_many_arguments, reason = "those of decode, and of the shard")]
     pub(crate) fn decode_available(
         &self,
@@ -284,9 +238,9 @@ impl ChunkCodec {
         let scratch = shard_scratch.get_or_insert_default();
         let mut source =
             Source::Shard(ShardDecoder::with_index(shard, available, index, fill, scratch));
-        self.route
+        self.transform
             .decode(&mut source, region, out, pool)
-            .map_err(|fault| fault.at(&self.bound.leaf_place))
+            .map_err(|error| error.at(&self.bound.array_to_bytes_path))
     }
 
     /// The bytes of an encoded chunk with the bytes-to-bytes codecs undone: the output of the
@@ -317,7 +271,7 @@ impl ChunkCodec {
         elements: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        let failed = |fault: Fault| fault.at(&self.bound.leaf_place);
+        let failed = |error: NestedError| error.at(&self.bound.array_to_bytes_path);
         let everything: Vec<Slice> = self.shape().iter().map(|size| (0..*size).into()).collect();
         let whole = View::contiguous(self.shape());
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
@@ -358,33 +312,33 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
         self.check_writable()?;
-        match &self.leaf {
-            ChunkLeaf::Elements(leaf) => {
+        match &self.array_to_bytes {
+            ShapedCodec::Elements(codec) => {
                 let pool = &mut scratch.pool;
-                self.share_memory(leaf, out, pool);
-                if let Some(content) = self.pack(leaf, input, empty, out, pool) {
+                self.share_memory(codec, out, pool);
+                if let Some(content) = self.pack(codec, input, empty, out, pool) {
                     return content;
                 }
-                let Bound { element, leaf_place: place, .. } = &*self.bound;
-                let moved = element.moved(leaf.swaps(element));
+                let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
+                let moved = element.moved(codec.swaps(element));
                 let Input { data, view, fill } = input;
                 let elements = self
-                    .route
+                    .transform
                     .encode(data, view, moved, fill, pool)
                     .map_err(|kind| chunk_error(place, kind))?;
                 let fill = self.stored_fill(fill);
-                self.encode_leaf(leaf, elements, &fill, empty, out, pool)
+                self.encode_stored(codec, elements, &fill, empty, out, pool)
             }
-            ChunkLeaf::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch),
+            ShapedCodec::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch),
         }
     }
 
     /// Gives the memory of `out` to the pool before it is written, unless a single compressor turns
     /// the elements into the chunk: then each of the two needs its own.
-    fn share_memory(&self, leaf: &ElementLeaf, out: &mut Vec<u8>, pool: &mut Pool) {
-        let one_step = matches!(leaf, ElementLeaf::Bytes { .. })
-            && self.bound.bytes.len() == 1
-            && self.route.view().is_some();
+    fn share_memory(&self, codec: &ElementCodec, out: &mut Vec<u8>, pool: &mut Pool) {
+        let one_step = matches!(codec, ElementCodec::Bytes { .. })
+            && self.bound.bytes_to_bytes.len() == 1
+            && self.transform.view().is_some();
         if !one_step {
             pool.give(std::mem::take(out).into());
         }
@@ -392,7 +346,7 @@ impl ChunkCodec {
 
     /// The error of bytes that come when a region has been decoded.
     pub(crate) fn nothing_needed(&self) -> ChunkError {
-        chunk_error(&self.bound.leaf_place, ChunkErrorKind::NothingNeeded)
+        chunk_error(&self.bound.array_to_bytes_path, ChunkErrorKind::NothingNeeded)
     }
 
     fn check_writable(&self) -> Result<(), ChunkError> {
@@ -402,33 +356,33 @@ impl ChunkCodec {
         }
     }
 
-    /// The element `fill` as the elements of a leaf are before it encodes them: canonical, and
+    /// The element `fill` as stored elements are before they are encoded: canonical, and
     /// swapped if they are.
     pub(crate) fn stored_fill(&self, fill: &[u8]) -> Vec<u8> {
         let element = &self.bound.element;
         let mut fill = fill.to_vec();
         element.canonicalise(&mut fill);
-        if let ChunkLeaf::Elements(leaf) = &self.leaf {
-            swap(&mut fill, element.moved(leaf.swaps(element)));
+        if let ShapedCodec::Elements(codec) = &self.array_to_bytes {
+            swap(&mut fill, element.moved(codec.swaps(element)));
         }
         fill
     }
 
-    /// Encodes elements that are in the leaf's order and, but for what the leaf swaps, in memory's
+    /// Encodes elements that are in stored order and, but for what the codec swaps, in memory's
     /// form. So is [`fill`](ChunkCodec::stored_fill).
-    fn encode_leaf(
+    fn encode_stored(
         &self,
-        leaf: &ElementLeaf,
+        codec: &ElementCodec,
         mut elements: Buffer,
         fill: &[u8],
         empty: Empty,
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
-        if let ElementLeaf::Packbits { packing, padding } = leaf {
-            let mut pieces = self.pieces(leaf, packing, *padding, fill.to_vec(), pool)?;
+        if let ElementCodec::Packbits { packing, padding } = codec {
+            let mut pieces = self.pieces(codec, packing, *padding, fill.to_vec(), pool)?;
             let packed = pieces.pack(0, Slab::Copied(&mut elements));
             pool.give(elements);
             packed.map_err(failed)?;
@@ -454,33 +408,35 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
-        let place = &self.bound.leaf_place;
+        let place = &self.bound.array_to_bytes_path;
         let failed = |kind| chunk_error(place, kind);
         let shard_scratch = shard_scratch.get_or_insert_default();
         let Input { data, view, fill } = input;
         if out.capacity() == 0 {
             *out = pool.take_empty();
         }
-        let content = if let Some(view) = self.route.leaf_view(view) {
+        let content = if let Some(view) = self.transform.stored_view(view) {
             shard.encode(Input { view: &view, ..input }, empty, out, shard_scratch)?
         } else {
             let moved = self.bound.element.moved(false);
-            let elements = self.route.encode(data, view, moved, fill, pool).map_err(failed)?;
-            let whole = View::contiguous(self.route.leaf_shape())
+            let elements = self.transform.encode(data, view, moved, fill, pool).map_err(failed)?;
+            let whole = View::contiguous(self.transform.stored_shape())
                 .map_err(|error| failed(CopyError::from(error).into()))?;
             let input = Input { data: &elements, view: &whole, fill };
             let content = shard.encode(input, empty, out, shard_scratch)?;
             pool.give(elements);
             content
         };
-        if !self.bound.bytes.is_empty() && (content, empty) != (Encoded::Empty, Empty::Leave) {
+        if !self.bound.bytes_to_bytes.is_empty()
+            && (content, empty) != (Encoded::Empty, Empty::Leave)
+        {
             self.encode_bytes(std::mem::take(out).into(), out, pool)?;
         }
         Ok(content)
     }
 }
 
-fn chunk_error(place: &Place, kind: ChunkErrorKind) -> ChunkError {
+fn chunk_error(place: &CodecPath, kind: ChunkErrorKind) -> ChunkError {
     place.chunk_error(kind)
 }
 

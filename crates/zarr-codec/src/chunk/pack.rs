@@ -3,13 +3,13 @@
 use zarr_packbits::{Packing, PaddingEncoding};
 
 use super::{ChunkCodec, Empty, Encoded, Input, chunk_error, holds_only};
+use crate::array_to_bytes::ElementCodec;
+use crate::array_to_bytes::packbits::Packer;
 use crate::chain::Bound;
 use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::leaf::ElementLeaf;
-use crate::leaf::packbits::Packer;
-use crate::route::Slab;
 use crate::scratch::Pool;
+use crate::transform::Slab;
 
 /// Bytes of elements that are looked at and packed at a time, so that a slab that went past the
 /// caches is fetched once. Smaller ones lose more to the kernels' preparations than they gain.
@@ -20,7 +20,7 @@ const WHOLE_BYTES: usize = 64;
 
 /// A chunk that is packed piece by piece, each looked at first.
 pub(super) struct Pieces<'c> {
-    leaf: &'c ElementLeaf,
+    codec: &'c ElementCodec,
     element: &'c ElementType,
     packer: Packer<'c>,
     /// The fill value in canonical form.
@@ -83,7 +83,7 @@ impl Pieces<'_> {
         if self.is_empty {
             self.skipped = true;
         } else if self.refuses {
-            self.leaf.check_survival(piece, self.element)?;
+            self.codec.check_survival(piece, self.element)?;
         }
         Ok(())
     }
@@ -91,32 +91,33 @@ impl Pieces<'_> {
     /// Refuses fill values among the elements that are to be stored and would be cut.
     fn check_skipped(&self) -> Result<(), ChunkErrorKind> {
         match self.refuses && self.skipped {
-            true => self.leaf.check_survival(&self.fill, self.element),
+            true => self.codec.check_survival(&self.fill, self.element),
             false => Ok(()),
         }
     }
 }
 
 impl ChunkCodec {
-    /// Packs the elements slab by slab, if they are to be packed and meet the leaf as one view.
+    /// Packs the elements slab by slab, if they are to be packed and meet the stored array as one
+    /// view.
     pub(super) fn pack(
         &self,
-        leaf: &ElementLeaf,
+        codec: &ElementCodec,
         input: Input<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Option<Result<Encoded, ChunkError>> {
-        let ElementLeaf::Packbits { packing, padding } = leaf else { return None };
-        let Bound { element, leaf_place: place, .. } = &*self.bound;
+        let ElementCodec::Packbits { packing, padding } = codec else { return None };
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let Input { data, view, fill } = input;
-        let mut pieces = match self.pieces(leaf, packing, *padding, self.stored_fill(fill), pool) {
+        let mut pieces = match self.pieces(codec, packing, *padding, self.stored_fill(fill), pool) {
             Ok(pieces) => pieces,
             Err(error) => return Some(Err(error)),
         };
         let plain = element.moved(false);
         let packed = self
-            .route
+            .transform
             .encode_slabs(data, view, plain, fill, pool, |first, slab| pieces.pack(first, slab));
         Some(match packed {
             None => {
@@ -131,22 +132,22 @@ impl ChunkCodec {
     /// A chunk in the making. `fill` is as [`stored_fill`](ChunkCodec::stored_fill) says.
     pub(super) fn pieces<'c>(
         &'c self,
-        leaf: &'c ElementLeaf,
+        codec: &'c ElementCodec,
         packing: &'c Packing,
         padding: PaddingEncoding,
         fill: Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Pieces<'c>, ChunkError> {
-        let Bound { element, leaf_place: place, options, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
         let packer = Packer::new(packing, padding, self.elements, pool);
         Ok(Pieces {
-            leaf,
+            codec,
             element,
             packer: packer.map_err(|kind| chunk_error(place, kind))?,
             is_empty: fill.len() == element.size(),
             fill,
             skipped: false,
-            refuses: !options.allow_loss && leaf.losing(element).is_some(),
+            refuses: !options.allow_loss && codec.losing(element).is_some(),
         })
     }
 
@@ -165,7 +166,7 @@ impl ChunkCodec {
             pool.give(bytes);
             return Ok(Encoded::Empty);
         }
-        checked.map_err(|kind| chunk_error(&self.bound.leaf_place, kind))?;
+        checked.map_err(|kind| chunk_error(&self.bound.array_to_bytes_path, kind))?;
         self.encode_bytes(bytes, out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }

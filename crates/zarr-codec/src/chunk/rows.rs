@@ -5,8 +5,8 @@ use std::io::IoSlice;
 
 use zarr_view::{Run, View};
 
-use super::{ChunkCodec, ChunkLeaf, Encoded, holds_only};
-use crate::leaf::ElementLeaf;
+use super::{ChunkCodec, Encoded, ShapedCodec, holds_only};
+use crate::array_to_bytes::ElementCodec;
 
 /// The shortest rows, in bytes, that are written as one piece each: for rows of half the length,
 /// copying them together takes less time than a system call needs to step through them.
@@ -29,7 +29,7 @@ impl ChunkCodec {
         if !self.is_as_in_memory() || view.shape() != self.shape() {
             return None;
         }
-        let view = self.route.leaf_view(view)?;
+        let view = self.transform.stored_view(view)?;
         let size = self.bound.element.size();
         if !has_long_rows(&view, size) {
             return None;
@@ -50,12 +50,12 @@ impl ChunkCodec {
     /// no value needs a check.
     fn is_as_in_memory(&self) -> bool {
         let element = &self.bound.element;
-        let ChunkLeaf::Elements(leaf @ ElementLeaf::Bytes { .. }) = &self.leaf else {
+        let ShapedCodec::Elements(codec @ ElementCodec::Bytes { .. }) = &self.array_to_bytes else {
             return false;
         };
-        self.bound.bytes.is_empty()
+        self.bound.bytes_to_bytes.is_empty()
             && self.bound.read_only.is_none()
-            && !leaf.swaps(element)
+            && !codec.swaps(element)
             && !element.is_sub_byte()
             && !element.is_bool()
     }

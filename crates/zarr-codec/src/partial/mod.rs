@@ -20,11 +20,11 @@ use std::sync::Arc;
 
 use zarr_view::{Output, View};
 
+use crate::array_to_bytes::shard::{IndexBytes, ShardIndex};
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
-use crate::leaf::shard::{IndexBytes, ShardIndex};
-use crate::route::Slice;
 use crate::scratch::Scratch;
+use crate::transform::Slice;
 
 use shard::ShardChunks;
 use spans::Spans;
@@ -113,9 +113,9 @@ impl ChunkCodec {
             return None;
         }
         if let Some(shard) = self.shard() {
-            let region = self.route().leaf_region(region, view)?;
+            let region = self.transform().stored_region(region, view)?;
             let chunks = ShardChunks::new(shard, &region, range_cost)?;
-            let after = self.bytes_after_leaf()?;
+            let after = self.bytes_after_stored()?;
             return Some(State::Index { range: shard.index_bytes(after), after, chunks });
         }
         Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))

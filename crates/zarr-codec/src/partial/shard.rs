@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use zarr_view::Output;
 
+use crate::array_to_bytes::shard::{Available, ShardCodec, ShardIndex};
+use crate::bytes_to_bytes::widen;
 use crate::chunk::ChunkCodec;
-use crate::compressor::widen;
 use crate::error::ChunkError;
-use crate::leaf::shard::{Available, ShardCodec, ShardIndex};
-use crate::route::Slice;
 use crate::scratch::Scratch;
+use crate::transform::Slice;
 
 /// Inner chunks to fetch.
 #[derive(Debug, Default)]

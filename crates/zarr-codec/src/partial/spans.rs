@@ -1,10 +1,10 @@
 //! Uncompressed elements: the positions of a region's elements are known.
 //!
-//! A view gives the positions of the region's elements in the leaf. Sorted by stride, its
+//! A view gives the positions of the region's elements in the stored array. Sorted by stride, its
 //! dimensions nest:
 //!
 //! ```text
-//! region of 2 x 3 of a leaf of rows of 8:     . . x x x . . .
+//! region of 2 x 3 of an array of rows of 8:   . . x x x . . .
 //!                                             . . x x x . . .
 //! innermost dimension: a span of 3 elements,  |---|
 //! next one: 5 more to the next span           |---|       |---|
@@ -19,19 +19,19 @@ use std::ops::Range;
 
 use zarr_view::{Output, View};
 
+use crate::bytes_to_bytes::widen;
 use crate::chunk::ChunkCodec;
-use crate::compressor::widen;
 use crate::error::ChunkError;
-use crate::route::{Meeting, Slice};
 use crate::scratch::Scratch;
+use crate::transform::{CommonLevel, Slice};
 
 /// More ranges than this cost more than reading the bytes between them.
 const MOST_SPANS: usize = 1024;
 
-/// Spans of a leaf to fetch.
+/// Spans of a stored array to fetch.
 #[derive(Debug)]
 pub(super) struct Spans {
-    meeting: Meeting,
+    common: CommonLevel,
     /// Maps the region's indices to the fetched elements.
     view: View,
     /// Elements of each span.
@@ -50,14 +50,14 @@ impl Spans {
         out: &View,
         range_cost: u64,
     ) -> Option<Self> {
-        let meeting = codec.route().meet(region, out)?;
-        let leaf = meeting.leaf();
-        if leaf.is_empty() {
+        let common = codec.transform().meet(region, out)?;
+        let stored = common.stored();
+        if stored.is_empty() {
             return None;
         }
-        let Nest { len, counting, strides } = Nest::new(leaf, codec, range_cost)?;
-        let view = View::new(leaf.shape(), &strides, 0).ok()?;
-        let mut starts = vec![leaf.span().start];
+        let Nest { len, counting, strides } = Nest::new(stored, codec, range_cost)?;
+        let view = View::new(stored.shape(), &strides, 0).ok()?;
+        let mut starts = vec![stored.span().start];
         for (count, stride) in counting {
             let before = std::mem::take(&mut starts);
             if before.len().checked_mul(count)? > MOST_SPANS {
@@ -70,13 +70,13 @@ impl Spans {
         let mut ranges = Vec::with_capacity(starts.len());
         let mut cost = 0_u64;
         for start in &starts {
-            let range: Range<u64> = codec.leaf_bytes(*start, len)?.0;
+            let range: Range<u64> = codec.stored_bytes(*start, len)?.0;
             let range_len = range.end.saturating_sub(range.start);
             cost = cost.saturating_add(range_len).saturating_add(range_cost);
             ranges.push(range);
         }
         let whole = codec.encoded_len()?.saturating_add(range_cost);
-        (cost < whole).then_some(Self { meeting, view, len, starts, ranges })
+        (cost < whole).then_some(Self { common, view, len, starts, ranges })
     }
 
     pub(super) fn ranges(&self) -> &[Range<u64>] {
@@ -93,7 +93,7 @@ impl Spans {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         codec.decode_spans(bytes, &self.starts, self.len, scratch, |elements, element| {
-            codec.route().finish(&self.meeting, &self.view, elements, element, region, out)
+            codec.transform().finish(&self.common, &self.view, elements, element, region, out)
         })
     }
 }

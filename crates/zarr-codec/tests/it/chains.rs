@@ -1,5 +1,6 @@
-//! Every chain of up to three array-to-array codecs over small shapes, on every leaf, sharded and
-//! not: chunks and regions decode to what the naive decoder says, and encode to its bytes.
+//! Every chain of up to three array-to-array codecs over small shapes, with every array-to-bytes
+//! codec, sharded and not: chunks and regions decode to what the naive decoder says, and encode to
+//! its bytes.
 
 use serde_json::{Value, json};
 use zarr_codec::{ChunkCodec, Encoded, Scratch, Slice};
@@ -53,7 +54,8 @@ fn factorisations(elements: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// All chains of at most `depth` moves, with the shapes that reach their leaves.
+/// All chains of at most `depth` array-to-array codecs, with the shapes that reach their
+/// array-to-bytes codecs.
 fn chains(shape: &[usize], depth: usize) -> Vec<(Vec<Value>, Vec<usize>)> {
     let mut all = vec![(Vec::new(), shape.to_vec())];
     let mut last = all.clone();
@@ -71,8 +73,8 @@ fn chains(shape: &[usize], depth: usize) -> Vec<(Vec<Value>, Vec<usize>)> {
     all
 }
 
-/// The leaf of chain `number`: all kinds in turn, for a shape that reaches it.
-fn leaf(number: usize, shape: &[usize], random: &mut Random) -> (Type, Vec<Value>) {
+/// The array-to-bytes codec of chain `number`: all kinds in turn, for a shape that reaches it.
+fn array_to_bytes(number: usize, shape: &[usize], random: &mut Random) -> (Type, Vec<Value>) {
     let bytes = |endian: &str| json!({"name": "bytes", "configuration": {"endian": endian}});
     let inner = match number % 4 {
         0 => (UINT8, vec![json!({"name": "bytes"})]),
@@ -276,9 +278,9 @@ fn check_shape(shape: &[usize], depth: usize, regions_each: Option<usize>) -> us
     let chains = chains(shape, depth);
     for (number, (chain, reached)) in chains.iter().enumerate() {
         let leaves = if chain.len() < depth { 0..12 } else { number % 12..number % 12 + 1 };
-        for leaf_number in leaves {
-            let (of, leaf) = leaf(leaf_number, reached, &mut random);
-            let codecs = [&chain[..], &leaf].concat();
+        for stored_number in leaves {
+            let (of, array_to_bytes) = array_to_bytes(stored_number, reached, &mut random);
+            let codecs = [&chain[..], &array_to_bytes].concat();
             let mut fill = vec![0; of.size()];
             fill[0] = 3;
             let array = elements(of, shape, &fill, &mut random);

@@ -146,7 +146,7 @@ fn sd_64_transpose_order_that_is_not_its_own_inverse() {
     let codecs =
         r#"[{"name": "transpose", "configuration": {"order": [2, 0, 1]}}, {"name": "bytes"}]"#;
     let codec = codec(codecs, "uint8", &[2, 3, 4]);
-    assert_eq!(codec.route().leaf_shape(), [4, 2, 3]);
+    assert_eq!(codec.transform().stored_shape(), [4, 2, 3]);
     let decoded: Vec<u8> = (0..24).collect();
     // Encoded element (k, i, j) is element (i, j, k), which is i * 12 + j * 4 + k.
     let mut encoded = Vec::new();
@@ -170,7 +170,7 @@ fn sd_30_no_dimensions_have_the_empty_order() {
 fn sd_22_empty_entries_and_an_empty_shape() {
     let codecs =
         r#"[{"name": "reshape", "configuration": {"shape": [[], 2, []]}}, {"name": "bytes"}]"#;
-    assert_eq!(codec(codecs, "uint8", &[2]).route().leaf_shape(), [1, 2, 1]);
+    assert_eq!(codec(codecs, "uint8", &[2]).transform().stored_shape(), [1, 2, 1]);
     let codecs = r#"[{"name": "reshape", "configuration": {"shape": []}}, {"name": "bytes"}]"#;
     both_ways(codecs, "uint8", &[1, 1], &[7], &[7]);
     assert!(bind(codecs, "uint8", &[AxisEdges::one(2)]).is_err());
@@ -188,6 +188,6 @@ fn sd_20_sd_21_reshapes_that_the_document_allows() {
         let codecs = format!(
             r#"[{{"name": "reshape", "configuration": {{"shape": {entries}}}}}, {{"name": "bytes"}}]"#
         );
-        assert_eq!(codec(&codecs, "uint8", input).route().leaf_shape(), output, "{entries}");
+        assert_eq!(codec(&codecs, "uint8", input).transform().stored_shape(), output, "{entries}");
     }
 }

@@ -26,17 +26,17 @@ fn stops(pairs: usize, rows: u64, columns: u64) -> String {
 
 #[test]
 fn a_thousand_codecs_that_no_view_holds_take_no_stack() {
-    for leaf in [r#"{"name": "bytes"}"#, r#"{"name": "packbits"}"#] {
-        let chain = format!("[{}, {leaf}]", stops(511, 6, 35));
+    for array_to_bytes in [r#"{"name": "bytes"}"#, r#"{"name": "packbits"}"#] {
+        let chain = format!("[{}, {array_to_bytes}]", stops(511, 6, 35));
         on_a_small_stack(192 << 10, move || {
             let codec = codec(&chain, "uint8", &[6, 35]);
-            assert_eq!(codec.route().view(), None);
+            assert_eq!(codec.transform().view(), None);
             let elements: Vec<u8> = (0..210).collect();
             let (content, encoded) = encode(&codec, &elements, &[0]).expect("encodes");
             assert_eq!(content, Encoded::Chunk);
             for row in 0..6 {
                 for column in 0..35 {
-                    let at = codec.route().leaf_position(&[row, column]).expect("an element");
+                    let at = codec.transform().stored_position(&[row, column]).expect("an element");
                     assert_eq!(usize::from(encoded[at]), row * 35 + column);
                 }
             }

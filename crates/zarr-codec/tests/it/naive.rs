@@ -118,7 +118,8 @@ fn reshaped(entries: &[Value], a_shape: &[usize]) -> Option<Vec<usize>> {
     Some(b_shape)
 }
 
-/// Whether a chain of `transpose`, `reshape` and a leaf allows chunks of this shape.
+/// Whether a chain of `transpose`, `reshape` and an array-to-bytes codec allows chunks of this
+/// shape.
 pub(crate) fn allows(codecs: &[Value], shape: &[usize]) -> bool {
     let mut shape = shape.to_vec();
     for codec in codecs {
@@ -158,13 +159,13 @@ pub(crate) fn encode(codecs: &[Value], of: Type, array: &Array, fill: &[u8]) -> 
             }
             "reshape" => array.shape = encoded_shape(codec, &array.shape).expect("allowed"),
             "crc32c" => bytes.extend_from_slice(&crc32c(&bytes).to_le_bytes()),
-            _ => bytes = encode_leaf(codec, of, &array, fill),
+            _ => bytes = encode_stored(codec, of, &array, fill),
         }
     }
     bytes
 }
 
-fn encode_leaf(codec: &Value, of: Type, array: &Array, fill: &[u8]) -> Vec<u8> {
+fn encode_stored(codec: &Value, of: Type, array: &Array, fill: &[u8]) -> Vec<u8> {
     let configuration = &codec["configuration"];
     let component = of.component();
     match name(codec) {
@@ -232,7 +233,7 @@ fn encode_leaf(codec: &Value, of: Type, array: &Array, fill: &[u8]) -> Vec<u8> {
             }
             shard
         }
-        other => panic!("{other} is no leaf"),
+        other => panic!("{other} is no array_to_bytes"),
     }
 }
 
@@ -273,7 +274,7 @@ pub(crate) fn decode(
     bytes: &[u8],
     fill: &[u8],
 ) -> Array {
-    let Some((codec, rest)) = codecs.split_first() else { panic!("no leaf") };
+    let Some((codec, rest)) = codecs.split_first() else { panic!("no array_to_bytes") };
     match name(codec) {
         "transpose" => {
             let order = numbers(&codec["configuration"]["order"]);
@@ -297,12 +298,12 @@ pub(crate) fn decode(
                 let checksum = bytes.split_off(bytes.len() - 4);
                 assert_eq!(checksum, crc32c(&bytes).to_le_bytes());
             }
-            decode_leaf(codec, of, shape, &bytes, fill)
+            decode_stored(codec, of, shape, &bytes, fill)
         }
     }
 }
 
-fn decode_leaf(codec: &Value, of: Type, shape: &[usize], bytes: &[u8], fill: &[u8]) -> Array {
+fn decode_stored(codec: &Value, of: Type, shape: &[usize], bytes: &[u8], fill: &[u8]) -> Array {
     let configuration = &codec["configuration"];
     let component = of.component();
     let count: usize = shape.iter().product();
@@ -386,7 +387,7 @@ fn decode_leaf(codec: &Value, of: Type, shape: &[usize], bytes: &[u8], fill: &[u
             }
             Array { shape: shape.to_vec(), elements }
         }
-        other => panic!("{other} is no leaf"),
+        other => panic!("{other} is no array_to_bytes"),
     }
 }
 

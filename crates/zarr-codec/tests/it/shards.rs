@@ -104,8 +104,8 @@ fn sd_59_entries_that_cannot_be() {
     insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunk [0]: offset 31 and length 2 in the index, but inner chunks lie within bytes 32 to 34");
 }
 
-/// A shard of inner chunks of two bytes, with gzip: so many of them are one and the same range of it,
-/// a member with a comment of 5000 bytes, and others are where `other` says.
+/// A shard of inner chunks of two bytes, with gzip: so many of them are one and the same range of
+/// it, a member with a comment of 5000 bytes, and others are where `other` says.
 fn commented_gzip(chunks: u64, other: &[(u64, u64)]) -> (ChunkCodec, Vec<u8>) {
     let gzip = r#""bytes"}, {"name": "gzip", "configuration": {"level": 1}}"#;
     let chain = chain("end", LITTLE).replacen(r#""bytes"}"#, gzip, 1);

@@ -1,4 +1,4 @@
-//! The way of an element through a chunk: shards within shards, then its place in a leaf.
+//! The way of an element through a chunk: shards within shards, then its place among the stored elements.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -37,12 +37,13 @@ impl Way {
         let mut local = inside.to_vec();
         let mut place = stored.map_or(Where::NotStored, |length| Where::Bytes(0..length));
         loop {
-            let Some(number) = codec.route().leaf_position(&local) else { return Ok(way) };
-            let is_leaf = |codec: &Codec| codec.kind() == Some(CodecKind::ArrayToBytes);
-            let leaf = codecs.iter().position(is_leaf).unwrap_or(codecs.len());
-            place = place.decoded(codecs.get(leaf.saturating_add(1)..).unwrap_or_default());
+            let Some(number) = codec.transform().stored_position(&local) else { return Ok(way) };
+            let is_array_to_bytes = |codec: &Codec| codec.kind() == Some(CodecKind::ArrayToBytes);
+            let array_to_bytes = codecs.iter().position(is_array_to_bytes).unwrap_or(codecs.len());
+            place =
+                place.decoded(codecs.get(array_to_bytes.saturating_add(1)..).unwrap_or_default());
             let (Some(Codec::ShardingIndexed(sharding)), Some(shard)) =
-                (codecs.get(leaf), codec.shard())
+                (codecs.get(array_to_bytes), codec.shard())
             else {
                 way.number = Some(number);
                 way.position = u64::try_from(number)
@@ -176,10 +177,11 @@ pub(super) struct Position {
 impl Position {
     /// `None` past 64 bits.
     fn of(codecs: &[Codec], data_type: &DataType, number: u64) -> Option<Self> {
-        let leaf = codecs.iter().position(|c| c.kind() == Some(CodecKind::ArrayToBytes))?;
+        let array_to_bytes =
+            codecs.iter().position(|c| c.kind() == Some(CodecKind::ArrayToBytes))?;
         let layout = data_type.layout()?;
         let components = u64::try_from(layout.components).ok()?;
-        let (bits, start) = match codecs.get(leaf)? {
+        let (bits, start) = match codecs.get(array_to_bytes)? {
             Codec::Bytes(_) => (u64::try_from(layout.size()).ok()?.checked_mul(8)?, 0),
             Codec::Packbits(packbits) => {
                 let last = packbits
@@ -192,7 +194,7 @@ impl Position {
             }
             _ => return None,
         };
-        let after = codecs.get(leaf.checked_add(1)?..).unwrap_or_default();
+        let after = codecs.get(array_to_bytes.checked_add(1)?..).unwrap_or_default();
         // A checksum comes after its bytes and leaves them where they are.
         let compressed = after.iter().any(|codec| !matches!(codec, Codec::Crc32c));
         let bit = number.checked_mul(bits)?.checked_add(start)?;

@@ -8,8 +8,8 @@ use zarr_view::{CopyError, View};
 
 use super::index::ABSENT;
 use super::{ShardCodec, advance};
-use crate::chunk::{Empty, Encoded, Input, Planned};
-use crate::compressor::{reserve, widen};
+use crate::bytes_to_bytes::{reserve, widen};
+use crate::chunk::{Empty, Encoded, Input, SmallChunkCopy};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Scratch, ShardScratch};
 
@@ -83,13 +83,14 @@ struct InnerChunks<'a> {
     codec: &'a ShardCodec,
     input: Input<'a>,
     /// If inner chunks are small: how each is encoded, and what it is compared with.
-    planned: Option<(Planned<'a>, Vec<u8>)>,
+    planned: Option<(SmallChunkCopy<'a>, Vec<u8>)>,
 }
 
 impl<'a> InnerChunks<'a> {
     fn new(codec: &'a ShardCodec, input: Input<'a>) -> Self {
         let unmasked = Some(input.view).filter(|view| view.mask().is_none());
-        let planned = unmasked.and_then(|view| Planned::encoder(&codec.inner, view.strides()));
+        let planned =
+            unmasked.and_then(|view| SmallChunkCopy::encoder(&codec.inner, view.strides()));
         let planned = planned.map(|planned| (planned, codec.inner.stored_fill(input.fill)));
         Self { codec, input, planned }
     }

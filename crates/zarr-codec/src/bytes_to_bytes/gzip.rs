@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::{ByteCodec, check_decoded, check_ratio, read_up_to, reserve, widen};
+use super::{BytesToBytes, check_decoded, check_ratio, read_up_to, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// Deflate expands two bits to at most 258 bytes.
@@ -17,7 +17,7 @@ pub(super) struct Gzip {
     pub(super) level: u32,
 }
 
-impl ByteCodec for Gzip {
+impl BytesToBytes for Gzip {
     fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
         check_ratio(encoded, expected, MOST_EXPANSION)
     }

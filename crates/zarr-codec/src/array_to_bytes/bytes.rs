@@ -2,8 +2,8 @@
 
 use zarr_metadata::Endian;
 
-use super::{ElementLeaf, LeafElements};
-use crate::compressor::widen;
+use super::{ElementCodec, StoredElements};
+use crate::bytes_to_bytes::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::scratch::{Bytes, Pool};
@@ -11,12 +11,12 @@ use crate::scratch::{Bytes, Pool};
 pub(super) fn bind(
     endian: Option<Endian>,
     element: &ElementType,
-) -> Result<ElementLeaf, ChainErrorKind> {
+) -> Result<ElementCodec, ChainErrorKind> {
     match endian {
         None if element.swap_unit > 1 => {
             Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
         }
-        endian => Ok(ElementLeaf::Bytes { big_endian: endian == Some(Endian::Big) }),
+        endian => Ok(ElementCodec::Bytes { big_endian: endian == Some(Endian::Big) }),
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn decode<'a>(
     elements: usize,
     element: &ElementType,
     pool: &mut Pool,
-) -> Result<LeafElements<'a>, ChunkErrorKind> {
+) -> Result<StoredElements<'a>, ChunkErrorKind> {
     check(&encoded, elements, element)?;
     let bytes = if element.is_sub_byte() {
         // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
@@ -50,5 +50,5 @@ pub(super) fn decode<'a>(
     } else {
         encoded
     };
-    Ok(LeafElements { bytes, swapped: big_endian && element.swap_unit > 1 })
+    Ok(StoredElements { bytes, swapped: big_endian && element.swap_unit > 1 })
 }

@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use zarr_metadata::{DataType, IndexLocation, Sharding};
 
-use crate::chain::{Chain, Place};
+use crate::bytes_to_bytes::widen;
+use crate::chain::{Chain, CodecPath};
 use crate::chunk::ChunkCodec;
-use crate::compressor::widen;
 use crate::error::{ChainError, ChainErrorKind, ChunkError};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
@@ -38,7 +38,7 @@ impl Shard {
         sharding: &Sharding,
         data_type: &DataType,
         shape: &Shape<'_>,
-        place: &Place,
+        place: &CodecPath,
         options: Options,
     ) -> Result<Self, ChainError> {
         let inner_shape = &sharding.chunk_shape;
@@ -62,7 +62,7 @@ impl Shard {
             options.allow_loss(false),
         )?;
         if !index.has_fixed_size() {
-            return Err(index.whole_place().error(ChainErrorKind::IndexSize));
+            return Err(index.path().error(ChainErrorKind::IndexSize));
         }
         Ok(Self {
             inner_shape: inner_shape.clone(),
@@ -73,7 +73,7 @@ impl Shard {
     }
 
     /// The codec of the inner chains that can be read but not written, if there is one.
-    pub(crate) fn read_only(&self) -> Option<&Place> {
+    pub(crate) fn read_only(&self) -> Option<&CodecPath> {
         self.inner.read_only().or(self.index.read_only())
     }
 }
@@ -95,7 +95,7 @@ fn grid(inner_shape: &[u64], shape: &Shape<'_>) -> Result<Vec<Dimension>, ChainE
     .collect()
 }
 
-/// Decodes and encodes shards of one shape: the leaf of a [`ChunkCodec`].
+/// Decodes and encodes shards of one shape: the array-to-bytes codec of a [`ChunkCodec`].
 ///
 /// # Spec
 /// Zarr v3 "Sharding codec".
@@ -110,14 +110,18 @@ pub struct ShardCodec {
     /// How many inner chunks each dimension has.
     grid: Vec<usize>,
     /// The codec's place in the document, and that of the index's chain.
-    place: Place,
-    index_place: Place,
+    place: CodecPath,
+    index_place: CodecPath,
 }
 
 impl ShardCodec {
     /// The codec of shards whose inner chunks make up `shape`, to which the codec was bound.
-    pub(crate) fn new(shard: &Shard, place: &Place, shape: &[usize]) -> Result<Self, ChainError> {
-        let index_place = shard.index.whole_place();
+    pub(crate) fn new(
+        shard: &Shard,
+        place: &CodecPath,
+        shape: &[usize],
+    ) -> Result<Self, ChainError> {
+        let index_place = shard.index.path();
         // A shape that the chain was not bound to may fail here as in binding.
         let edges: Vec<_> = shape.iter().map(|size| AxisEdges::one(widen(*size))).collect();
         let within = Shape::of_grid(&edges).and_then(|shape| {
@@ -162,7 +166,8 @@ impl ShardCodec {
     /// order of the encoded shape, and the element's index within it; `None` unless the shard has
     /// so many elements.
     ///
-    /// `position` is what [`Route::leaf_position`](crate::Route::leaf_position) gives.
+    /// `position` is what
+    /// [`ArrayTransform::stored_position`](crate::ArrayTransform::stored_position) gives.
     #[must_use]
     pub fn locate(&self, position: usize) -> Option<(usize, Vec<usize>)> {
         let elements = self.shape.iter().try_fold(1_usize, |n, size| n.checked_mul(*size))?;
@@ -177,8 +182,8 @@ impl ShardCodec {
         Some((chunk, local))
     }
 
-    /// An error of inner chunk `chunk`, counted in C order, as one of the shard: it says which inner
-    /// chunk it is in.
+    /// An error of inner chunk `chunk`, counted in C order, as one of the shard: it says which
+    /// inner chunk it is in.
     #[must_use]
     pub fn error_in(&self, chunk: usize, error: ChunkError) -> ChunkError {
         error.in_inner_chunk(&self.chunk_index(chunk))

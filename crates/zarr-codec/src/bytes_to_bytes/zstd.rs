@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::raw::CParameter;
 
-use super::{ByteCodec, check_decoded, check_ratio, read_up_to, reserve, widen};
+use super::{BytesToBytes, check_decoded, check_ratio, read_up_to, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// The magic numbers of frames, and the first and the last of skippable ones.
@@ -29,7 +29,7 @@ pub(super) struct Zstd {
     pub(super) checksum: bool,
 }
 
-impl ByteCodec for Zstd {
+impl BytesToBytes for Zstd {
     fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
         check_ratio(encoded, expected, MOST_EXPANSION)
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use zarr_view::{CopyError, Output, View};
 
-use super::Fault;
+use super::NestedError;
 use super::slabs::{Slabs, alone};
-use crate::leaf::packbits::Packed;
+use crate::array_to_bytes::packbits::Packed;
 use crate::scratch::Pool;
 
 /// Bytes of elements that are unpacked at a time: the smallest size that the following copy writes
@@ -14,24 +14,24 @@ use crate::scratch::Pool;
 pub(super) const SLAB: usize = 4 << 20;
 
 impl Packed<'_> {
-    /// Unpacks the elements that `leaf` refers to into `out`, which has its shape and no mask.
+    /// Unpacks the elements that `stored` refers to into `out`, which has its shape and no mask.
     pub(super) fn unpack(
         &self,
-        leaf: &View,
+        stored: &View,
         out: &mut Output<'_>,
         pool: &mut Pool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NestedError> {
         let size = out.element_size();
         // If the elements keep their order, no copy is needed.
-        if alone(leaf)?.is_contiguous()
+        if alone(stored)?.is_contiguous()
             && let Some(elements) = out.as_mut_slice()
         {
-            return Ok(self.unpack_range(leaf.span().start, elements)?);
+            return Ok(self.unpack_range(stored.span().start, elements)?);
         }
-        let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(leaf.span().len());
+        let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(stored.span().len());
         let mut buffer = pool.take(most.saturating_mul(size))?;
-        for ranges in Slabs::new(leaf, most) {
-            let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
+        for ranges in Slabs::new(stored, most) {
+            let slab = stored.shrink(&ranges).map_err(CopyError::from)?;
             let Range { start, end } = slab.span();
             let len = end.saturating_sub(start).saturating_mul(size);
             let elements = buffer.get_mut(..len).unwrap_or_default();

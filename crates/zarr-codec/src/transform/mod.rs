@@ -1,10 +1,11 @@
-//! Moves elements between the leaf and the caller.
+//! Moves elements between the stored array and the caller.
 //!
 //! Each array-to-array codec leads from one *level* to the next: level 0 has the chunk's own
-//! shape, the last level the leaf's. The leaf is a view in the last level's shape and is carried
-//! up, codec by codec, as long as it stays one view. The caller's view is carried down in the same
-//! way. If both reach one level, every element moves once, from the leaf to the caller; the level
-//! does not matter to the copy, which merges dimensions anyway.
+//! shape, the last level that of the *stored array*, which the array-to-bytes codec encodes. The
+//! stored array is a view in the last level's shape and is carried up, codec by codec, as long as
+//! it stays one view. The caller's view is carried down in the same way. If both reach one level,
+//! every element moves once, from the stored array to the caller; the level does not matter to the
+//! copy, which merges dimensions anyway.
 //!
 //! A region of a chunk is a mask on the caller's view. If a `reshape` cuts through the region, the
 //! masked view is not a single view in the reshaped form.
@@ -20,10 +21,10 @@ mod unpack;
 
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
-use crate::chain::Place;
-use crate::compressor::widen;
+use crate::array_to_array::ArrayToArray;
+use crate::bytes_to_bytes::widen;
+use crate::chain::CodecPath;
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::moves::Move;
 use crate::scratch::{Buffer, Pool};
 
 pub(crate) use encode::Slab;
@@ -33,49 +34,55 @@ pub(crate) use source::Source;
 
 /// The compiled array-to-array codecs of a chain, for one chunk shape.
 #[derive(Clone, Debug)]
-pub struct Route {
-    moves: Vec<Move>,
+pub struct ArrayTransform {
+    codecs: Vec<ArrayToArray>,
     /// The shape at each level.
     shapes: Vec<Vec<usize>>,
-    /// The leaf in the shape of each level, if it is a single view there.
-    leaf_views: Vec<Option<View>>,
-    /// The leaf's dimensions as those of the chunk, where the codecs do no more than reorder them.
+    /// The stored array in the shape of each level, if it is a single view there.
+    stored_views: Vec<Option<View>>,
+    /// The dimensions of the stored array as those of the chunk, where the codecs do no more than
+    /// reorder them.
     order: Option<Vec<usize>>,
     /// The most bytes of a buffer for elements that a shard may not have stored (SD-35).
     limit: u64,
 }
 
-impl Route {
-    /// The route of one chunk shape; `shapes` has one more entry than there are moves. `None` if
-    /// the address space cannot hold the chunk.
-    pub(crate) fn new(moves: &[(Move, Place)], shapes: &[Vec<u64>], limit: u64) -> Option<Self> {
+impl ArrayTransform {
+    /// The transform of one chunk shape; `shapes` has one more entry than there are codecs. `None`
+    /// if the address space cannot hold the chunk.
+    pub(crate) fn new(
+        codecs: &[(ArrayToArray, CodecPath)],
+        shapes: &[Vec<u64>],
+        limit: u64,
+    ) -> Option<Self> {
         let shapes = shapes
             .iter()
             .map(|shape| shape.iter().map(|size| usize::try_from(*size).ok()).collect())
             .collect::<Option<Vec<Vec<usize>>>>()?;
-        let moves: Vec<Move> = moves.iter().map(|(step, _)| step.clone()).collect();
+        let codecs: Vec<ArrayToArray> = codecs.iter().map(|(step, _)| step.clone()).collect();
         let mut view = Some(View::contiguous(shapes.last()?).ok()?);
-        let mut leaf_views = vec![view.clone()];
-        for (step, decoded_shape) in moves.iter().zip(&shapes).rev() {
+        let mut stored_views = vec![view.clone()];
+        for (step, decoded_shape) in codecs.iter().zip(&shapes).rev() {
             view = view.and_then(|view| step.decode_view(&view, decoded_shape));
-            leaf_views.push(view.clone());
+            stored_views.push(view.clone());
         }
-        leaf_views.reverse();
-        let order = permutation(&moves, shapes.first()?.len());
-        Some(Self { moves, shapes, leaf_views, order, limit })
+        stored_views.reverse();
+        let order = permutation(&codecs, shapes.first()?.len());
+        Some(Self { codecs, shapes, stored_views, order, limit })
     }
 
-    /// The leaf's positions in the chunk's own shape, if one strided view holds them.
+    /// The positions of the stored elements in the chunk's own shape, if one strided view holds
+    /// them.
     ///
     /// It is the view that a whole chain of `transpose` and `reshape` compiles to. If there is
     /// none, parts of the chain still compile to views.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
-        self.leaf_views.first()?.as_ref()
+        self.stored_views.first()?.as_ref()
     }
 
-    /// The dimension of the chunk that each dimension of the leaf is, if the codecs do no more than
-    /// reorder them.
+    /// The dimension of the chunk that each dimension of the stored array is, if the codecs do no
+    /// more than reorder them.
     #[must_use]
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
@@ -87,16 +94,16 @@ impl Route {
         self.shapes.first().map_or(&[], Vec::as_slice)
     }
 
-    /// The shape in which the leaf encodes the elements.
+    /// The shape of the stored array: of what the array-to-bytes codec encodes.
     #[must_use]
-    pub fn leaf_shape(&self) -> &[usize] {
+    pub fn stored_shape(&self) -> &[usize] {
         self.shapes.last().map_or(&[], Vec::as_slice)
     }
 
-    /// Which of the leaf's elements, in C order of its shape, the element at `index` of the chunk
+    /// Which of the stored elements, in C order, the element at `index` of the chunk
     /// is; `None` unless the chunk has such an element.
     #[must_use]
-    pub fn leaf_position(&self, index: &[usize]) -> Option<usize> {
+    pub fn stored_position(&self, index: &[usize]) -> Option<usize> {
         let number = |index: &[usize], shape: &[usize]| {
             let axes = index.iter().zip(shape);
             (index.len() == shape.len()).then_some(())?;
@@ -106,9 +113,9 @@ impl Route {
             })
         };
         let mut position = number(index, self.chunk_shape())?;
-        for (step, shapes) in self.moves.iter().zip(self.shapes.windows(2)) {
+        for (step, shapes) in self.codecs.iter().zip(self.shapes.windows(2)) {
             // A reshape keeps the order of the elements.
-            if let (Move::Transpose { order }, [decoded, encoded]) = (step, shapes) {
+            if let (ArrayToArray::Transpose { order }, [decoded, encoded]) = (step, shapes) {
                 let mut index = vec![0; decoded.len()];
                 for (index, size) in index.iter_mut().zip(decoded).rev() {
                     *index = position.checked_rem(*size)?;
@@ -123,17 +130,17 @@ impl Route {
     }
 
     pub(crate) fn elements(&self) -> usize {
-        self.leaf_views.last().and_then(Option::as_ref).map_or(0, View::len)
+        self.stored_views.last().and_then(Option::as_ref).map_or(0, View::len)
     }
 
-    /// Moves `region` of the chunk from the leaf to `out`, which has its shape.
+    /// Moves `region` of the chunk from the stored array to `out`, which has its shape.
     pub(crate) fn decode(
         &self,
         source: &mut Source<'_>,
         region: &[Slice],
         out: &mut Output<'_>,
         pool: &mut Pool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NestedError> {
         let shape = self.chunk_shape();
         if region.len() != shape.len() {
             let (expected, found) = (shape.len(), region.len());
@@ -141,7 +148,7 @@ impl Route {
         }
         if let (Source::Shard(shard), Some(order)) = (&mut *source, &self.order) {
             check_shape(region, out)?;
-            if self.moves.is_empty() {
+            if self.codecs.is_empty() {
                 return shard.decode(region, out);
             }
             let region: Vec<Slice> =
@@ -171,30 +178,30 @@ impl Route {
         }
     }
 
-    /// The level at which `region`, for an output of this view, meets the leaf as one view. `None`
-    /// if its elements go through a buffer.
-    pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<Meeting> {
+    /// The level at which `region`, for an output of this view, meets the stored array as one view.
+    /// `None` if its elements go through a buffer.
+    pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<CommonLevel> {
         if !is_box(region) {
-            let leaf = sliced(self.view()?, region).ok()?;
-            return Some(Meeting { level: None, leaf });
+            let stored = sliced(self.view()?, region).ok()?;
+            return Some(CommonLevel { level: None, stored });
         }
         let target = out.pad(&self.margins(region)).ok()?;
         let (level, target) = self.carry_down(0, target);
-        let leaf = self.leaf_view_at(level)?.shrink(&target.valid_box()).ok()?;
-        Some(Meeting { level: Some(level), leaf })
+        let stored = self.stored_view_at(level)?.shrink(&target.valid_box()).ok()?;
+        Some(CommonLevel { level: Some(level), stored })
     }
 
     /// Moves a region's elements to `out`: `view` gives their positions in `elements`.
     pub(crate) fn finish(
         &self,
-        meeting: &Meeting,
+        common: &CommonLevel,
         view: &View,
         elements: &[u8],
         element: Element,
         region: &[Slice],
         out: &mut Output<'_>,
-    ) -> Result<(), Fault> {
-        let Some(level) = meeting.level else {
+    ) -> Result<(), NestedError> {
+        let Some(level) = common.level else {
             return Ok(out.copy_from(view, elements, element, &[])?);
         };
         let out = out.pad(&self.margins(region))?;
@@ -203,16 +210,16 @@ impl Route {
         Ok(out.shrink(&valid)?.copy_from(view, elements, element, &[])?)
     }
 
-    /// The region of a shard, in the leaf's shape, that [`decode`](Route::decode) needs for
-    /// `region` and an output of this view. `None` if it is more than the region.
-    pub(crate) fn leaf_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
+    /// The region of a shard, in the stored shape, that [`decode`](ArrayTransform::decode) needs
+    /// for `region` and an output of this view. `None` if it is more than the region.
+    pub(crate) fn stored_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
         if let Some(order) = &self.order {
             return order.iter().map(|axis| region.get(*axis).copied()).collect();
         }
         if !is_box(region) {
             return None;
         }
-        let target = self.leaf_view(&out.pad(&self.margins(region)).ok()?)?;
+        let target = self.stored_view(&out.pad(&self.margins(region)).ok()?)?;
         Some(target.valid_box().into_iter().map(Slice::from).collect())
     }
 
@@ -221,8 +228,13 @@ impl Route {
         margins(region, self.chunk_shape())
     }
 
-    /// Moves the elements from the leaf to `out`, which has the chunk's shape.
-    fn down(&self, source: &mut Source<'_>, out: Output<'_>, pool: &mut Pool) -> Result<(), Fault> {
+    /// Moves the elements from the stored array to `out`, which has the chunk's shape.
+    fn down(
+        &self,
+        source: &mut Source<'_>,
+        out: Output<'_>,
+        pool: &mut Pool,
+    ) -> Result<(), NestedError> {
         let (level, mut out) = self.carry_output(out, |level| self.meets(source, level))?;
         if self.meets(source, level) {
             return self.take_from(source, level, &mut out, pool);
@@ -236,16 +248,17 @@ impl Route {
         Ok(())
     }
 
-    /// As [`carry`](Route::carry) from the chunk's own level, for where elements are to be written.
+    /// As [`carry`](ArrayTransform::carry) from the chunk's own level, for where elements are to be
+    /// written.
     fn carry_output<'o>(
         &self,
         mut out: Output<'o>,
         enough: impl Fn(usize) -> bool,
-    ) -> Result<(usize, Output<'o>), Fault> {
+    ) -> Result<(usize, Output<'o>), NestedError> {
         let mut level = 0_usize;
         while !enough(level) {
             let next = level.saturating_add(1);
-            let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(next)) else {
+            let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(next)) else {
                 break;
             };
             match step.encode_output(out, shape)? {
@@ -267,7 +280,7 @@ impl Route {
         source: &mut Source<'_>,
         element: Element,
         pool: &mut Pool,
-    ) -> Result<Buffer, Fault> {
+    ) -> Result<Buffer, NestedError> {
         // The stops on the way down, each with the view of its elements that the next one has. A
         // chain that no view holds at all has a stop for each codec: a list of them, no stack.
         let mut stops = Vec::new();
@@ -299,22 +312,22 @@ impl Route {
     /// Whether elements come out of the source in the shape of a level.
     fn meets(&self, source: &Source<'_>, level: usize) -> bool {
         match source {
-            Source::Elements(..) | Source::Packed(_) => self.leaf_view_at(level).is_some(),
-            // Inner chunks are decoded one by one, each to its place in the leaf's own shape.
-            Source::Shard(_) => level >= self.moves.len(),
+            Source::Elements(..) | Source::Packed(_) => self.stored_view_at(level).is_some(),
+            // Inner chunks are decoded one by one, each to its place in the stored shape.
+            Source::Shard(_) => level >= self.codecs.len(),
         }
     }
 
     /// Moves the elements to `out`, which has the shape of a level where they
-    /// [meet](Route::meets).
+    /// [meet](ArrayTransform::meets).
     fn take_from(
         &self,
         source: &mut Source<'_>,
         level: usize,
         out: &mut Output<'_>,
         pool: &mut Pool,
-    ) -> Result<(), Fault> {
-        match (source, self.leaf_view_at(level)) {
+    ) -> Result<(), NestedError> {
+        match (source, self.stored_view_at(level)) {
             (Source::Elements(bytes, element), Some(view)) => {
                 Ok(out.copy_from(view, bytes, *element, &[])?)
             }
@@ -330,7 +343,7 @@ impl Route {
             // Masked out: there is nothing that is not known.
             (Source::Packed(_), Some(_)) => Ok(()),
             (Source::Elements(..) | Source::Packed(_), None) => {
-                unreachable!("elements are taken at a level where they meet the leaf as one view")
+                unreachable!("elements are taken at a level where they meet the stored as one view")
             }
         }
     }
@@ -343,7 +356,7 @@ impl Route {
         region: &[Slice],
         out: &mut Output<'_>,
         pool: &mut Pool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NestedError> {
         check_shape(region, out)?;
         if region.iter().any(|slice| slice.count == 0) {
             return Ok(());
@@ -378,7 +391,7 @@ impl Route {
     }
 
     /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any number
-    /// of them. Other leaves have checked the number of their bytes.
+    /// of them. Other codecs have checked the number of their bytes.
     fn check_limit(&self, source: &Source<'_>, element: Element) -> Result<(), ChunkErrorKind> {
         let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {
@@ -389,17 +402,17 @@ impl Route {
         }
     }
 
-    /// Converts a view of the chunk's elements to the leaf's shape, if a single view can.
-    pub(crate) fn leaf_view(&self, view: &View) -> Option<View> {
-        let steps = self.moves.iter().zip(self.shapes.iter().skip(1));
+    /// Converts a view of the chunk's elements to the stored shape, if a single view can.
+    pub(crate) fn stored_view(&self, view: &View) -> Option<View> {
+        let steps = self.codecs.iter().zip(self.shapes.iter().skip(1));
         steps
             .into_iter()
             .try_fold(view.clone(), |view, (step, shape)| step.encode_view(&view, shape))
     }
 
-    /// The leaf in the shape of a level, if it is a single view there.
-    fn leaf_view_at(&self, level: usize) -> Option<&View> {
-        self.leaf_views.get(level)?.as_ref()
+    /// The stored array in the shape of a level, if it is a single view there.
+    fn stored_view_at(&self, level: usize) -> Option<&View> {
+        self.stored_views.get(level)?.as_ref()
     }
 
     fn contiguous(&self, level: usize) -> Result<View, ChunkErrorKind> {
@@ -408,57 +421,58 @@ impl Route {
     }
 }
 
-/// The dimensions of a leaf as those of its chunk, where the codecs do no more than reorder them.
-fn permutation(moves: &[Move], rank: usize) -> Option<Vec<usize>> {
-    moves.iter().try_fold((0..rank).collect(), |order: Vec<usize>, step| match step {
-        Move::Transpose { order: step } => {
+/// The dimensions of a stored array as those of its chunk, where the codecs do no more than reorder
+/// them.
+fn permutation(codecs: &[ArrayToArray], rank: usize) -> Option<Vec<usize>> {
+    codecs.iter().try_fold((0..rank).collect(), |order: Vec<usize>, step| match step {
+        ArrayToArray::Transpose { order: step } => {
             step.iter().map(|axis| order.get(*axis).copied()).collect()
         }
-        Move::Reshape { .. } => None,
+        ArrayToArray::Reshape { .. } => None,
     })
 }
 
-/// The level at which one copy leads from the leaf's elements to the caller's view.
+/// The level at which one copy leads from the stored array to the caller's view.
 #[derive(Clone, Debug)]
-pub(crate) struct Meeting {
+pub(crate) struct CommonLevel {
     /// The level, and the box of it that the region is; none if the region has steps and is met in
     /// its own shape.
     level: Option<usize>,
-    /// The positions of the region's elements in the leaf.
-    leaf: View,
+    /// The positions of the region's elements in the stored array.
+    stored: View,
 }
 
-impl Meeting {
-    pub(crate) fn leaf(&self) -> &View {
-        &self.leaf
+impl CommonLevel {
+    pub(crate) fn stored(&self) -> &View {
+        &self.stored
     }
 }
 
 /// A failure to move elements: here, or in an inner codec, which has named its place.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum NestedError {
     Here(ChunkErrorKind),
-    Within(ChunkError),
+    Inner(ChunkError),
 }
 
-impl Fault {
+impl NestedError {
     /// The error, of the codec at `place` unless another one is named.
-    pub(crate) fn at(self, place: &Place) -> ChunkError {
+    pub(crate) fn at(self, place: &CodecPath) -> ChunkError {
         match self {
             Self::Here(kind) => place.chunk_error(kind),
-            Self::Within(error) => error,
+            Self::Inner(error) => error,
         }
     }
 }
 
-impl<K: Into<ChunkErrorKind>> From<K> for Fault {
+impl<K: Into<ChunkErrorKind>> From<K> for NestedError {
     fn from(kind: K) -> Self {
         Self::Here(kind.into())
     }
 }
 
-impl From<ChunkError> for Fault {
+impl From<ChunkError> for NestedError {
     fn from(error: ChunkError) -> Self {
-        Self::Within(error)
+        Self::Inner(error)
     }
 }

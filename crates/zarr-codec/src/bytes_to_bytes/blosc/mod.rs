@@ -7,7 +7,7 @@ mod library;
 
 use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle};
 
-use super::{ByteCodec, check_decoded, narrow, reserve, widen};
+use super::{BytesToBytes, check_decoded, narrow, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// Zstd, the strongest of its compressors, can encode 128 KiB in a block of four bytes.
@@ -58,7 +58,7 @@ impl Blosc {
     }
 }
 
-impl ByteCodec for Blosc {
+impl BytesToBytes for Blosc {
     fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
         check_header(encoded, |found| check_decoded(found, expected)).map(drop)
     }

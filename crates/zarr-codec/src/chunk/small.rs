@@ -11,11 +11,11 @@
 
 use zarr_view::{CopyPlan, Output, View};
 
-use super::{ChunkCodec, ChunkLeaf, Empty, Encoded, chunk_error, holds_only};
+use super::{ChunkCodec, Empty, Encoded, ShapedCodec, chunk_error, holds_only};
+use crate::array_to_bytes::{ElementCodec, StoredElements, bytes, packbits};
+use crate::bytes_to_bytes::reserve;
 use crate::chain::Bound;
-use crate::compressor::reserve;
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::leaf::{ElementLeaf, LeafElements, bytes, packbits};
 use crate::scratch::{Bytes, Scratch};
 
 /// From this number of bytes of elements on, a chunk gets its own view and plan: it can then be
@@ -23,37 +23,38 @@ use crate::scratch::{Bytes, Scratch};
 const SMALL: usize = 64 << 10;
 
 /// Moves the elements of small chunks from or to the caller's memory.
-pub(crate) struct Planned<'c> {
+pub(crate) struct SmallChunkCopy<'c> {
     codec: &'c ChunkCodec,
-    leaf: &'c ElementLeaf,
+    array_to_bytes: &'c ElementCodec,
     copy: CopyPlan,
-    /// The elements of a chunk in the leaf's order, where they are made of its bytes or these of
+    /// The elements of a chunk in stored order, where they are made of its bytes or these of
     /// them; empty until then.
     elements: Vec<u8>,
 }
 
-impl<'c> Planned<'c> {
+impl<'c> SmallChunkCopy<'c> {
     /// How chunks are decoded to boxes of an output whose view, cut to one of them, is `place`.
     /// `None` where each is better decoded by itself.
     pub(crate) fn decoder(codec: &'c ChunkCodec, place: &View) -> Option<Self> {
-        let (leaf, view) = codec.small_leaf()?;
+        let (array_to_bytes, view) = codec.small_codec()?;
         if place.mask().is_some() {
             return None;
         }
         let element = &codec.bound.element;
-        let copy = CopyPlan::new(view, place, element.moved(leaf.swaps(element))).ok()?;
-        Some(Self { codec, leaf, copy, elements: Vec::new() })
+        let copy = CopyPlan::new(view, place, element.moved(array_to_bytes.swaps(element))).ok()?;
+        Some(Self { codec, array_to_bytes, copy, elements: Vec::new() })
     }
 
     /// How chunks are encoded from boxes of a view, without a mask, of these strides. `None` where
     /// each is better encoded by itself.
     pub(crate) fn encoder(codec: &'c ChunkCodec, strides: &[isize]) -> Option<Self> {
-        let (leaf, view) = codec.small_leaf()?;
+        let (array_to_bytes, view) = codec.small_codec()?;
         // From the first element on, which no other may come before.
         let source = View::new(codec.shape(), strides, 0).ok()?;
         let element = &codec.bound.element;
-        let copy = CopyPlan::new(&source, view, element.moved(leaf.swaps(element))).ok()?;
-        Some(Self { codec, leaf, copy, elements: Vec::new() })
+        let copy =
+            CopyPlan::new(&source, view, element.moved(array_to_bytes.swaps(element))).ok()?;
+        Some(Self { codec, array_to_bytes, copy, elements: Vec::new() })
     }
 
     /// Decodes a chunk to the box of `out` that starts at index `at`.
@@ -64,17 +65,17 @@ impl<'c> Planned<'c> {
         out: &mut Output<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        let Bound { element, leaf_place: place, bytes: byte_codecs, .. } = &*self.codec.bound;
+        let Bound { element, array_to_bytes_path: place, bytes_to_bytes, .. } = &*self.codec.bound;
         let failed = |kind| chunk_error(place, kind);
         let mut run = |copy: &CopyPlan, elements: &[u8]| {
             out.run_at(at, copy, elements, &[]).map_err(|error| failed(error.into()))
         };
-        match self.leaf {
-            ElementLeaf::Bytes { .. } if byte_codecs.is_empty() && !element.is_sub_byte() => {
+        match self.array_to_bytes {
+            ElementCodec::Bytes { .. } if bytes_to_bytes.is_empty() && !element.is_sub_byte() => {
                 bytes::check(encoded, self.codec.elements, element).map_err(failed)?;
                 return run(&self.copy, encoded);
             }
-            ElementLeaf::Packbits { packing, padding } if byte_codecs.is_empty() => {
+            ElementCodec::Packbits { packing, padding } if bytes_to_bytes.is_empty() => {
                 // The length is checked before memory in proportion to the elements is asked for.
                 let elements = self.codec.elements;
                 let packed = packing.packed_bits(encoded, elements, *padding);
@@ -87,15 +88,15 @@ impl<'c> Planned<'c> {
         }
         let pool = &mut scratch.pool;
         let bytes = self.codec.decode_bytes(Bytes::Lent(encoded), pool)?;
-        let decoded = self.leaf.decode(bytes, self.codec.elements, element, pool);
-        let LeafElements { bytes, .. } = decoded.map_err(failed)?;
+        let decoded = self.array_to_bytes.decode(bytes, self.codec.elements, element, pool);
+        let StoredElements { bytes, .. } = decoded.map_err(failed)?;
         run(&self.copy, &bytes)?;
         bytes.give_to(pool);
         Ok(())
     }
 
-    /// Encodes the chunk whose first element is the first of `data`: its bytes, here or in `out`, or
-    /// nothing if all its elements are `fill`, which is as
+    /// Encodes the chunk whose first element is the first of `data`: its bytes, here or in `out`,
+    /// or nothing if all its elements are `fill`, which is as
     /// [`stored_fill`](ChunkCodec::stored_fill) says.
     pub(crate) fn encode<'b>(
         &'b mut self,
@@ -104,11 +105,11 @@ impl<'c> Planned<'c> {
         out: &'b mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Option<&'b [u8]>, ChunkError> {
-        let Bound { element, leaf_place: place, bytes: byte_codecs, options, .. } =
+        let Bound { element, array_to_bytes_path: place, bytes_to_bytes, options, .. } =
             &*self.codec.bound;
         let failed = |kind| chunk_error(place, kind);
         self.codec.check_writable()?;
-        if byte_codecs.is_empty() {
+        if bytes_to_bytes.is_empty() {
             self.make_room().map_err(failed)?;
             let copied = self.copy.run(data, &mut self.elements, &[]);
             copied.map_err(|error| failed(error.into()))?;
@@ -118,21 +119,28 @@ impl<'c> Planned<'c> {
                 return Ok(None);
             }
             if !options.allow_loss {
-                self.leaf.check_survival(&self.elements, element).map_err(failed)?;
+                self.array_to_bytes.check_survival(&self.elements, element).map_err(failed)?;
             }
-            let ElementLeaf::Packbits { packing, padding } = self.leaf else {
+            let ElementCodec::Packbits { packing, padding } = self.array_to_bytes else {
                 return Ok(Some(&self.elements));
             };
             let packed = packbits::encode_to(packing, *padding, &self.elements, out, element);
             return packed.map(|()| Some(&**out)).map_err(failed);
         }
         let pool = &mut scratch.pool;
-        self.codec.share_memory(self.leaf, out, pool);
+        self.codec.share_memory(self.array_to_bytes, out, pool);
         let taken = pool.take(self.codec.elements.saturating_mul(element.size()));
         let mut elements = taken.map_err(failed)?;
         let copied = self.copy.run(data, &mut elements, &[]);
         copied.map_err(|error| failed(error.into()))?;
-        let content = self.codec.encode_leaf(self.leaf, elements, fill, Empty::Leave, out, pool)?;
+        let content = self.codec.encode_stored(
+            self.array_to_bytes,
+            elements,
+            fill,
+            Empty::Leave,
+            out,
+            pool,
+        )?;
         Ok((content == Encoded::Chunk).then_some(out))
     }
 
@@ -148,10 +156,10 @@ impl<'c> Planned<'c> {
 }
 
 impl ChunkCodec {
-    /// The leaf, and its positions in the chunk's shape, if one plan can serve all chunks.
-    fn small_leaf(&self) -> Option<(&ElementLeaf, &View)> {
-        let ChunkLeaf::Elements(leaf) = &self.leaf else { return None };
+    /// The codec, and the stored positions in the chunk's shape, if one plan can serve all chunks.
+    fn small_codec(&self) -> Option<(&ElementCodec, &View)> {
+        let ShapedCodec::Elements(array_to_bytes) = &self.array_to_bytes else { return None };
         let bytes = self.elements.saturating_mul(self.bound.element.size());
-        Some((leaf, self.route.view().filter(|_| bytes <= SMALL)?))
+        Some((array_to_bytes, self.transform.view().filter(|_| bytes <= SMALL)?))
     }
 }

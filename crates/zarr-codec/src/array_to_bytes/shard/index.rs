@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{ShardCodec, slice, unravel};
+use crate::bytes_to_bytes::{reserve, widen};
 use crate::chunk::ChunkCodec;
-use crate::compressor::{reserve, widen};
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
 
@@ -70,8 +70,8 @@ impl ShardCodec {
     /// they come to together is limited, so that no shard takes more time than its length and its
     /// elements account for, however often its index names the same bytes. It is at most the length
     /// of the shard, and for each inner chunk that is there twice its elements in memory and 64
-    /// bytes: more than any codec makes of them. (Of an inner shard, its index, and the same for each
-    /// inner chunk of its own.) Inner chunks that share nothing always pass.
+    /// bytes: more than any codec makes of them. (Of an inner shard, its index, and the same for
+    /// each inner chunk of its own.) Inner chunks that share nothing always pass.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are no such index, if an entry is not possible (half a sentinel,

@@ -6,11 +6,11 @@ use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, CopyPlan, Output, View, ViewError};
 
 use super::{ShardCodec, ShardIndex, advance, slice};
-use crate::chunk::Planned;
-use crate::compressor::widen;
+use crate::bytes_to_bytes::widen;
+use crate::chunk::SmallChunkCopy;
 use crate::error::ChunkError;
-use crate::route::{Fault, Slice};
 use crate::scratch::ShardScratch;
+use crate::transform::{NestedError, Slice};
 
 /// A shard in memory, its index parsed.
 pub(crate) struct ShardDecoder<'s> {
@@ -121,7 +121,7 @@ impl<'s> ShardDecoder<'s> {
     /// Writes the whole shard to `out`, which has its shape.
     ///
     /// Masked parts of `out` are not decoded.
-    pub(crate) fn decode_box(&mut self, out: &mut Output<'_>) -> Result<(), Fault> {
+    pub(crate) fn decode_box(&mut self, out: &mut Output<'_>) -> Result<(), NestedError> {
         let shape = &self.codec.shape;
         let found = out.view().shape();
         if found != shape {
@@ -139,7 +139,11 @@ impl<'s> ShardDecoder<'s> {
     }
 
     /// Writes `region` of the shard to `out`, which has the region's shape and no mask.
-    pub(crate) fn decode(&mut self, region: &[Slice], out: &mut Output<'_>) -> Result<(), Fault> {
+    pub(crate) fn decode(
+        &mut self,
+        region: &[Slice],
+        out: &mut Output<'_>,
+    ) -> Result<(), NestedError> {
         let codec = self.codec;
         let mut axes = Vec::with_capacity(region.len());
         for ((slice, inner), count) in region.iter().zip(codec.inner.shape()).zip(&codec.grid) {
@@ -178,7 +182,7 @@ impl<'s> ShardDecoder<'s> {
         pieces: impl Iterator<Item = &'p Piece> + Clone,
         places: &mut Places<'s>,
         out: &mut Output<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NestedError> {
         let Places { chunks, fill, at } = places;
         at.clear();
         at.extend(pieces.clone().map(|piece| piece.target.start));
@@ -199,7 +203,7 @@ impl<'s> ShardDecoder<'s> {
         number: usize,
         pieces: impl Iterator<Item = &'p Piece> + Clone,
         out: &mut Output<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NestedError> {
         let mut out = out.shrink(&targets(pieces.clone()))?;
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
@@ -226,7 +230,7 @@ fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Range<usize>> {
 /// How whole inner chunks are copied to their places in a region, computed for the first of them.
 struct Places<'s> {
     /// For stored ones, if they are small.
-    chunks: Option<Planned<'s>>,
+    chunks: Option<SmallChunkCopy<'s>>,
     /// For those not stored, if the fill value is an element.
     fill: Option<CopyPlan>,
     /// The first index of the current one's place.
@@ -250,7 +254,7 @@ impl<'s> Places<'s> {
         let one = View::new(place.shape(), &vec![0; place.rank()], 0)?;
         let fill =
             Some(CopyPlan::new(&one, &place, element)?).filter(|_| fill.len() == element.size());
-        Ok(Self { chunks: Planned::decoder(&codec.inner, &place), fill, at: Vec::new() })
+        Ok(Self { chunks: SmallChunkCopy::decoder(&codec.inner, &place), fill, at: Vec::new() })
     }
 }
 
@@ -301,7 +305,7 @@ fn pieces(
     slice: &Slice,
     inner: usize,
     count: usize,
-) -> Result<impl Iterator<Item = Piece> + Clone, Fault> {
+) -> Result<impl Iterator<Item = Piece> + Clone, NestedError> {
     let Slice { start, count: wanted, step } = *slice;
     let size = inner.saturating_mul(count);
     let step = step.max(1);

@@ -1,14 +1,14 @@
-//! A leaf in slabs, so that unpacked elements are copied while they are in the cache.
+//! A stored array in slabs, so that unpacked elements are copied while they are in the cache.
 //!
-//! A slab is a stretch of the leaf: the dimension of the view with the largest stride is cut, or
-//! the next one if a single index of it is too long. It is a box of the view's shape, so one copy
-//! moves it to its place.
+//! A slab is a stretch of the stored array: the dimension of the view with the largest stride is
+//! cut, or the next one if a single index of it is too long. It is a box of the view's shape, so
+//! one copy moves it to its place.
 
 use std::ops::Range;
 
 use zarr_view::{CopyError, View};
 
-/// The boxes of a view of a leaf, each spanning at most a given number of its elements.
+/// The boxes of a view of a stored array, each spanning at most a given number of its elements.
 pub(super) struct Slabs {
     /// The dimensions that are cut, the one with the largest stride first, each with its step.
     cuts: Vec<(usize, usize)>,
@@ -81,7 +81,7 @@ pub(super) fn alone(slab: &View) -> Result<View, CopyError> {
 mod tests {
     use super::*;
 
-    /// Views of a leaf in any order, of parts of it, and with steps.
+    /// Views of a stored array in any order, of parts of it, and with steps.
     fn views() -> Vec<View> {
         let mut views = Vec::new();
         for shape in [vec![], vec![7], vec![3, 5], vec![4, 1, 3], vec![2, 3, 5], vec![3, 200]] {

@@ -1,23 +1,24 @@
-//! The way of elements from the caller to the leaf.
+//! Moves elements from the caller to stored order.
 
 use std::ops::Range;
 
 use zarr_view::{CopyError, Element, View, copy};
 
-use super::Route;
+use super::ArrayTransform;
 use super::slabs::{Slabs, alone};
 use super::unpack::SLAB;
 use crate::chunk::swap;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Buffer, Pool};
 
-/// Bytes of elements that are packed at a time, where rows of the caller's are rows of the leaf.
+/// Bytes of elements that are packed at a time, where rows of the caller's are rows of the stored
+/// array.
 const ROWS: usize = 256 << 10;
 
 /// Bytes of a row that is worth it.
 const LONG_ROW: usize = 1 << 10;
 
-/// Elements that follow each other in the leaf.
+/// Elements that follow each other in the stored array.
 pub(crate) enum Slab<'a> {
     /// Where the caller has them.
     Lent(&'a [u8]),
@@ -25,23 +26,29 @@ pub(crate) enum Slab<'a> {
     Copied(&'a mut [u8]),
 }
 
-/// All elements of a leaf where they lie in `data`, if that is in the leaf's order, with nothing to
+/// All stored elements where they lie in `data`, if that is in stored order, with nothing to
 /// swap.
-fn in_order<'d>(data: &'d [u8], source: &View, leaf: &View, element: Element) -> Option<&'d [u8]> {
-    let mut axes = leaf.shape().iter().zip(leaf.strides().iter().zip(source.strides()));
-    let is_same = source.shape() == leaf.shape()
+fn in_order<'d>(
+    data: &'d [u8],
+    source: &View,
+    stored: &View,
+    element: Element,
+) -> Option<&'d [u8]> {
+    let mut axes = stored.shape().iter().zip(stored.strides().iter().zip(source.strides()));
+    let is_same = source.shape() == stored.shape()
         && source.mask().is_none()
         && element.unit() <= 1
-        && axes.all(|(size, (leaf, source))| *size <= 1 || leaf == source);
-    // The leaf's view leads to each of its elements once, so that there are no others between.
+        && axes.all(|(size, (stored, source))| *size <= 1 || stored == source);
+    // The stored array's view leads to each of its elements once, so that there are no others
+    // between.
     let Range { start, end } = source.span();
     let (start, end) = (start.checked_mul(element.size())?, end.checked_mul(element.size())?);
     data.get(start..end).filter(|_| is_same)
 }
 
-impl Route {
-    /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the leaf's
-    /// order; the element `fill` where the view is masked out.
+impl ArrayTransform {
+    /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the stored
+    /// array's order; the element `fill` where the view is masked out.
     pub(crate) fn encode(
         &self,
         data: &[u8],
@@ -50,28 +57,28 @@ impl Route {
         fill: &[u8],
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
-        // The copy writes the fill value as it is, so its bytes are put in the leaf's order here.
+        // The copy writes the fill value as it is, so its bytes are put in stored order here.
         let mut fill = fill.to_vec();
         swap(&mut fill, element);
         let len = self.elements().saturating_mul(element.size());
         let (level, source) = self.carry_down(0, view.clone());
-        if let Some(leaf_view) = self.leaf_view_at(level) {
-            let mut leaf = pool.take(len)?;
-            copy(&source, data, leaf_view, &mut leaf, element, &fill)?;
-            return Ok(leaf);
+        if let Some(stored_view) = self.stored_view_at(level) {
+            let mut stored = pool.take(len)?;
+            copy(&source, data, stored_view, &mut stored, element, &fill)?;
+            return Ok(stored);
         }
         // Through a buffer in C order of the level, and perhaps of further ones. Swapped on the way
-        // in, so that the fill value, which is in the leaf's order, fits.
+        // in, so that the fill value, which is in stored order, fits.
         let whole = self.contiguous(level)?;
         let mut between = pool.take(len)?;
         copy(&source, data, &whole, &mut between, element, &fill)?;
         self.encode_from(level, between, element.unswapped(), pool)
     }
 
-    /// Moves all elements of a chunk slab by slab to the leaf's order, and hands on each slab, with
+    /// Moves all elements of a chunk slab by slab to stored order, and hands on each slab, with
     /// the number of its first element, while it is in the cache; those that lie in that order
-    /// already as one slab. `None`, and nothing done, if the elements do not meet the leaf as one
-    /// view. Otherwise as [`encode`](Route::encode).
+    /// already as one slab. `None`, and nothing done, if the elements do not meet the stored array
+    /// as one view. Otherwise as [`encode`](ArrayTransform::encode).
     pub(crate) fn encode_slabs(
         &self,
         data: &[u8],
@@ -82,22 +89,22 @@ impl Route {
         mut each: impl FnMut(usize, Slab<'_>) -> Result<(), ChunkErrorKind>,
     ) -> Option<Result<(), ChunkErrorKind>> {
         let (level, source) = self.carry_down(0, view.clone());
-        let leaf = self.leaf_view_at(level)?;
-        if let Some(elements) = in_order(data, &source, leaf, element) {
+        let stored = self.stored_view_at(level)?;
+        if let Some(elements) = in_order(data, &source, stored, element) {
             return Some(each(0, Slab::Lent(elements)));
         }
         // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones, and
         // so do rows in pieces.
-        let strides = leaf.strides().iter().zip(source.strides());
-        let rows = strides.zip(leaf.shape()).any(|(strides, size)| {
+        let strides = stored.strides().iter().zip(source.strides());
+        let rows = strides.zip(stored.shape()).any(|(strides, size)| {
             strides == (&1, &1) && size.saturating_mul(element.size()) >= LONG_ROW
         });
         let bytes = if rows { ROWS } else { SLAB };
-        let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, leaf.len().max(1));
+        let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, stored.len().max(1));
         let mut run = || {
             let mut buffer = pool.take(most.saturating_mul(element.size()))?;
-            for ranges in Slabs::new(leaf, most) {
-                let slab = leaf.shrink(&ranges).map_err(CopyError::from)?;
+            for ranges in Slabs::new(stored, most) {
+                let slab = stored.shrink(&ranges).map_err(CopyError::from)?;
                 let source = source.shrink(&ranges).map_err(CopyError::from)?;
                 let Range { start, end } = slab.span();
                 let len = end.saturating_sub(start).saturating_mul(element.size());
@@ -111,7 +118,7 @@ impl Route {
         Some(run())
     }
 
-    /// Moves all elements, in C order of a level, on to the leaf's order. Each buffer is given back
+    /// Moves all elements, in C order of a level, on to stored order. Each buffer is given back
     /// as soon as they have left it, so that no more than two are in use at a time.
     pub(crate) fn encode_from(
         &self,
@@ -122,21 +129,22 @@ impl Route {
     ) -> Result<Buffer, ChunkErrorKind> {
         loop {
             let (next, source) = self.carry_down(level, self.contiguous(level)?);
-            let leaf_view = self.leaf_view_at(next);
+            let stored_view = self.stored_view_at(next);
             let whole = self.contiguous(next)?;
             let mut moved = pool.take(elements.len())?;
-            copy(&source, &elements, leaf_view.unwrap_or(&whole), &mut moved, element, &[])?;
+            copy(&source, &elements, stored_view.unwrap_or(&whole), &mut moved, element, &[])?;
             pool.give(elements);
-            if leaf_view.is_some() {
+            if stored_view.is_some() {
                 return Ok(moved);
             }
             (level, elements, element) = (next, moved, element.unswapped());
         }
     }
 
-    /// Carries a caller's view down to where the leaf is a single view, or as far as it goes.
+    /// Carries a caller's view down to where the stored array is a single view, or as far as it
+    /// goes.
     pub(super) fn carry_down(&self, level: usize, view: View) -> (usize, View) {
-        self.carry(level, view, |level| self.leaf_view_at(level).is_some())
+        self.carry(level, view, |level| self.stored_view_at(level).is_some())
     }
 
     /// Carries a view down to the first level that is `enough`, or as far as it goes.
@@ -147,7 +155,7 @@ impl Route {
         enough: impl Fn(usize) -> bool,
     ) -> (usize, View) {
         while !enough(level) {
-            let (Some(step), Some(shape)) = (self.moves.get(level), self.shapes.get(level + 1))
+            let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(level + 1))
             else {
                 break;
             };

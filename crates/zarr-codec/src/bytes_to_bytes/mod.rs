@@ -42,7 +42,7 @@ fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
 /// One bytes-to-bytes codec, ready to run.
 ///
 /// Methods that append to `out` are given an empty one.
-pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
+pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
     /// The encoded length, if the decoded length determines it.
     fn encoded_len(&self, _decoded: Option<u64>) -> Option<u64> {
         None
@@ -95,10 +95,10 @@ pub(crate) trait ByteCodec: fmt::Debug + Send + Sync {
 /// The most bytes that may stand for what encoders make `most` bytes of: twice that, and a mebibyte
 /// (SD-35).
 ///
-/// The room is for writers other than [`most_encoded`](ByteCodec::most_encoded) thinks of, whose
+/// The room is for writers other than [`most_encoded`](BytesToBytes::most_encoded) thinks of, whose
 /// files are right as well (SD-61): gzip in members or stored blocks of a few bytes, zstd with
-/// skippable frames, shards with gaps. It is not granted to each of stacked compressors anew: twenty
-/// of them, a few bytes each in a document, would be given a millionfold.
+/// skippable frames, shards with gaps. It is not granted to each of stacked compressors anew:
+/// twenty of them, a few bytes each in a document, would be given a millionfold.
 pub(crate) fn ordinary(most: u64) -> u64 {
     most.saturating_mul(2).saturating_add(1 << 20)
 }
@@ -110,7 +110,7 @@ pub(crate) fn bind(
     codec: &Codec,
     #[cfg_attr(not(feature = "blosc"), expect(unused_variables, reason = "blosc's alone"))]
     element: &ElementType,
-) -> Result<Box<dyn ByteCodec>, ChainErrorKind> {
+) -> Result<Box<dyn BytesToBytes>, ChainErrorKind> {
     match codec {
         Codec::Blosc(configuration)
             if configuration.cname == BloscCompressor::Snappy && !cfg!(feature = "snappy") =>

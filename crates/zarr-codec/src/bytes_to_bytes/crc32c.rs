@@ -1,6 +1,6 @@
 //! `crc32c`: the input, then its CRC-32C as four little-endian bytes.
 
-use super::{ByteCodec, check_decoded, reserve, widen};
+use super::{BytesToBytes, check_decoded, reserve, widen};
 use crate::error::ChunkErrorKind;
 
 /// How many bytes the codec adds.
@@ -9,7 +9,7 @@ const LENGTH: u64 = 4;
 #[derive(Debug)]
 pub(super) struct Crc32c;
 
-impl ByteCodec for Crc32c {
+impl BytesToBytes for Crc32c {
     fn encoded_len(&self, decoded: Option<u64>) -> Option<u64> {
         decoded?.checked_add(LENGTH)
     }

@@ -1,17 +1,17 @@
-//! The elements that a leaf provides.
+//! The elements that an array-to-bytes codec provides.
 
 use zarr_view::Element;
 
+use crate::array_to_bytes::ElementCodec;
+use crate::array_to_bytes::packbits::Packed;
+use crate::array_to_bytes::shard::ShardDecoder;
 use crate::element::ElementType;
 use crate::error::ChunkErrorKind;
-use crate::leaf::ElementLeaf;
-use crate::leaf::packbits::Packed;
-use crate::leaf::shard::ShardDecoder;
 use crate::scratch::{Bytes, Pool};
 
 /// Where the elements of a chunk come from.
 pub(crate) enum Source<'s> {
-    /// All elements in C order of the leaf's shape, and how they move from there.
+    /// All elements in C order of the stored shape, and how they move from there.
     Elements(Bytes<'s>, Element),
     /// All elements as packed bits, unpacked slab by slab.
     Packed(Packed<'s>),
@@ -20,18 +20,18 @@ pub(crate) enum Source<'s> {
 }
 
 impl<'s> Source<'s> {
-    /// The elements of a leaf that is not a shard.
+    /// The elements of a chunk that is not a shard.
     pub(crate) fn new(
-        leaf: &'s ElementLeaf,
+        array_to_bytes: &'s ElementCodec,
         encoded: Bytes<'s>,
         elements: usize,
         element: &ElementType,
         pool: &mut Pool,
     ) -> Result<Self, ChunkErrorKind> {
-        if let ElementLeaf::Packbits { packing, padding } = leaf {
+        if let ElementCodec::Packbits { packing, padding } = array_to_bytes {
             return Packed::new(packing, *padding, encoded, elements).map(Self::Packed);
         }
-        let decoded = leaf.decode(encoded, elements, element, pool)?;
+        let decoded = array_to_bytes.decode(encoded, elements, element, pool)?;
         Ok(Self::Elements(decoded.bytes, element.moved(decoded.swapped)))
     }
 

@@ -1,22 +1,23 @@
 //! The array-to-array codecs: they rename positions and move no data.
 
+mod reshape;
+
 use zarr_metadata::{Codec, ReshapeDim};
 use zarr_view::{CopyError, Output, View};
 
 use crate::error::ChainErrorKind;
-use crate::reshape;
 use crate::symbolic::Shape;
 
 /// One array-to-array codec.
 #[derive(Clone, Debug)]
-pub(crate) enum Move {
+pub(crate) enum ArrayToArray {
     /// `encoded_shape[i] = decoded_shape[order[i]]`.
     Transpose { order: Vec<usize> },
     /// The same elements in the same C order under another shape.
     Reshape { shape: Vec<ReshapeDim> },
 }
 
-impl Move {
+impl ArrayToArray {
     /// The move of a codec, if it is an array-to-array codec.
     pub(crate) fn new(codec: &Codec) -> Option<Self> {
         match codec {
@@ -50,8 +51,8 @@ impl Move {
         }
     }
 
-    /// As [`encode_view`](Move::encode_view) for where elements are to be written; the output as it
-    /// was if one view cannot hold it.
+    /// As [`encode_view`](ArrayToArray::encode_view) for where elements are to be written; the
+    /// output as it was if one view cannot hold it.
     pub(crate) fn encode_output<'o>(
         &self,
         output: Output<'o>,

@@ -5,13 +5,16 @@ use std::ops::Range;
 use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
-use super::{ElementLeaf, LeafElements};
-use crate::compressor::{reserve, widen};
+use super::{ElementCodec, StoredElements};
+use crate::bytes_to_bytes::{reserve, widen};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
 
-pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
+pub(super) fn bind(
+    codec: &Packbits,
+    element: &ElementType,
+) -> Result<ElementCodec, ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
     if !element.packable {
         return Err(unpackable());
@@ -37,17 +40,17 @@ pub(super) fn bind(codec: &Packbits, element: &ElementType) -> Result<ElementLea
         zarr_metadata::PaddingEncoding::FirstByte => PaddingEncoding::FirstByte,
         zarr_metadata::PaddingEncoding::LastByte => PaddingEncoding::LastByte,
     };
-    Ok(ElementLeaf::Packbits { packing, padding })
+    Ok(ElementCodec::Packbits { packing, padding })
 }
 
-pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementLeaf, ChainErrorKind> {
+pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementCodec, ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
     if !element.is_bool() {
         return Err(unpackable());
     }
     let packing = Packing::builder(1).bit_order(BitOrder::MsbFirst).build();
     let packing = packing.map_err(|_| unpackable())?;
-    Ok(ElementLeaf::Packbits { packing, padding: PaddingEncoding::FirstByte })
+    Ok(ElementCodec::Packbits { packing, padding: PaddingEncoding::FirstByte })
 }
 
 /// All elements of a chunk as packed bits.
@@ -131,13 +134,13 @@ pub(super) fn decode<'a>(
     elements: usize,
     element: &ElementType,
     pool: &mut Pool,
-) -> Result<LeafElements<'a>, ChunkErrorKind> {
+) -> Result<StoredElements<'a>, ChunkErrorKind> {
     // Check the length before allocating memory in proportion to the elements.
     let packed = packing.packed_bits(&encoded, elements, padding)?;
     let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
     packing.unpack(packed, &mut unpacked)?;
     encoded.give_to(pool);
-    Ok(LeafElements { bytes: Bytes::Taken(unpacked), swapped: false })
+    Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }
 
 /// As [`encode`], to `out`, which is emptied first.
@@ -181,7 +184,7 @@ pub(super) fn decode_spans<'a>(
     span_len: usize,
     count: usize,
     pool: &mut Pool,
-) -> Result<LeafElements<'a>, ChunkErrorKind> {
+) -> Result<StoredElements<'a>, ChunkErrorKind> {
     let mut unpacked = pool.take(span_len.saturating_mul(count))?;
     let mut rest = bytes;
     let mut targets = unpacked.chunks_exact_mut(span_len.max(1));
@@ -195,5 +198,5 @@ pub(super) fn decode_spans<'a>(
         packing.unpack_at(span, bit, target)?;
         rest = after;
     }
-    Ok(LeafElements { bytes: Bytes::Taken(unpacked), swapped: false })
+    Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use zarr_metadata::{Codec, CodecKind};
 use zarr_packbits::{Packing, PaddingEncoding};
 
-use crate::compressor::widen;
+use crate::bytes_to_bytes::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Pool};
@@ -18,31 +18,31 @@ use self::shard::Shard;
 
 /// An array-to-bytes codec, bound to its data type and to all shapes that reach it.
 #[derive(Clone, Debug)]
-pub(crate) enum Leaf {
+pub(crate) enum ArrayToBytes {
     /// The elements in C order.
-    Elements(ElementLeaf),
+    Elements(ElementCodec),
     /// Inner chunks, with an index.
     Shard(Box<Shard>),
 }
 
 /// An array-to-bytes codec that stores the elements in C order.
 #[derive(Clone, Debug)]
-pub(crate) enum ElementLeaf {
+pub(crate) enum ElementCodec {
     /// Whole bytes, in either byte order.
     Bytes { big_endian: bool },
     /// Packed bits.
     Packbits { packing: Packing, padding: PaddingEncoding },
 }
 
-/// The elements of a leaf in C order of its shape.
-pub(crate) struct LeafElements<'a> {
+/// Stored elements, in C order.
+pub(crate) struct StoredElements<'a> {
     pub(crate) bytes: Bytes<'a>,
     /// Whether the copy to the caller must still swap the bytes of components.
     pub(crate) swapped: bool,
 }
 
-impl ElementLeaf {
-    /// The leaf for a codec.
+impl ElementCodec {
+    /// Binds a codec that stores elements in C order.
     pub(crate) fn new(codec: &Codec, element: &ElementType) -> Result<Self, ChainErrorKind> {
         match codec {
             Codec::Bytes(codec) => bytes::bind(codec.endian, element),
@@ -52,8 +52,8 @@ impl ElementLeaf {
         }
     }
 
-    /// `numcodecs.packbits` and the `bytes` after it, which are one leaf: bits of boolean elements,
-    /// the most significant first, behind the number of padding bits (SD-11).
+    /// `numcodecs.packbits` and the `bytes` after it, which are one codec here: bits of boolean
+    /// elements, the most significant first, behind the number of padding bits (SD-11).
     ///
     /// The first codec gives a one-dimensional array of uint8, and the second its bytes, so they
     /// cannot be told apart from outside.
@@ -77,7 +77,7 @@ impl ElementLeaf {
         elements: usize,
         element: &ElementType,
         pool: &mut Pool,
-    ) -> Result<LeafElements<'a>, ChunkErrorKind> {
+    ) -> Result<StoredElements<'a>, ChunkErrorKind> {
         match self {
             Self::Bytes { big_endian } => {
                 bytes::decode(*big_endian, encoded, elements, element, pool)
@@ -119,7 +119,7 @@ impl ElementLeaf {
     }
 
     /// Decodes spans of `count` elements, concatenated in `bytes`: for each start, the bytes of its
-    /// [`byte_range`](ElementLeaf::byte_range).
+    /// [`byte_range`](ElementCodec::byte_range).
     pub(crate) fn decode_spans<'a>(
         &self,
         bytes: &'a [u8],
@@ -127,7 +127,7 @@ impl ElementLeaf {
         count: usize,
         element: &ElementType,
         pool: &mut Pool,
-    ) -> Result<LeafElements<'a>, ChunkErrorKind> {
+    ) -> Result<StoredElements<'a>, ChunkErrorKind> {
         let elements = starts.len().saturating_mul(count);
         match self {
             Self::Bytes { big_endian } => {
@@ -144,8 +144,8 @@ impl ElementLeaf {
         }
     }
 
-    /// Encodes `elements`, which are in C order of the leaf's shape, canonical, and in in-memory
-    /// form except for [`swaps`](ElementLeaf::swaps).
+    /// Encodes `elements`, which are in C order of the stored shape, canonical, and in in-memory
+    /// form except for [`swaps`](ElementCodec::swaps).
     pub(crate) fn encode(
         &self,
         elements: Buffer,
@@ -183,7 +183,7 @@ impl ElementLeaf {
         Err(ChunkErrorKind::Lost { element: widen(lost), value })
     }
 
-    /// Whether the components of the leaf's elements are in the other byte order.
+    /// Whether the components of the stored elements are in the other byte order.
     pub(crate) fn swaps(&self, element: &ElementType) -> bool {
         matches!(self, Self::Bytes { big_endian: true }) && element.swap_unit > 1
     }
