@@ -12,12 +12,15 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_sh
     "codecs": [{"name": "bytes"}],
     "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
 
+/// What is needed, and those bytes.
+type Step<'a> = (Need<'a>, &'a [u8]);
+
 /// Elements 8 and 9 of 16, one step after the other: before each, bytes that are none of them.
 #[test]
 fn a_reader_that_was_refused_still_needs_what_it_needed() {
     let index: Vec<u8> = (0..4_u64).flat_map(|n| [4 * n, 4]).flat_map(u64::to_le_bytes).collect();
     let (packed, inner, plain) = (4..5, 8..12, 8..10);
-    let cases: [(&str, Vec<(Need<'_>, &[u8])>); 3] = [
+    let cases: [(&str, Vec<Step<'_>>); 3] = [
         (PACKED, vec![(Need::Ranges(from_ref(&packed)), &[0x76])]),
         (SHARD, vec![(Need::Suffix(64), &index), (Need::Ranges(from_ref(&inner)), &[6, 7, 8, 9])]),
         (r#"[{"name": "bytes"}]"#, vec![(Need::Ranges(from_ref(&plain)), &[6, 7])]),
