@@ -220,7 +220,7 @@ pub enum ArrayError {
         requested: &'static str,
     },
     /// An element that the Rust type has no value for.
-    #[error("an element of data type {data_type} is no value of {requested}")]
+    #[error("an element of data type {} is no value of {requested}", Printable(data_type))]
     ElementValue {
         /// The array's data type.
         data_type: String,
@@ -241,19 +241,16 @@ pub enum ArrayError {
     },
     /// Values of a write that the chain does not keep (SD-49).
     #[error(
-        "{key}: {path}: element {:?} is {}, which {codec} would store as {}; {} of {} element{} \
-         would change",
-        .loss.index, .loss.value, .loss.read_back, .loss.count, .loss.elements,
+        "{}: {}: element {:?} is {}, which {} would store as {}; {} of {} element{} would change",
+        Printable(key),
+        .loss.path, .loss.index, .loss.value, .loss.codec, .loss.read_back, .loss.count,
+        .loss.elements,
         if .loss.elements == 1 { "" } else { "s" }
     )]
     Loss {
         /// The document's key.
         key: String,
-        /// The codec's place in it, as a JSON path.
-        path: String,
-        /// The codec's name.
-        codec: String,
-        /// Which values, and what would become of them.
+        /// Which codec, which values, and what would become of them.
         loss: Box<Loss>,
     },
     /// A fill value that the chain does not keep (SD-49).

@@ -36,6 +36,10 @@ use crate::transfer::number;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
+    /// The codec's place in the metadata document, as a JSON path.
+    pub path: String,
+    /// The codec's name.
+    pub codec: String,
     /// The index in the array of the first of them, in the order in which they were given.
     pub index: Vec<u64>,
     /// Its value, as the JSON of a fill value.
@@ -83,9 +87,9 @@ impl Array {
         match described {
             Ok((value, read_back)) => ArrayError::Loss {
                 key: key.to_string(),
-                path: chunk.path().to_owned(),
-                codec: chunk.codec().to_owned(),
                 loss: Box::new(Loss {
+                    path: chunk.path().to_owned(),
+                    codec: chunk.codec().to_owned(),
                     index: at.map(|(axis, at)| index(axis, at)).collect(),
                     value,
                     read_back,

@@ -47,7 +47,7 @@ fn every_element_has_its_chunk_and_every_chunk_its_elements() {
             for row in 0..10 {
                 for column in 0..6 {
                     let chunk = [row / 4, u64::from(column >= 1)];
-                    let within = [row % 4, if column >= 1 { column - 1 } else { 0 }];
+                    let within = [row % 4, u64::saturating_sub(column, 1)];
                     let found = layout.locate(&[row, column]).expect("an element");
                     assert_eq!(found, (chunk.to_vec(), within.to_vec()));
                     let region = layout.chunk_region(&chunk).expect("declared");
