@@ -25,8 +25,10 @@
 
 mod array;
 mod change;
+#[cfg(feature = "check")]
 pub mod check;
 mod consolidated;
+#[cfg(feature = "copy")]
 pub mod copy;
 mod error;
 mod grid;
@@ -40,6 +42,7 @@ mod plan;
 mod planned_reads;
 mod region;
 mod transfer;
+mod unfinished;
 
 pub use array::{Array, Element, Loss, StoredChunk, Written};
 pub use change::{Cut, delete_node};

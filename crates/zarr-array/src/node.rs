@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
-use crate::copy::Unfinished;
 use crate::error::ArrayError;
 use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
+use crate::unfinished::Unfinished;
 
 /// The document of a node, below its prefix.
 pub(crate) const METADATA_KEY: &str = "zarr.json";

@@ -7,5 +7,6 @@ mod document;
 mod resize;
 
 pub use delete::delete_node;
+#[cfg(feature = "copy")]
 pub(crate) use delete::documents;
 pub use resize::Cut;

@@ -13,7 +13,6 @@ use super::finding::{
 use super::hierarchy::{Walk, unfinished};
 use super::{CheckOptions, Progress, Report};
 use crate::array::Array;
-use crate::copy::MARKER;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
@@ -21,6 +20,7 @@ use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::StoreExt as _;
 use crate::store::{Key, MAX_KEY_LEN};
+use crate::unfinished::MARKER;
 
 /// Chunks that are decoded before the next are listed: memory does not grow with the array.
 const BATCH: usize = 4096;

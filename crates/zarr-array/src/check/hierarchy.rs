@@ -12,11 +12,11 @@ use super::finding::{
 };
 use super::{CheckOptions, Report, Summary};
 use crate::array::Array;
-use crate::copy::{Kind, MARKER, Unfinished};
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Prefix, Store, StoreExt as _};
+use crate::unfinished::{Kind, MARKER, Unfinished};
 
 /// Objects of Zarr version 2.
 const VERSION_2_NAMES: [&str; 4] = [".zarray", ".zgroup", ".zattrs", ".zmetadata"];

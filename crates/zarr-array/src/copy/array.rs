@@ -10,7 +10,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::begin::begin;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Kind, Marker};
+use super::marker::{Found, Marker};
 use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
@@ -18,6 +18,7 @@ use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::region::Region;
 use crate::store::{Prefix, Store};
+use crate::unfinished::Kind;
 
 /// Copies the elements of `from` to a new array with this metadata.
 ///

@@ -6,11 +6,12 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::CopyOptions;
 use super::error::{TransferError, target};
-use super::marker::{Found, MARKER, Marker, Step};
+use super::marker::{Found, Marker, Step};
 use super::side::Side;
 use crate::change::documents;
 use crate::store::StoreExt as _;
 use crate::store::{DirEntry, Key, remove};
+use crate::unfinished::MARKER;
 
 /// Makes the target of a copy ready: either there is nothing but the marker, or this copy,
 /// interrupted.

@@ -32,10 +32,11 @@ mod tree;
 
 pub use array::copy_array;
 pub use error::TransferError;
-pub use marker::MARKER;
-pub(crate) use marker::{Kind, Unfinished};
 pub use side::Side;
 pub use tree::copy_tree;
+
+/// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
+pub const MARKER: &str = crate::unfinished::MARKER;
 
 /// What a copy may take, and what it may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::error::{TransferError, source};
-use super::marker::{Found, MARKER};
+use super::marker::Found;
 use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::Key;
 use crate::store::StoreExt as _;
+use crate::unfinished::MARKER;
 
 /// Keys that are listed before their objects are copied: memory does not grow with the array.
 const BATCH: usize = 256;

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::error::{TransferError, source};
-use super::marker::MARKER;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError};
+use crate::unfinished::MARKER;
 
 /// One side of a copy: a node with all below it, or where it is to be.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use super::array::Prepared;
 use super::begin::begin;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Kind, Marker};
+use super::marker::{Found, Marker};
 use super::objects::copy_objects;
 use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
@@ -17,6 +17,7 @@ use crate::error::ArrayError;
 use crate::group::Group;
 use crate::node::{self, Node};
 use crate::store::Prefix;
+use crate::unfinished::Kind;
 
 /// What makes the metadata of an array's copy from its own.
 type Change<'a> =

@@ -1,0 +1,80 @@
+//! What an unfinished copy leaves at its target, which whoever opens a node there must tell.
+
+use std::fmt::Write;
+
+use crate::error::ArrayError;
+use crate::store::{Prefix, Store, StoreExt as _};
+
+/// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
+pub(crate) const MARKER: &str = "zarr-kit-copy.json";
+
+/// What kind of node is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Array,
+    Group,
+}
+
+/// What the marker of an unfinished copy says to whoever meets it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// What kind of node the copy makes, if the marker is understood.
+    pub(crate) kind: Option<Kind>,
+    /// Where the copy is from, if the source's store knows.
+    pub(crate) from: Option<String>,
+}
+
+impl Unfinished {
+    /// What the marker at `prefix` says, if there is one.
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+        // One whose key would be too long has no marker: none could have been put.
+        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
+        let marker = store.read(&key)?;
+        Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
+    }
+
+    /// Reads what a copy writes. Anybody may have put anything there.
+    fn read(text: &str) -> Self {
+        let member = |name: &str| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
+            line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')
+        };
+        let kind = match member("\"node\": ") {
+            Some("array") => Some(Kind::Array),
+            Some("group") => Some(Kind::Group),
+            _ => None,
+        };
+        let from = member("\"from\": ").filter(|from| plain(from) == *from);
+        Self { kind, from: from.map(str::to_owned) }
+    }
+}
+
+/// The text without what JSON escapes, so that it needs none: percent codes in its place.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '"' || c == '\\' || c.is_control() {
+            let _infallible = write!(plain, "%{:02X}", u32::from(c));
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_put_in_its_place_says_no_more_than_that_it_is_there() {
+        let nothing = Unfinished::default();
+        for text in ["", "{}", "\"from\": ", "\"from\": \"", "\"node\": \"dragon\",", "\0\u{fffd}"]
+        {
+            assert_eq!(Unfinished::read(text), nothing, "{text:?}");
+        }
+        for from in ["\u{1b}[2J", "a\\nb", "a\"b"] {
+            assert_eq!(Unfinished::read(&format!("  \"from\": \"{from}\",")), nothing, "{from:?}");
+        }
+    }
+}
