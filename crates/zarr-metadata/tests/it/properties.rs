@@ -193,7 +193,7 @@ fn what_is_written_reads_the_same() {
         assert_eq!(read, array);
         assert_eq!(read.json(), json);
         // The serialiser of `serde_json`, whose spelling is another one.
-        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
         let compact = ArrayMetadata::from_json(value.to_string().as_bytes()).unwrap();
         // The text of an unknown codec is all that is known of it.
         if !json.contains("some.thing") {
@@ -255,7 +255,7 @@ fn sd_40_without_consolidated_metadata_all_else_keeps_its_text() {
             let group = group.without_consolidated_metadata().unwrap();
             // The space around it is nobody's.
             let bare = |text: &str| text.replace(['\n', '\t', ' '], "");
-            assert_eq!(bare(&group.json()), bare(&document(&members)), "{at}");
+            assert_eq!(bare(group.json()), bare(&document(&members)), "{at}");
             assert_eq!(group.without_consolidated_metadata().unwrap(), group);
         }
     }
