@@ -11,7 +11,7 @@ use super::finding::{
     BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY, UNEXAMINED,
 };
 use super::hierarchy::{Walk, unfinished};
-use super::{CheckOptions, Progress, Report};
+use super::{CheckOptions, Progress, Report, is_of_one_object};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
@@ -50,7 +50,7 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        self.store.list(layout.prefix(), &mut |key| {
+        let listed = self.store.list(layout.prefix(), &mut |key| {
             let name = layout.prefix().strip(&key).unwrap_or_default();
             if name == METADATA_KEY {
                 return ControlFlow::Continue(());
@@ -84,9 +84,16 @@ impl Walk<'_> {
                 batch.clear();
             }
             ControlFlow::Continue(())
-        })?;
+        });
         if let Some(error) = failed {
             return Err(error);
+        }
+        match listed {
+            Err(error) if is_of_one_object(&error) => {
+                let key = crate::node::metadata_key(layout.prefix());
+                findings.push(UNEXAMINED.at(key, format!("not examined: further chunks: {error}")));
+            }
+            listed => listed?,
         }
         decode(&mut batch, &mut findings)?;
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
@@ -220,8 +227,14 @@ impl<'a> Decoder<'a> {
         buffers: &mut Buffers,
     ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
-        if !array.store().read_into(key, encoded)? {
-            return Ok(Vec::new()); // removed since it was listed
+        match array.store().read_into(key, encoded) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Vec::new()), // removed since it was listed
+            Err(error) if is_of_one_object(&error) => {
+                encoded.clear();
+                return Ok(vec![unexamined(key, error)]);
+            }
+            Err(error) => return Err(error.into()),
         }
         let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
         let mut shape = vec![0; index.len()];

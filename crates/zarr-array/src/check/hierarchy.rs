@@ -10,7 +10,7 @@ use super::finding::{
     CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
     UNSUPPORTED, VERSION_2,
 };
-use super::{CheckOptions, Report, Summary};
+use super::{CheckOptions, Report, Summary, is_of_one_object};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
@@ -60,31 +60,41 @@ impl<'a> Walk<'a> {
         // A stack of our own: hostile hierarchies may be deeper than a thread's.
         let mut waiting = vec![root.clone()];
         while let Some(prefix) = waiting.pop() {
-            let key = prefix.key(METADATA_KEY)?;
-            let Some(document) = self.store.read(&key)? else {
-                self.unfinished(&prefix, &mut waiting)?;
-                continue;
-            };
-            match NodeMetadata::from_json(&document) {
-                Err(error) => {
-                    self.found(document_error(&key, &error));
-                    // Whatever it is, what lies below is worth a look.
-                    self.children(&prefix, false, &mut waiting)?;
+            match self.node(&prefix, &mut waiting) {
+                // Of this node, which says nothing about the others.
+                Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                    let message = format!("not examined: {error}");
+                    self.found(UNEXAMINED.at(node::metadata_key(&prefix), message));
                 }
-                Ok(NodeMetadata::Group(group)) => {
-                    self.summary.groups = self.summary.groups.saturating_add(1);
-                    self.findings(&key, group.findings());
-                    self.consolidated(&prefix, &key, &group)?;
-                    self.children(&prefix, true, &mut waiting)?;
-                }
-                Ok(NodeMetadata::Array(array)) => {
-                    self.summary.arrays = self.summary.arrays.saturating_add(1);
-                    self.findings(&key, array.findings());
-                    self.array(&prefix, &key, array)?;
-                }
+                looked => looked?,
             }
         }
         Ok(self.summary)
+    }
+
+    fn node(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
+        let key = prefix.key(METADATA_KEY)?;
+        let Some(document) = self.store.read(&key)? else {
+            return self.unfinished(prefix, waiting);
+        };
+        match NodeMetadata::from_json(&document) {
+            Err(error) => {
+                self.found(document_error(&key, &error));
+                // Whatever it is, what lies below is worth a look.
+                self.children(prefix, false, waiting)
+            }
+            Ok(NodeMetadata::Group(group)) => {
+                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.findings(&key, group.findings());
+                self.consolidated(prefix, &key, &group)?;
+                self.children(prefix, true, waiting)
+            }
+            Ok(NodeMetadata::Array(array)) => {
+                self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.findings(&key, array.findings());
+                self.array(prefix, &key, array)
+            }
+        }
     }
 
     fn findings(&mut self, key: &Key, findings: &[zarr_metadata::Finding]) {
@@ -128,10 +138,26 @@ impl<'a> Walk<'a> {
                         Ok(key) => self.store.head(&key).map(|meta| meta.is_some()),
                         Err(_) => Ok(false),
                     };
-                    if self.store.head(&key)?.is_some() || marked()? {
-                        nodes.push(child);
-                    } else if strict {
-                        self.stray_prefix(&child)?;
+                    let is_node = match self.store.head(&key) {
+                        Ok(Some(_)) => Ok(true),
+                        Ok(None) => marked(),
+                        Err(error) => Err(error),
+                    };
+                    let looked = match is_node {
+                        Ok(true) => {
+                            nodes.push(child);
+                            continue;
+                        }
+                        Ok(false) if strict => self.stray_prefix(&child),
+                        Ok(false) => Ok(()),
+                        Err(error) => Err(error.into()),
+                    };
+                    match looked {
+                        Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                            let message = format!("not examined: {error}");
+                            self.found(UNEXAMINED.at(format!("{}/", child.as_str()), message));
+                        }
+                        looked => looked?,
                     }
                 }
                 DirEntry::Object(key) if strict => {

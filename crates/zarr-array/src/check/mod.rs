@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub use finding::{Finding, Rule, Severity, rules};
 
 use crate::error::ArrayError;
-use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store};
+use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store, StoreError};
 
 /// How thorough a check is.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,8 @@ type Report<'a> = &'a (dyn Fn(&Prefix, Progress) + Sync);
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`, and what
-/// the store says. What is wrong with nodes and chunks is no error but a finding.
+/// the store says of `prefix` itself, or a remote store of anything. What is wrong with nodes and
+/// chunks is no error but a finding, and so is one that may not be read.
 pub fn check(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -160,12 +161,12 @@ pub fn check_with_progress(
 /// What the store says.
 pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<(), ArrayError> {
     let mut found: Vec<Leftover> = Vec::new();
-    store.leftovers(&Prefix::root(), &mut |leftover| {
+    let listed = store.leftovers(&Prefix::root(), &mut |leftover| {
         if !leftover.in_use {
             found.push(leftover);
         }
         ControlFlow::Continue(())
-    })?;
+    });
     found.sort_by(|a, b| a.path.cmp(&b.path));
     for leftover in found {
         let path = leftover.path.strip_prefix(store.root()).unwrap_or(&leftover.path);
@@ -178,5 +179,27 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
         };
         report(rule.at(path.display().to_string(), message));
     }
-    Ok(())
+    match listed {
+        Err(error) if is_of_one_object(&error) => {
+            let message = format!("not examined: files that are no objects: {error}");
+            report(finding::UNEXAMINED.at("/", message));
+            Ok(())
+        }
+        listed => listed.map_err(ArrayError::from),
+    }
+}
+
+/// Whether an error concerns one object or folder: permissions, links out of the store, damaged
+/// files. One of a server concerns all of its objects, and asking for each of them would take as
+/// many time-outs.
+fn is_of_one_object(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Io { .. }
+            | StoreError::Range { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::OutsideRoot { .. }
+            | StoreError::Reserved { .. }
+            | StoreError::Unsteady { .. }
+    )
 }
