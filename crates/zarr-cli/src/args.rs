@@ -374,7 +374,7 @@ pub(crate) struct Append {
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
     /// The axis that grows, by name or number.
-    #[arg(long, value_name = "AXIS", default_value = "0")]
+    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true)]
     pub(crate) axis: String,
     /// Edges of the chunks that are added: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]

@@ -42,7 +42,7 @@ pub(crate) enum CliError {
     #[error("{place}: no array or group here: there is no zarr.json{hint}")]
     NotFound { place: String, hint: String },
     #[error(
-        "{elements} elements are too many for text; choose a --region, or --format lines, npy or raw"
+        "{elements} elements are too many for text; choose a --region, --elide, or --format lines, npy or raw"
     )]
     TooLong { elements: String },
     #[error("{place}: there is a node here already; remove it first, or choose another path")]

@@ -23,7 +23,8 @@ use crate::unfinished::MARKER;
 /// 1. The marker is put.
 /// 2. If the source now has that marker, too, it is the target by another name: the marker is
 ///    removed, and that was all.
-/// 3. What killed writers left in files of their own is removed, also where a copy is resumed.
+/// 3. What killed writers left in files of their own is removed, also where a copy is resumed, or
+///    was to be but is finished.
 /// 4. Where something is to be removed, the marker says so, and the document goes first, then all
 ///    documents below it from the top down, then all else. Then the marker says that it is done.
 ///
@@ -65,7 +66,12 @@ pub(super) fn begin(
         }
         (Some(Some(Step::Clearing)), _) => true,
         (Some(None), _) => return Err(TransferError::OtherCopy { path: to.path() }),
-        (None, Some(_)) => return Err(TransferError::NotInterrupted { path: to.path() }),
+        (None, Some(_)) => {
+            // Nothing is left to do of a copy that was killed after its marker went, nor does
+            // anything tell that it was this one; but what it left is removed.
+            to.clean()?;
+            return Err(TransferError::NotInterrupted { path: to.path() });
+        }
     };
     look()?;
     marker.put(if occupied { Step::Clearing } else { Step::Copying })?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::copy::{CopyOptions, MARKER, TransferError};
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Region};
 
 use super::ends::{array, copy, group, prefix};
@@ -65,6 +65,28 @@ fn another_source_with_the_same_document_is_another_source() {
     opened.update_attributes(&[("title", Some("\"new\""))]).expect("updates");
     let refused = copy((&monday, "a"), (&to, ""), Some([7, 5]), &resume);
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
+}
+
+/// A copy that is killed once its marker has gone is finished, but may leave files of its own.
+#[cfg(unix)]
+#[test]
+fn what_a_finished_copy_left_goes_when_it_is_to_be_resumed() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    array(&from, "a");
+    let folder = tempfile::tempdir().expect("a folder");
+    let to: Shared = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    copy((&from, "a"), (&to, "b"), None, &CopyOptions::new()).expect("copies");
+    let finished = objects(&to);
+    let left = [".zarr-kit-tmp.1.2.3.4.0", ".zarr-kit-lock.zarr-kit-copy.json"];
+    for name in left {
+        std::fs::write(folder.path().join("b").join(name), b"half").expect("writes");
+    }
+    let resumed = copy((&from, "a"), (&to, "b"), None, &CopyOptions::new().resume(true));
+    assert!(matches!(resumed, Err(TransferError::NotInterrupted { .. })), "{resumed:?}");
+    for name in left {
+        assert!(!folder.path().join("b").join(name).exists(), "{name}");
+    }
+    assert_eq!(objects(&to), finished);
 }
 
 #[test]
