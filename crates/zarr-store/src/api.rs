@@ -104,7 +104,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Some of the objects may then be gone; calling again goes on.
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
         let mut result = Ok(());
-        self.list_own(prefix, &mut |key| match self.delete(&key) {
+        self.list(prefix, Links::AsObjects, &mut |key| match self.delete(&key) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 result = Err(error);
@@ -117,32 +117,16 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Calls `visit` with every key below `prefix`, in unspecified order, until it breaks off.
     ///
     /// Memory does not grow with the number of keys. `visit` may use the store; whether it meets
-    /// keys made or removed meanwhile is unspecified.
+    /// keys made or removed meanwhile is unspecified. `links` matters to stores that have links.
     ///
     /// # Errors
     /// Whatever keeps the store from listing; never for a prefix without keys.
     fn list(
         &self,
         prefix: &Prefix,
+        links: Links,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
-
-    /// As [`list`](Store::list), for whoever removes what he finds: nothing is named that is there by
-    /// a link and has its place elsewhere. A link is named as an object, which can be
-    /// [deleted](Store::delete): if `prefix` itself is one, it and nothing else.
-    ///
-    /// The same as [`list`](Store::list) unless a store says otherwise. One that hands on what
-    /// another does must hand on this too.
-    ///
-    /// # Errors
-    /// As for [`list`](Store::list).
-    fn list_own(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.list(prefix, visit)
-    }
 
     /// Calls `visit` with what lies directly below `prefix`: objects, and prefixes of further
     /// keys. As [`list`](Store::list) otherwise.
@@ -295,6 +279,16 @@ pub enum PutOutcome {
     Written,
     /// The object was not as expected and is as it was.
     Changed,
+}
+
+/// What a listing makes of links, such as symbolic links of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// What is there by a link is listed where the link is: for whoever reads.
+    Follow,
+    /// A link is an object itself, which can be [deleted](Store::delete), and what it leads to is not
+    /// listed: for whoever deletes. If the prefix itself is a link, it is listed and nothing else.
+    AsObjects,
 }
 
 /// One entry directly below a prefix.

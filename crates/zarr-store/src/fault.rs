@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::api::assemble;
 use super::{
-    DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome, ReadRange,
-    Store, StoreError, Version,
+    DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome,
+    ReadRange, Store, StoreError, Version,
 };
 
 /// What goes wrong with an operation.
@@ -214,17 +214,10 @@ impl<S: Store> Store for FaultStore<S> {
     fn list(
         &self,
         prefix: &Prefix,
+        links: Links,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.run(Operation::List, prefix.as_str(), |_| self.inner.list(prefix, visit))
-    }
-
-    fn list_own(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.run(Operation::List, prefix.as_str(), |_| self.inner.list_own(prefix, visit))
+        self.run(Operation::List, prefix.as_str(), |_| self.inner.list(prefix, links, visit))
     }
 
     fn list_dir(

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, DirEntry, Key, Location, LockGuard, ObjectMeta, Prefix, PutOutcome, ReadRange,
-    Store, StoreError, Version,
+    AsyncStore, DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Prefix, PutOutcome,
+    ReadRange, Store, StoreError, Version,
 };
 
 macro_rules! forward {
@@ -62,17 +62,10 @@ macro_rules! forward {
             fn list(
                 &self,
                 prefix: &Prefix,
+                links: Links,
                 visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
             ) -> Result<(), StoreError> {
-                (**self).list(prefix, visit)
-            }
-
-            fn list_own(
-                &self,
-                prefix: &Prefix,
-                visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-            ) -> Result<(), StoreError> {
-                (**self).list_own(prefix, visit)
+                (**self).list(prefix, links, visit)
             }
 
             fn list_dir(

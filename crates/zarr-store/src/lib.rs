@@ -48,7 +48,9 @@ mod shown;
 mod update;
 mod waiting;
 
-pub use self::api::{DirEntry, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version};
+pub use self::api::{
+    DirEntry, Links, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version,
+};
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::error::{Operation, StoreError};
 pub use self::ext::StoreExt;

@@ -9,8 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::api::assemble;
 use super::lock_table::LockTable;
 use super::{
-    DirEntry, Key, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix, PutOutcome,
-    ReadRange, Store, StoreError, Version,
+    DirEntry, Key, Links, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix,
+    PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
 
@@ -218,6 +218,7 @@ impl Store for MemoryStore {
     fn list(
         &self,
         prefix: &Prefix,
+        _: Links,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let start = start_of(prefix);

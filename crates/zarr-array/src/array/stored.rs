@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::store::{Key, Store};
+use crate::store::{Key, Links, Store};
 
 /// A chunk that is in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl ChunkLayout {
         store: &dyn Store,
         visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
     ) -> Result<(), ArrayError> {
-        store.list(self.prefix(), &mut |key| match self.chunk_of_key(&key) {
+        store.list(self.prefix(), Links::Follow, &mut |key| match self.chunk_of_key(&key) {
             Some(index) => {
                 let occupied = self.is_occupied(&index);
                 visit(StoredChunk { index, key, occupied })

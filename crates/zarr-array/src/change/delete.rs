@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, Prefix, Store, remove};
+use crate::store::{Key, Links, Prefix, Store, remove};
 
 /// Deletes the node at `prefix` and everything below it.
 ///
@@ -42,7 +42,7 @@ use crate::store::{Key, Prefix, Store, remove};
 /// ```
 pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     let mut any = false;
-    store.list(prefix, &mut |_| {
+    store.list(prefix, Links::Follow, &mut |_| {
         any = true;
         ControlFlow::Break(())
     })?;
@@ -58,7 +58,7 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 /// The documents of a node and of all nodes below it, parents first.
 pub(crate) fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
     let mut documents = Vec::new();
-    store.list_own(prefix, &mut |key| {
+    store.list(prefix, Links::AsObjects, &mut |key| {
         if key.name() == METADATA_KEY {
             documents.push(key);
         }

@@ -19,7 +19,7 @@ use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::StoreExt as _;
-use crate::store::{Key, MAX_KEY_LEN};
+use crate::store::{Key, Links, MAX_KEY_LEN};
 use crate::unfinished::MARKER;
 
 /// Chunks that are decoded before the next are listed: memory does not grow with the array.
@@ -50,7 +50,7 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        let listed = self.store.list(layout.prefix(), &mut |key| {
+        let listed = self.store.list(layout.prefix(), Links::Follow, &mut |key| {
             let name = layout.prefix().strip(&key).unwrap_or_default();
             if name == METADATA_KEY {
                 return ControlFlow::Continue(());

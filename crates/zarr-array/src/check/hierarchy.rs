@@ -15,7 +15,7 @@ use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{DirEntry, Key, Prefix, Store, StoreExt as _};
+use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, Unfinished};
 
 /// Objects of Zarr version 2.
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
             }
         }
         let mut any = false;
-        self.store.list(prefix, &mut |_| {
+        self.store.list(prefix, Links::Follow, &mut |_| {
             any = true;
             ControlFlow::Break(())
         })?;

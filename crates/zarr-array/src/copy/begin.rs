@@ -9,8 +9,7 @@ use super::error::{TransferError, target};
 use super::marker::{Found, Marker, Step};
 use super::side::Side;
 use crate::change::documents;
-use crate::store::StoreExt as _;
-use crate::store::{DirEntry, Key, remove};
+use crate::store::{DirEntry, Key, Links, StoreExt as _, remove};
 use crate::unfinished::MARKER;
 
 /// Makes the target of a copy ready: either there is nothing but the marker, or this copy,
@@ -107,7 +106,7 @@ fn stranger(to: Side<'_>, metadata: Option<&ArrayMetadata>) -> Result<Stranger, 
         })
     };
     let mut found = Stranger::Nothing;
-    to.store.list(to.prefix, &mut |key| {
+    to.store.list(to.prefix, Links::Follow, &mut |key| {
         if is_chunk(&key) {
             found = Stranger::Chunk(key);
             return ControlFlow::Continue(());
@@ -156,7 +155,7 @@ fn clear(to: Side<'_>, is_array: bool) -> Result<(), TransferError> {
         }
     }
     let mut left = None;
-    store.list_own(to.prefix, &mut |key| {
+    store.list(to.prefix, Links::AsObjects, &mut |key| {
         if to.prefix.strip(&key) == Some(MARKER) {
             return ControlFlow::Continue(());
         }

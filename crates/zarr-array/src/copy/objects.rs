@@ -11,8 +11,7 @@ use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::node::METADATA_KEY;
 use crate::parallel;
-use crate::store::Key;
-use crate::store::StoreExt as _;
+use crate::store::{Key, Links, StoreExt as _};
 use crate::unfinished::MARKER;
 
 /// Keys that are listed before their objects are copied: memory does not grow with the array.
@@ -41,7 +40,7 @@ pub(super) fn copy_objects(
         Ok::<(), TransferError>(())
     };
     from.store
-        .list(from.prefix, &mut |key| {
+        .list(from.prefix, Links::Follow, &mut |key| {
             match from.prefix.strip(&key) {
                 Some(METADATA_KEY) => return ControlFlow::Continue(()),
                 Some(MARKER) => {

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Cut, Region};
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
@@ -127,7 +127,7 @@ fn sd_08_the_document_is_written_first() {
         let chunks = || {
             let mut count = 0;
             inner
-                .list(&Prefix::root(), &mut |_| {
+                .list(&Prefix::root(), Links::Follow, &mut |_| {
                     count += 1;
                     std::ops::ControlFlow::Continue(())
                 })

@@ -45,9 +45,10 @@ macro_rules! hand_on {
         fn list(
             &self,
             prefix: &zarr_array::store::Prefix,
+            links: zarr_array::store::Links,
             visit: &mut dyn FnMut(zarr_array::store::Key) -> std::ops::ControlFlow<()>,
         ) -> Result<(), zarr_array::store::StoreError> {
-            self.$inner.list(prefix, visit)
+            self.$inner.list(prefix, links, visit)
         }
     };
     (@list_dir $inner:tt) => {

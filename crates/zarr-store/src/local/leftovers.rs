@@ -9,7 +9,7 @@ use super::list::{Found, walk};
 use super::{LocalStore, lock, names};
 #[cfg(doc)]
 use crate::Store;
-use crate::{Operation, Prefix, StoreError};
+use crate::{Links, Operation, Prefix, StoreError};
 
 /// A file in a local store that is no object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn leftovers(
     prefix: &Prefix,
     visit: &mut dyn FnMut(Leftover) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    walk(store, prefix, false, &mut |found| {
+    walk(store, prefix, Links::AsObjects, &mut |found| {
         let Found::Other(path) = found else { return Ok(ControlFlow::Continue(())) };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let kind = if names::is_temporary(&name) {
@@ -63,7 +63,7 @@ pub(super) fn clean(
     prefix: &Prefix,
     removed: &mut dyn FnMut(&str),
 ) -> Result<(), StoreError> {
-    walk(store, prefix, false, &mut |found| {
+    walk(store, prefix, Links::AsObjects, &mut |found| {
         if let Found::Other(path) = found {
             let name = path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy();
             let gone = remove_unless_held(&path)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, names};
-use crate::{DirEntry, Key, Operation, Prefix, StoreError};
+use crate::{DirEntry, Key, Links, Operation, Prefix, StoreError};
 
 /// What a walk meets.
 pub(super) enum Found {
@@ -36,11 +36,11 @@ enum Entry {
     Other,
 }
 
-/// Calls `visit` with everything below `prefix`; goes through links to folders if `follow`.
+/// Calls `visit` with everything below `prefix`.
 pub(super) fn walk(
     store: &LocalStore,
     prefix: &Prefix,
-    follow: bool,
+    links: Links,
     visit: &mut dyn FnMut(Found) -> Result<ControlFlow<()>, StoreError>,
 ) -> Result<(), StoreError> {
     let start = store.folder_of(Operation::List, prefix)?;
@@ -77,7 +77,8 @@ pub(super) fn walk(
             Err(error) if is_absent(&error) => continue,
             Err(error) => return Err(fail(error)),
         };
-        let found = match classify(store, &path, kind, follow && !frame.linked).map_err(fail)? {
+        let follow = links == Links::Follow && !frame.linked;
+        let found = match classify(store, &path, kind, follow).map_err(fail)? {
             Entry::Folder { linked } => {
                 let prefix = Prefix::from(key);
                 let linked = linked || frame.linked;
@@ -131,14 +132,14 @@ fn read_folder(prefix: &Prefix, path: &Path) -> Result<Option<ReadDir>, StoreErr
 pub(super) fn list(
     store: &LocalStore,
     prefix: &Prefix,
-    follow: bool,
+    links: Links,
     visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    if !follow && store.linked_folder(Operation::List, prefix)?.is_some() {
+    if links == Links::AsObjects && store.linked_folder(Operation::List, prefix)?.is_some() {
         let _ = visit(Key::new(prefix.as_str())?);
         return Ok(());
     }
-    walk(store, prefix, follow, &mut |found| {
+    walk(store, prefix, links, &mut |found| {
         Ok(match found {
             Found::Object(key) => visit(key),
             Found::Other(_) | Found::FolderEnd(_) => ControlFlow::Continue(()),

@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
-    DirEntry, Key, Location, LockGuard, ObjectMeta, Operation, Prefix, ReadRange, Store, StoreError,
+    DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Operation, Prefix, ReadRange, Store,
+    StoreError,
 };
 
 /// A store in a folder: one file for each key.
@@ -170,17 +171,10 @@ impl Store for LocalStore {
     fn list(
         &self,
         prefix: &Prefix,
+        links: Links,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        list::list(self, prefix, true, visit)
-    }
-
-    fn list_own(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        list::list(self, prefix, false, visit)
+        list::list(self, prefix, links, visit)
     }
 
     fn list_dir(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::list::{self, Found};
 use super::path::is_absent;
 use super::{Durability, LocalStore, leftovers, names};
-use crate::{Key, Operation, Prefix, StoreError};
+use crate::{Key, Links, Operation, Prefix, StoreError};
 
 /// How often a write starts anew because its folder or its temporary file vanished under it.
 const ATTEMPTS: usize = 64;
@@ -162,7 +162,7 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
     loop {
         // Some file systems pass over entries of a folder that shrinks while it is read.
         let mut removed = false;
-        list::walk(store, prefix, false, &mut |found| {
+        list::walk(store, prefix, Links::AsObjects, &mut |found| {
             match found {
                 Found::Object(key) => {
                     delete(store, &key)?;

@@ -19,8 +19,9 @@ use self::client::{Client, Origin};
 use super::lock_table::LockTable;
 use super::runtime::{self, Task};
 use super::{
-    AsyncStore, DirEntry, Key, Location, LockGuard, LockScope, Object, ObjectMeta, Operation,
-    Prefix, PutOutcome, ReadRange, Store, StoreError, StoreFuture, StoreOptions, Version,
+    AsyncStore, DirEntry, Key, Links, Location, LockGuard, LockScope, Object, ObjectMeta,
+    Operation, Prefix, PutOutcome, ReadRange, Store, StoreError, StoreFuture, StoreOptions,
+    Version,
 };
 use crate::per_process::PerProcess;
 
@@ -272,6 +273,7 @@ impl Store for RemoteStore {
     fn list(
         &self,
         prefix: &Prefix,
+        _: Links,
         visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         list::list(&self.client(Operation::List, prefix.as_str())?, prefix, visit)

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::thread;
 
 use zarr_array::store::{
-    Change, DirEntry, Durability, Key, LocalStore, LockScope, MemoryStore, Prefix, PutOutcome,
-    ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, update,
+    Change, DirEntry, Durability, Key, Links, LocalStore, LockScope, MemoryStore, Prefix,
+    PutOutcome, ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, update,
 };
 
 pub(crate) fn key(text: &str) -> Key {
@@ -24,7 +24,7 @@ pub(crate) fn prefix(text: &str) -> Prefix {
 pub(crate) fn keys_below(store: &dyn Store, below: &str) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     store
-        .list(&prefix(below), &mut |key| {
+        .list(&prefix(below), Links::Follow, &mut |key| {
             assert!(keys.insert(key.to_string()), "{key} was listed twice");
             ControlFlow::Continue(())
         })
@@ -219,7 +219,7 @@ pub(crate) fn listing(store: &dyn Store) {
     // A visitor may break off, and may use the store.
     let mut seen = 0;
     store
-        .list(&prefix("list"), &mut |key| {
+        .list(&prefix("list"), Links::Follow, &mut |key| {
             seen += 1;
             assert_eq!(store.size(&key).unwrap(), Some(1));
             if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -371,7 +371,7 @@ fn a_million_keys() {
     }
     let mut seen = 0;
     store
-        .list(&prefix("a"), &mut |_| {
+        .list(&prefix("a"), Links::Follow, &mut |_| {
             seen += 1;
             ControlFlow::Continue(())
         })

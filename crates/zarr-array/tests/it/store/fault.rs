@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_array::store::{
-    Change, Fault, FaultStore, LocalStore, MemoryStore, Prefix, ReadRange, Store, StoreError,
-    StoreExt as _, UpdatePolicy, update,
+    Change, Fault, FaultStore, Links, LocalStore, MemoryStore, Prefix, ReadRange, Store,
+    StoreError, StoreExt as _, UpdatePolicy, update,
 };
 
 use super::conformance::{self, key, keys_below};
@@ -75,7 +75,7 @@ fn the_dead_stay_dead() {
         store.delete(&a).unwrap_err();
         store.lock(&a).unwrap_err();
         store.size(&a).unwrap_err();
-        store.list(&Prefix::root(), &mut |_| panic!("listed")).unwrap_err();
+        store.list(&Prefix::root(), Links::Follow, &mut |_| panic!("listed")).unwrap_err();
         assert_eq!(inner.read(&a).unwrap().unwrap(), b"1");
         assert_eq!(inner.read(&b).unwrap().is_some(), survives);
     }

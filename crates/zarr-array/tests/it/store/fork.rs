@@ -11,8 +11,8 @@ use std::{panic, process, thread};
 use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
 use object_store::memory::InMemory;
 use zarr_array::store::{
-    Change, ConditionalPut, MemoryStore, Prefix, RemoteStore, Store, StoreError, StoreExt as _,
-    StoreOptions, UpdatePolicy, open_url, update,
+    Change, ConditionalPut, Links, MemoryStore, Prefix, RemoteStore, Store, StoreError,
+    StoreExt as _, StoreOptions, UpdatePolicy, open_url, update,
 };
 use zarr_array::{Array, Region};
 use zarr_metadata::ArrayMetadata;
@@ -80,7 +80,7 @@ fn use_it(array: &Array) {
         keys += 1;
         ControlFlow::Continue(())
     };
-    store.list(&Prefix::root(), &mut count).unwrap();
+    store.list(&Prefix::root(), Links::Follow, &mut count).unwrap();
     assert_eq!(keys, 22);
 }
 
@@ -145,7 +145,8 @@ pub(super) fn lock_forked() {
         let error = given.read(&key("a")).unwrap_err();
         insta::assert_snapshot!(error, @r#"cannot read "a": the client of this store was made before the process was forked; open the store anew in this process"#);
         assert!(matches!(error, StoreError::Forked { .. }));
-        Store::list(&given, &Prefix::root(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+        Store::list(&given, &Prefix::root(), Links::Follow, &mut |_| ControlFlow::Continue(()))
+            .unwrap_err();
     });
     processes::say("all ended");
 }

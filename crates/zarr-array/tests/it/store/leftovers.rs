@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use zarr_array::store::{LocalStore, Prefix, Store, StoreExt as _};
 
@@ -94,27 +93,42 @@ fn a_lock_left_by_the_dead_is_what_makes_the_next_writer_look() {
     drop(held);
 }
 
+/// Puts of the test below.
+const PUTS: usize = 250;
+
 /// A temporary file that is taken for a leftover costs its writer another attempt, and no more.
 #[test]
 fn a_writer_whose_temporary_file_goes_writes_again() {
     let folder = tempfile::tempdir().unwrap();
     let store = LocalStore::open(folder.path()).unwrap();
-    let stop = AtomicBool::new(false);
+    // One file of each put goes, as one that sees no locks of the other would take it.
+    let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
-        scope.spawn(|| {
-            // As one that sees no locks of the other would.
-            while !stop.load(Ordering::Relaxed) {
-                for leftover in leftovers(&store) {
-                    let _gone = fs::remove_file(leftover.path);
+        let remover = scope.spawn(|| {
+            while begun.load(Ordering::Relaxed) < PUTS {
+                let number = begun.load(Ordering::Relaxed);
+                if taken.load(Ordering::Relaxed) < number
+                    && let Some(leftover) = leftovers(&store).pop()
+                    && fs::remove_file(leftover.path).is_ok()
+                {
+                    taken.store(number, Ordering::Relaxed);
                 }
-                thread::sleep(Duration::from_micros(300));
+                thread::yield_now();
             }
         });
-        for state in 0..=250_u8 {
-            store.put(&key("0"), &vec![state; 100_000]).unwrap();
-            assert_eq!(store.read(&key("0")).unwrap().unwrap(), vec![state; 100_000]);
+        for state in 1..PUTS {
+            begun.store(state, Ordering::Relaxed);
+            let bytes = vec![state as u8; 100_000];
+            let read = store.put(&key("0"), &bytes).and_then(|()| store.read(&key("0")));
+            // Not to leave the other waiting.
+            if read.as_ref().ok() != Some(&Some(bytes)) {
+                begun.store(PUTS, Ordering::Relaxed);
+            }
+            read.unwrap();
         }
-        stop.store(true, Ordering::Relaxed);
+        assert!(begun.swap(PUTS, Ordering::Relaxed) < PUTS, "read what was not written");
+        remover.join().unwrap();
     });
+    assert!(taken.into_inner() > 0, "nothing was removed");
     assert_eq!(leftovers(&store), []);
 }

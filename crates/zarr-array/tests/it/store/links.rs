@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use zarr_array::delete_node;
 use zarr_array::store::{
-    FaultStore, LocalStore, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
-    open_url,
+    FaultStore, Links, LocalStore, Prefix, ReadRange, Store, StoreError, StoreExt as _,
+    StoreOptions, open_url,
 };
 
 use super::conformance::{key, keys_below, prefix};
@@ -54,7 +54,11 @@ fn links_never_lead_outside() {
         assert_outside(store.put(&key(&format!("{name}/new/x")), b"made"));
         assert_outside(store.delete(&secret));
         assert_outside(store.lock(&secret));
-        assert_outside(store.list(&prefix(name), &mut |_| ControlFlow::Continue(())));
+        assert_outside(store.list(
+            &prefix(name),
+            Links::Follow,
+            &mut |_| ControlFlow::Continue(()),
+        ));
         assert_outside(store.list_dir(&prefix(name), &mut |_| ControlFlow::Continue(())));
         assert_outside(store.delete_prefix(&prefix(&format!("{name}/c"))));
     }
@@ -206,7 +210,7 @@ fn circles_of_links_are_listed_in_finite_time() {
     symlink("loop", folder.path().join("loop")).unwrap();
     let mut seen = 0_u64;
     store
-        .list(&Prefix::root(), &mut |_| {
+        .list(&Prefix::root(), Links::Follow, &mut |_| {
             seen += 1;
             ControlFlow::Continue(())
         })
@@ -248,4 +252,27 @@ fn a_root_made_anew_is_the_same_store() {
     fs::remove_dir_all(root.join("a")).unwrap();
     symlink("../away/a", root.join("a")).unwrap();
     assert_outside(store.read(&key("a/0")));
+}
+
+/// A wrapper that hands on what it must, and nothing else, deletes no more than the store itself.
+#[test]
+fn deletion_through_a_wrapper_does_not_follow_links() {
+    #[derive(Debug)]
+    struct Required(LocalStore);
+
+    impl Store for Required {
+        crate::wrapper::hand_on!(0: get head put delete list list_dir lock);
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = Required(LocalStore::open(folder.path()).unwrap());
+    for name in ["kept/0", "gone/0"] {
+        store.put(&key(name), b"x").unwrap();
+    }
+    std::os::unix::fs::symlink("../kept", folder.path().join("gone/link")).unwrap();
+    assert_eq!(store.read(&key("gone/link/0")).unwrap().unwrap(), b"x");
+    store.delete_prefix(&prefix("gone")).unwrap();
+    assert_eq!(store.read(&key("gone/0")).unwrap(), None);
+    assert!(folder.path().join("gone/link").symlink_metadata().is_err(), "the link is gone");
+    assert_eq!(store.read(&key("kept/0")).unwrap().unwrap(), b"x");
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use zarr_array::copy::{CopyOptions, TransferError, copy_array};
 use zarr_array::store::{
-    Change, DirEntry, Durability, Leftover, LeftoverKind, LocalStore, LockScope, Prefix, ReadRange,
-    Store, StoreError, StoreExt as _, UpdatePolicy, update,
+    Change, DirEntry, Durability, Leftover, LeftoverKind, Links, LocalStore, LockScope, Prefix,
+    ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, update,
 };
 use zarr_array::{Array, ArrayError, Region, delete_node};
 use zarr_metadata::{ArrayMetadata, ChunkGrid};
@@ -57,7 +57,8 @@ fn own_names_are_reserved_and_not_listed() {
         store.read(&key(name)).unwrap_err();
         store.lock(&key(name)).unwrap_err();
     }
-    let error = store.list(&prefix(".zarr-kit-x"), &mut |_| ControlFlow::Continue(()));
+    let error =
+        store.list(&prefix(".zarr-kit-x"), Links::Follow, &mut |_| ControlFlow::Continue(()));
     insta::assert_snapshot!(error.unwrap_err(), @r#"cannot use ".zarr-kit-x": the name ".zarr-kit-x" is reserved"#);
 
     store.put(&key("a/0"), b"x").unwrap();

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use zarr_array::store::{
-    DirEntry, Prefix, PutOutcome, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+    DirEntry, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _, StoreOptions, open_url,
 };
 
 use super::conformance::{self, key, keys_below, prefix};
@@ -140,7 +140,7 @@ fn wrong_settings_are_clean_errors() {
     assert!(matches!(error, StoreError::Remote { .. }), "{error}");
     assert!(!format!("{error} {error:?} {store:?} {denied:?}").contains("wrong"));
     store.put(&a, b"x").unwrap_err();
-    store.list(&Prefix::root(), &mut |_| panic!("listed")).unwrap_err();
+    store.list(&Prefix::root(), Links::Follow, &mut |_| panic!("listed")).unwrap_err();
 
     let missing = open_url("s3://no-such-bucket/x", &soon(StoreOptions::new())).unwrap();
     missing.put(&a, b"x").unwrap_err();

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
+use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, Region, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -232,7 +232,7 @@ impl Workload {
 pub(crate) fn objects(store: &dyn Store) -> Objects {
     let mut all = Objects::new();
     store
-        .list(&Prefix::root(), &mut |key| {
+        .list(&Prefix::root(), Links::Follow, &mut |key| {
             let bytes = store.read(&key).expect("reads").expect("is there");
             all.insert(key.to_string(), bytes);
             ControlFlow::Continue(())
