@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Instant;
 
 use crate::run::{Outcome, cargo, root, tracked};
-use crate::{api, book, conformance, fixtures, s3, tidy};
+use crate::{api, book, conformance, fixtures, python, s3, tidy};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -24,7 +24,7 @@ const fn slow(name: &'static str, budget: f64, run: fn() -> Outcome) -> Step {
     Step { name, budget, slow: true, run }
 }
 
-/// 25 minutes in total, with 2.5 for the README's tests, which `.ci/run` calls after these.
+/// 31 minutes in total, with 2.5 for the README's tests, which `.ci/run` calls after these.
 const STEPS: &[Step] = &[
     step("format, tidy, fixtures, conformance", 1.0, rules),
     step("clippy", 3.0, clippy),
@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     slow("object storage", 2.0, || s3::s3_test(&["--quick".to_owned()])),
     slow("tests, optimised", 4.0, optimised_tests),
     slow("each crate and feature alone", 4.0, selective_dependencies),
+    slow("Python package", 6.0, || python::python(&["--if-possible".to_owned()])),
     slow("book", 1.0, || book::book(&[])),
     slow("without std", 0.5, no_std),
 ];

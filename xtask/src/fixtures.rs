@@ -9,6 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::run::{Outcome, root, step};
+use crate::venv;
 
 /// Scripts that write fixtures, in the order in which they run; the manifest comes last.
 const GENERATORS: &[&str] = &[
@@ -17,15 +18,14 @@ const GENERATORS: &[&str] = &[
     "tensor_store.py",
     "reference_cases.py",
     "numcodecs_cases.py",
+    "variable.py",
+    "codec_cases.py",
     "invalid.py",
     "manifest.py",
 ];
 
 /// The program with which the scripts write by zarrs: a workspace of its own.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
-
-/// Python releases that the pinned packages are built for.
-const PYTHONS: &[&str] = &["python3.12", "python3.13"];
 
 const MANIFEST: &str = "MANIFEST.json";
 
@@ -154,52 +154,9 @@ pub(crate) fn zarrs_writer() -> Result<PathBuf, String> {
     Ok(built.join("debug/zarrs-writer"))
 }
 
-/// The Python of a virtual environment with exactly the packages of `requirements.txt`. Its name
-/// contains that file's digest, so a changed requirement makes a new one.
+/// The Python that writes and reads with the other programs.
 pub(crate) fn environment() -> Result<PathBuf, String> {
-    let requirements = root().join("xtask/fixtures/requirements.txt");
-    let digest: String = hex(&read(&requirements)?).chars().take(12).collect();
-    let folder = root().join("target").join(format!("fixtures-python-{digest}"));
-    let python = folder.join("bin/python");
-    let ready = folder.join("ready");
-    if !ready.is_file() {
-        step(Command::new(base_python()?).args(["-m", "venv", "--clear"]).arg(&folder))?;
-        step(
-            Command::new(&python)
-                .args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"])
-                .arg(&requirements),
-        )?;
-        fs::write(&ready, "").map_err(|error| format!("{}: {error}", ready.display()))?;
-    }
-    Ok(python)
-}
-
-/// A Python release that the requirements are pinned for, on the path or among pyenv's.
-fn base_python() -> Result<PathBuf, String> {
-    let runs = |program: &Path| {
-        let output = Command::new(program).arg("--version").output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let mut candidates: Vec<PathBuf> = PYTHONS.iter().map(PathBuf::from).collect();
-    if let Ok(output) = Command::new("pyenv").arg("root").output() {
-        let versions = Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("versions");
-        for name in PYTHONS {
-            let release = name.trim_start_matches("python");
-            let mut installed: Vec<PathBuf> = fs::read_dir(&versions)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .filter(|entry| entry.file_name().to_string_lossy().starts_with(release))
-                .map(|entry| entry.path().join("bin/python3"))
-                .collect();
-            installed.sort();
-            candidates.extend(installed);
-        }
-    }
-    candidates
-        .into_iter()
-        .find(|candidate| runs(candidate))
-        .ok_or_else(|| format!("none of {} was found", PYTHONS.join(", ")))
+    venv::environment("fixtures", "xtask/fixtures/requirements.txt")
 }
 
 #[cfg(test)]

@@ -14,12 +14,14 @@ mod fuzz;
 mod interop;
 mod mutants;
 mod plot;
+mod python;
 mod records;
 mod run;
 mod s3;
 mod sizes;
 mod thorough;
 mod tidy;
+mod venv;
 
 use std::process::ExitCode;
 
@@ -67,6 +69,11 @@ const COMMANDS: &[Command] = &[
         name: "interop",
         about: "docs/interop.md: arrays exchanged between the command line and other programs",
         run: interop::interop,
+    },
+    Command {
+        name: "python",
+        about: "the Python package: build, types, tests, examples, in an environment of its own",
+        run: python::python,
     },
     Command {
         name: "bench",

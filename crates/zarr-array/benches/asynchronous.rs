@@ -19,7 +19,7 @@ use tokio::task::LocalSet;
 use zarr_array::store::{
     ConditionalPut, LocalStore, MemoryStore, Prefix, RemoteStore, Store, StoreOptions,
 };
-use zarr_array::{Array, Region};
+use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 
 const EDGE: u64 = 8192;
@@ -57,7 +57,7 @@ fn median(mut seconds: Vec<f64>) -> f64 {
 fn awaited(runtime: &Runtime, array: &Array, buffer: Vec<u8>) -> (Vec<u8>, f64) {
     let longest = Rc::new(Cell::new(0.0_f64));
     let pauses = Rc::clone(&longest);
-    let read = array.read_async_into(&Region::whole(array.shape()), buffer);
+    let read = array.read_async_into(Selection::whole(array.shape()), buffer);
     let found = LocalSet::new().block_on(runtime, async {
         let ticker = tokio::task::spawn_local(async move {
             let mut last = Instant::now();
@@ -78,7 +78,7 @@ fn measure(name: &str, array: &Array, wanted: &[u8], runtime: &Runtime) {
     println!("{name}");
     for threads in [1, 2, 4] {
         let array = array.clone().with_threads(NonZeroUsize::new(threads).expect("not zero"));
-        let whole = Region::whole(array.shape());
+        let whole = Selection::whole(array.shape());
         let (mut blocking, mut asynchronous, mut ticks) = (Vec::new(), Vec::new(), Vec::new());
         let mut buffer = vec![1; wanted.len()];
         for round in 0..=ROUNDS {
@@ -132,7 +132,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let metadata = ArrayMetadata::from_json(document(chunk).as_bytes())?;
             let prefix = Prefix::new(format!("chunks-of-{bytes}-KiB"))?;
             let array = Array::create(store, &prefix, metadata)?;
-            array.write(&Region::whole(array.shape()), &elements)?;
+            array.write(Selection::whole(array.shape()), &elements)?;
             measure(&format!("{place}, chunks of {bytes} KiB"), &array, &elements, &runtime);
         }
     }

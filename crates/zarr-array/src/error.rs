@@ -5,7 +5,6 @@ use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
 use crate::array::{Loss, Written};
-use crate::region::RegionError;
 use crate::store::{KeyError, StoreError};
 
 /// Why an array or group could not be opened, read, written or changed.
@@ -17,7 +16,7 @@ use crate::store::{KeyError, StoreError};
 /// ```
 /// use std::error::Error;
 /// use std::sync::Arc;
-/// use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+/// use zarr_array::store::{Key, MemoryStore, Prefix, StoreExt};
 /// use zarr_array::{ArrayError, Group};
 ///
 /// let store = Arc::new(MemoryStore::new());
@@ -46,15 +45,18 @@ pub enum ArrayError {
     },
     /// An unfinished copy, which is no node until all of it is there.
     #[error(
-        "{}: an unfinished copy{}: resume it, or begin anew",
+        "{}: an unfinished copy{}: {}",
         Printable(path),
-        Printable(of(from.as_deref()))
+        Printable(of(from.as_deref())),
+        if *resumable { "resume it, or begin anew" } else { "it cannot be resumed: begin anew" }
     )]
     Unfinished {
         /// The place of the node that it makes.
         path: String,
         /// Where it is from, if the copy's marker says so.
         from: Option<String>,
+        /// Whether the copy can be resumed: not if its marker is damaged, or was never one.
+        resumable: bool,
     },
     /// A node of Zarr version 2.
     #[error("{}: this is Zarr version 2 ({found}); only version 3 is read", Printable(path))]
@@ -175,38 +177,53 @@ pub enum ArrayError {
         /// How many times it was tried.
         attempts: u32,
     },
-    /// A region outside the array.
-    #[error(transparent)]
-    Region(#[from] RegionError),
-    /// An orthogonal selection outside the array.
+    /// A selection outside the array.
     #[error("selection: {cause}")]
     Selection {
         /// What is wrong with it, and on which axis.
         cause: GridError,
     },
-    /// A view of the caller's that does not fit the region.
+    /// A view of the caller's that does not fit the selection.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),
-    /// A buffer of another length than the region.
-    #[error("buffer of {found} bytes, but the region has {expected}")]
+    /// A buffer of another length than the selection.
+    #[error("buffer of {found} bytes, but the selection has {expected}")]
     BufferLength {
         /// Bytes given.
         found: u64,
-        /// Bytes of the region's elements.
+        /// Bytes of the selection's elements.
         expected: u64,
     },
-    /// An array of another shape than the region.
-    #[error("elements of shape {found:?}, but the region has shape {expected:?}")]
+    /// An array of another shape than the selection.
+    #[error("elements of shape {found:?}, but the selection has shape {expected:?}")]
     Shape {
         /// The shape given.
         found: Vec<usize>,
-        /// The region's shape.
+        /// The selection's shape.
         expected: Vec<u64>,
     },
-    /// A region that the machine's memory cannot hold.
-    #[error("a region of {elements} elements of {element_size} bytes does not fit into memory")]
-    RegionTooLarge {
-        /// Elements of the region.
+    /// Another number of elements than are selected.
+    #[error("{found} element{}, but the selection has shape {expected:?}", if *.found == 1 { "" } else { "s" })]
+    ElementCount {
+        /// Elements given.
+        found: u64,
+        /// The selection's shape.
+        expected: Vec<u64>,
+    },
+    /// Elements of fixed size asked of an array that has none.
+    #[error(
+        "elements of data type {} have no fixed size: {} read and write them",
+        Printable(data_type),
+        variable_methods(data_type)
+    )]
+    VariableLength {
+        /// The array's data type.
+        data_type: String,
+    },
+    /// A selection that the machine's memory cannot hold.
+    #[error("a selection of {elements} elements of {element_size} bytes does not fit into memory")]
+    SelectionTooLarge {
+        /// Elements of the selection.
         elements: u128,
         /// Bytes of one element.
         element_size: usize,
@@ -268,6 +285,14 @@ pub enum ArrayError {
         /// What it would become.
         read_back: String,
     },
+}
+
+/// The methods for elements of a type of variable length.
+fn variable_methods(data_type: &str) -> &'static str {
+    match data_type {
+        "string" => "`read_strings` and `write_strings`",
+        _ => "`read_byte_strings` and `write_byte_strings`",
+    }
 }
 
 fn of(from: Option<&str>) -> String {

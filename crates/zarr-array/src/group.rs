@@ -1,7 +1,6 @@
 //! Groups: their attributes and what lies in them.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_codec::Options;
@@ -78,7 +77,7 @@ impl Group {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+    /// # use zarr_array::store::{Key, MemoryStore, Prefix, StoreExt};
     /// use zarr_array::Group;
     ///
     /// # let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [3],
@@ -248,27 +247,26 @@ impl Group {
         if let Some(snapshot) = &self.snapshot {
             return Ok(snapshot.children());
         }
-        let mut prefixes = Vec::new();
-        let listed = self.store.list_dir(&self.prefix, &mut |entry| {
-            if let DirEntry::Prefix(prefix) = entry {
-                prefixes.push(prefix);
-            }
-            ControlFlow::Continue(())
+        let listed = self.store.list_dir(&self.prefix).filter_map(|entry| match entry {
+            Ok(DirEntry::Prefix(prefix)) => Some(Ok(prefix)),
+            Ok(DirEntry::Object(_)) => None,
+            Err(error) => Some(Err(error)),
         });
-        if let Err(error) = listed {
-            let cannot =
-                matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
-            match Snapshot::of(&self.metadata, &self.prefix) {
-                Some(snapshot) if cannot => {
-                    let names = snapshot.children();
-                    prefixes = names
-                        .iter()
-                        .map(|name| self.prefix.join(name))
-                        .collect::<Result<_, _>>()?;
+        let prefixes = match listed.collect::<Result<Vec<_>, _>>() {
+            Ok(prefixes) => prefixes,
+            Err(error) => {
+                let cannot =
+                    matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
+                match Snapshot::of(&self.metadata, &self.prefix) {
+                    Some(snapshot) if cannot => {
+                        let names = snapshot.children();
+                        let prefixes = names.iter().map(|name| self.prefix.join(name));
+                        prefixes.collect::<Result<_, _>>()?
+                    }
+                    _ => return Err(error.into()),
                 }
-                _ => return Err(error.into()),
             }
-        }
+        };
         let mut names = self.nodes_among(&prefixes)?;
         names.sort();
         Ok(names)
@@ -279,7 +277,7 @@ impl Group {
     fn nodes_among(&self, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
         let names = Mutex::new(Vec::new());
         let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
-        let threads = self.store.requests_in_flight().min(MAX_LOOKUPS);
+        let threads = self.store.capabilities().requests_in_flight.min(MAX_LOOKUPS);
         parallel::for_each(
             count,
             threads,

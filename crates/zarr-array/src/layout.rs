@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use zarr_grid::{Grid, GridError};
+use zarr_grid::{Grid, GridError, SelectedChunks};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
 use crate::error::ArrayError;
 use crate::grid::grid_of;
 use crate::node;
+use crate::selection::Selection;
 use crate::store::{Key, KeyError, Prefix};
 
 /// Where an array's chunks are: its prefix in the store, how the keys of its chunks are spelled,
@@ -119,6 +120,11 @@ impl ChunkLayout {
         let (mut chunk, mut within) = (vec![0; self.grid.rank()], vec![0; self.grid.rank()]);
         self.grid.locate(index, &mut chunk, &mut within)?;
         Ok((chunk, within))
+    }
+
+    /// The chunks that a selection meets.
+    pub(crate) fn select(&self, selection: &Selection) -> Result<SelectedChunks<'_>, ArrayError> {
+        self.grid.select(selection.axes()).map_err(|cause| ArrayError::Selection { cause })
     }
 
     /// The shape at which a declared chunk is stored, which is never clipped (SD-05).

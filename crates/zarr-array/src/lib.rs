@@ -1,26 +1,26 @@
 //! Zarr v3 arrays and groups in a store: open, read, write.
 //!
 //! An [`Array`] is opened from a [`store`], checked as far as it can be without its chunks, and
-//! read and written by [`Region`]: a box of it, perhaps with steps. Chunks may have different
+//! read and written by [`Selection`]: a range, a step or a list of indices on each axis. Chunks may have different
 //! lengths (`rectilinear`), and codec chains may pack, transpose and reshape; see the crate
-//! `zarr-codec` for how.
+//! `zarr-codec` for how. Elements are of fixed size, or [`Strings`] and [`ByteStrings`].
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use zarr_array::{Array, Region};
+//! use zarr_array::Array;
 //! use zarr_array::store::{LocalStore, Prefix};
 //!
 //! let store = Arc::new(LocalStore::open("weather.zarr")?);
 //! let array = Array::open(store, &Prefix::new("temp_max")?)?;
-//! let february = array.read_as::<f32>(&Region::from(31..60))?;
+//! let february = array.read_as::<f32>(31..60)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no lazy evaluation, no Zarr version 2. Strings and other types of
-//! variable length are kept in metadata, but their elements are not read.
+//! No arithmetic on arrays, no lazy evaluation, no Zarr version 2.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
@@ -37,13 +37,17 @@ mod index_moves;
 mod layout;
 mod node;
 mod parallel;
+mod parse;
+mod picks;
 mod pieces;
 mod plan;
 mod planned_reads;
-mod region;
+mod selection;
 mod transfer;
 mod unfinished;
 
+#[cfg(feature = "async")]
+pub use array::ReadFuture;
 pub use array::{Array, Element, Loss, StoredChunk, Written};
 pub use change::{Cut, delete_node};
 pub use error::ArrayError;
@@ -51,10 +55,11 @@ pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;
 pub use node::{Node, open as open_node};
+pub use parse::SelectionError;
 pub use pieces::Pieces;
-pub use plan::{Plan, PlannedChunk, PlannedIndices};
+pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
-pub use region::{AxisRegion, Region, RegionError};
-/// What to select along one axis; see [`Array::read_orthogonal`].
+pub use selection::Selection;
+pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

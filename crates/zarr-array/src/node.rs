@@ -56,7 +56,7 @@ pub(crate) fn create(
 ) -> Result<(), ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
     let exists = || ArrayError::Exists { path: display(prefix) };
-    if store.conditional_put() {
+    if store.capabilities().conditional_put {
         return match store.put_if(&key, document, None)? {
             PutOutcome::Written => Ok(()),
             PutOutcome::Changed => Err(exists()),
@@ -75,8 +75,9 @@ pub(crate) const ROOT: &str = "the root";
 /// Refuses a place where there is an unfinished copy, which has no document yet.
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
-        Some(Unfinished { from, .. }) => {
-            Err(ArrayError::Unfinished { path: display(prefix), from })
+        Some(Unfinished { from, kind }) => {
+            let resumable = kind.is_some();
+            Err(ArrayError::Unfinished { path: display(prefix), from, resumable })
         }
         None => Ok(()),
     }

@@ -22,7 +22,7 @@ pub(crate) fn for_each<S, E: Send>(
     }
     // Few items per range, so that threads end together; several if there are very many items, so
     // that threads mostly write to separate places.
-    let batch = (items / threads / 64).clamp(1, 1024);
+    let batch = (items.checked_div(threads).unwrap_or(0) / 64).clamp(1, 1024);
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let first_error = Mutex::new(None);

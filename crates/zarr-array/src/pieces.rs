@@ -1,110 +1,119 @@
-//! A region in consecutive pieces, for whoever cannot hold all of it.
+//! A selection in consecutive pieces, for whoever cannot hold all of it.
 
 use std::ops::Range;
 
-use crate::array::Array;
+use zarr_grid::AxisSelection;
+
+use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
-use crate::region::{AxisRegion, Region};
+use crate::selection::Selection;
 
 impl Array {
-    /// Cuts a region into pieces whose elements, one piece after another, are the region's in C
-    /// order.
+    /// Cuts a selection into pieces whose elements, one piece after another, are the selection's in
+    /// C order.
     ///
-    /// Pieces end where chunks end, so that no chunk is decoded for two of them, and have at most
-    /// `max_bytes` bytes of elements unless a single row of chunks has more. Only the first axis
-    /// of more than one index is cut.
+    /// Pieces end where chunks end, so that no chunk is decoded for two of them unless a list of
+    /// indices comes back to it, and have at most `max_bytes` bytes of elements unless a single row
+    /// of chunks has more. Only the first axis of more than one index is cut. Elements of variable
+    /// length are counted as 64 bytes each.
     ///
     /// # Errors
-    /// [`ArrayError::Region`] if the region does not lie within the array.
+    /// [`ArrayError::Selection`] if the selection does not lie within the array.
     ///
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::{Array, Selection};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let metadata = ArrayBuilder::new([35, 2], DataType::Uint8).chunk_shape([10, 1]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// let region = Region::parse("5:", array.shape())?;
-    /// let pieces: Vec<_> = array.pieces(&region, 40)?.map(|piece| piece.shape()).collect();
+    /// let selection = Selection::parse("5:", array.shape())?;
+    /// let pieces: Vec<_> = array.pieces(selection, 40)?.map(|piece| piece.shape()).collect();
     /// assert_eq!(pieces, [[15, 2], [15, 2]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pieces<'a>(
-        &'a self,
-        region: &'a Region,
+    pub fn pieces(
+        &self,
+        selection: impl Into<Selection>,
         max_bytes: u64,
-    ) -> Result<Pieces<'a>, ArrayError> {
-        region.check(self.shape())?;
-        let axes = region.axes();
-        let empty = axes.iter().any(|axis| axis.count == 0);
-        let cut = axes.iter().position(|axis| axis.count > 1);
-        let after = cut.map_or(axes.len(), |cut| cut.saturating_add(1));
-        let row = axes
-            .iter()
-            .skip(after)
-            .fold(u64::try_from(self.element_size()).unwrap_or(u64::MAX), |bytes, axis| {
-                bytes.saturating_mul(axis.count)
-            });
-        let count = match (empty, cut.and_then(|cut| axes.get(cut))) {
-            (true, _) => 0,
-            (false, Some(axis)) => axis.count,
-            (false, None) => 1,
+    ) -> Result<Pieces<'_>, ArrayError> {
+        let selection = selection.into();
+        self.layout().select(&selection)?;
+        // The indices of a mask at hand, which are otherwise looked for from its start each time.
+        let axes: Selection = selection.axes().iter().map(listed).collect();
+        let lengths: Vec<u64> = axes.axes().iter().map(AxisSelection::len).collect();
+        let cut = lengths.iter().position(|length| *length > 1);
+        let after = cut.map_or(lengths.len(), |cut| cut.saturating_add(1));
+        let size = match self.data_type().is_variable_length() {
+            true => TYPICAL,
+            false => self.element_size(),
+        };
+        let size = u64::try_from(size).unwrap_or(u64::MAX);
+        let row =
+            lengths.iter().skip(after).fold(size, |bytes, count| bytes.saturating_mul(*count));
+        let count = match cut.and_then(|cut| lengths.get(cut)) {
+            _ if lengths.contains(&0) => 0,
+            Some(length) => *length,
+            None => 1,
         };
         // What a row of no bytes is divided by does not matter: there are none.
         let rows = max_bytes.checked_div(row).unwrap_or(count);
-        Ok(Pieces { array: self, region, cut, rows, left: 0..count })
+        Ok(Pieces { array: self, selection: axes, cut, rows, left: 0..count })
     }
 }
 
-/// The pieces of a region; made by [`Array::pieces`].
+/// The pieces of a selection; made by [`Array::pieces`].
 #[derive(Clone, Debug)]
 pub struct Pieces<'a> {
     array: &'a Array,
-    region: &'a Region,
+    selection: Selection,
     /// The axis that is cut, if any has more than one index.
     cut: Option<usize>,
     /// Indices of that axis that a piece may have.
     rows: u64,
-    /// What is left of the axis, by position in the region.
+    /// What is left of the axis, by position in the selection.
     left: Range<u64>,
 }
 
 impl Pieces<'_> {
-    /// Where the chunk ends that holds the index at this position.
-    fn chunk_end(&self, axis: usize, indices: &AxisRegion, position: u64) -> Option<u64> {
-        let step = indices.step.unsigned_abs();
-        let moved = position.checked_mul(step)?;
-        let backwards = indices.step < 0;
-        let index = match backwards {
-            true => indices.start.checked_sub(moved)?,
-            false => indices.start.checked_add(moved)?,
-        };
+    /// The position after the one given at which the selection leaves its chunk.
+    fn chunk_end(&self, axis: usize, indices: &AxisSelection, position: u64) -> Option<u64> {
         let axis = self.array.grid().axes().get(axis)?;
+        let index = indices.get(position)?;
         let chunk = axis.clipped(axis.chunk_of(index)?.0)?;
-        let ahead = match backwards {
+        let step = match indices {
+            AxisSelection::Indices(list) => {
+                let rest = list.get(usize::try_from(position).ok()?..)?;
+                let within = rest.iter().take_while(|index| chunk.contains(index)).count();
+                return position.checked_add(u64::try_from(within).ok()?);
+            }
+            AxisSelection::Step { step, .. } => *step,
+            _ => 1,
+        };
+        let ahead = match step < 0 {
             true => index.checked_sub(chunk.start)?,
             false => chunk.end.checked_sub(index)?.checked_sub(1)?,
         };
-        position.checked_add(ahead.checked_div(step)?)?.checked_add(1)
+        position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)
     }
 }
 
 impl Iterator for Pieces<'_> {
-    type Item = Region;
+    type Item = Selection;
 
-    fn next(&mut self) -> Option<Region> {
+    fn next(&mut self) -> Option<Selection> {
         if self.left.is_empty() {
             return None;
         }
         let Some(cut) = self.cut else {
             self.left.start = self.left.end;
-            return Some(self.region.clone());
+            return Some(self.selection.clone());
         };
         let start = self.left.start;
-        let indices = self.region.axes().get(cut).copied()?;
+        let indices = self.selection.axes().get(cut)?;
         let most = start.saturating_add(self.rows);
-        let ends = |end: u64| self.chunk_end(cut, &indices, end).map(|end| end.min(self.left.end));
+        let ends = |end: u64| self.chunk_end(cut, indices, end).map(|end| end.min(self.left.end));
         let mut end = ends(start)?;
         while end < self.left.end
             && let Some(next) = ends(end)
@@ -113,13 +122,19 @@ impl Iterator for Pieces<'_> {
             end = next;
         }
         self.left.start = end;
-        let moved = i128::from(start).checked_mul(indices.step.into())?;
-        let first = i128::from(indices.start).checked_add(moved)?;
-        let mut axes = self.region.axes().to_vec();
-        if let Some(axis) = axes.get_mut(cut) {
-            axis.start = u64::try_from(first).ok()?;
-            axis.count = end.checked_sub(start)?;
-        }
-        Some(Region::new(axes))
+        let axes = self.selection.axes().iter().enumerate();
+        let piece = |(number, axis): (usize, &AxisSelection)| match number == cut {
+            true => axis.slice(start..end),
+            false => axis.clone(),
+        };
+        Some(axes.map(piece).collect())
+    }
+}
+
+/// The same selection, a mask as the list of its indices.
+fn listed(axis: &AxisSelection) -> AxisSelection {
+    match axis {
+        AxisSelection::Mask(_) => axis.slice(0..u64::MAX),
+        axis => axis.clone(),
     }
 }

@@ -1,29 +1,30 @@
-//! Which chunks a region meets, and what of each.
+//! Which chunks a selection meets, and what of each.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use zarr_grid::{ChunkPart, PartIndices, SelectedChunks};
+use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedChunks};
 
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::region::Region;
+use crate::selection::Selection;
 
 impl Array {
-    /// Plans to read or write a region: which chunks it meets, and what of each. Nothing is read.
+    /// Plans to read or write a [`Selection`]: which chunks it meets, and what of each. Nothing is
+    /// read.
     ///
     /// For whoever shares the work between processes, prefetches, or wants to know what a read will
     /// cost. With the feature `serde`, what it gives can be sent to others.
     ///
     /// # Errors
-    /// [`ArrayError::Region`] if the region does not lie within the array.
+    /// [`ArrayError::Selection`] if it does not lie within the array.
     ///
     /// # Examples
     /// ```
     /// # use std::num::NonZeroUsize;
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::{Array, Selection};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
     /// # let metadata = ArrayBuilder::new([59, 100], DataType::Uint8)
@@ -31,49 +32,39 @@ impl Array {
     /// #     .codecs([Codec::bytes()])
     /// #     .build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write(&Region::whole(&[59, 100]), &[1; 5900])?;
-    /// let region = Region::parse("30:32", array.shape())?;
-    /// let plan = array.plan(&region)?;
+    /// array.write(Selection::whole(&[59, 100]), &[1; 5900])?;
+    /// let plan = array.plan([30..32, 0..100])?;
     /// let chunks = plan.chunks(0..plan.len())?;
-    /// assert_eq!((chunks[1].key.as_str(), chunks[1].in_region[0]), ("c/1/0", [1, 2]));
+    /// assert_eq!((chunks[1].key.as_str(), &chunks[1].in_selection[0]), ("c/1/0", &(1..2).into()));
     /// let reads = array.planned_reads(&chunks[1])?.ok_or("stored")?;
     /// assert_eq!((reads.ranges, reads.stored_bytes), (vec![0..100], 2800));
     /// // Two workers, who do not share a chunk.
     /// assert_eq!(plan.shares(NonZeroUsize::MIN.saturating_add(1)), [0..1, 1..2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn plan(&self, region: &Region) -> Result<Plan<'_>, ArrayError> {
-        self.layout().plan(region)
+    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan<'_>, ArrayError> {
+        self.layout().plan(selection)
     }
 }
 
 impl ChunkLayout {
-    /// Which chunks a region meets, and what of each; see [`Array::plan`].
+    /// Which chunks a [`Selection`] meets, and what of each; see [`Array::plan`].
     ///
     /// # Errors
-    /// [`ArrayError::Region`] if the region does not lie within the array.
-    pub fn plan(&self, region: &Region) -> Result<Plan<'_>, ArrayError> {
-        region.check(self.grid().shape())?;
-        let selection = self
-            .grid()
-            .select(&region.selects())
-            .map_err(|cause| ArrayError::Selection { cause })?;
-        let backwards =
-            region.axes().iter().map(|axis| (axis.step < 0).then_some(axis.count)).collect();
-        Ok(Plan { layout: self, selection, backwards })
+    /// [`ArrayError::Selection`] if it does not lie within the array.
+    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan<'_>, ArrayError> {
+        Ok(Plan { layout: self, chunks: self.select(&selection.into())? })
     }
 }
 
-/// The chunks that a region meets, numbered in C order; see [`Array::plan`].
+/// The chunks that a selection meets, numbered in C order; see [`Array::plan`].
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     layout: &'a ChunkLayout,
-    selection: SelectedChunks<'a>,
-    /// For each axis that is gone through backwards, its number of indices.
-    backwards: Vec<Option<u64>>,
+    chunks: SelectedChunks<'a>,
 }
 
-/// What of one chunk belongs to a region.
+/// What of one chunk belongs to a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -84,40 +75,29 @@ pub struct PlannedChunk {
     pub key: String,
     /// Its shape as it is stored (SD-05).
     pub chunk_shape: Vec<u64>,
-    /// The elements within the chunk, on each axis first index, number of indices and step.
-    pub in_chunk: Vec<PlannedIndices>,
-    /// Their place in the region: on each axis the first position and the one after the last. An
-    /// axis with a negative step meets them in reverse.
-    pub in_region: Vec<[u64; 2]>,
-    /// Whether they are all of the chunk that lies within the array.
+    /// The indices within the chunk, on each axis.
+    pub in_chunk: Vec<AxisSelection>,
+    /// Their positions in the selection, on each axis as many as there are indices and in the same
+    /// order: of an axis selected backwards, descending.
+    pub in_selection: Vec<AxisSelection>,
+    /// Whether they are known to be all of the chunk that lies within the array. Lists of indices
+    /// are not looked into.
     pub is_whole: bool,
     /// How many elements they are.
     pub elements: u64,
 }
 
-/// Some indices of one axis of a chunk: `start`, `start + step`, ..., `count` of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct PlannedIndices {
-    /// The first index, from the chunk's start.
-    pub start: u64,
-    /// How many indices.
-    pub count: u64,
-    /// From one index to the next, at least 1.
-    pub step: u64,
-}
-
 impl Plan<'_> {
-    /// How many chunks the region meets.
+    /// How many chunks the selection meets.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.selection.len()
+        self.chunks.len()
     }
 
-    /// Whether the region is empty.
+    /// Whether the selection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.selection.is_empty()
+        self.chunks.is_empty()
     }
 
     /// The chunks of these numbers, clamped to those there are. Memory follows how many are asked
@@ -126,7 +106,7 @@ impl Plan<'_> {
     /// # Errors
     /// [`ArrayError`] for a chunk whose key would be too long.
     pub fn chunks(&self, numbers: Range<u64>) -> Result<Vec<PlannedChunk>, ArrayError> {
-        let mut parts = self.selection.parts().range(numbers);
+        let mut parts = self.chunks.parts().range(numbers);
         let mut chunks = Vec::new();
         while let Some(part) = parts.next_part() {
             chunks.push(self.chunk(part)?);
@@ -135,30 +115,15 @@ impl Plan<'_> {
     }
 
     fn chunk(&self, part: &ChunkPart<'_>) -> Result<PlannedChunk, ArrayError> {
-        let mut in_chunk = Vec::with_capacity(part.axes().len());
-        let mut in_region = Vec::with_capacity(part.axes().len());
-        for (axis, backwards) in part.axes().iter().zip(&self.backwards) {
-            // A region selects with steps only.
-            let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices
-            else {
-                continue;
-            };
-            in_chunk.push(PlannedIndices { start, count: len, step });
-            let end = in_selection.saturating_add(len);
-            in_region.push(match backwards {
-                None => [in_selection, end],
-                Some(all) => [all.saturating_sub(end), all.saturating_sub(in_selection)],
-            });
-        }
-        let elements = in_chunk.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.count));
+        let (in_chunk, in_selection) = part.axes().iter().map(planned).unzip();
         Ok(PlannedChunk {
             chunk: part.chunk().to_vec(),
             key: self.layout.key(part.chunk())?.to_string(),
             chunk_shape: part.chunk_shape().to_vec(),
             in_chunk,
-            in_region,
+            in_selection,
             is_whole: part.is_whole(),
-            elements,
+            elements: part.axes().iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
         })
     }
 
@@ -166,12 +131,31 @@ impl Plan<'_> {
     /// equal as can be, and no chunk twice, so that all may write at once.
     #[must_use]
     pub fn shares(&self, workers: NonZeroUsize) -> Vec<Range<u64>> {
-        let (all, workers) = (u128::from(self.len()), workers.get() as u128);
+        let all = u128::from(self.len());
+        let workers = u128::try_from(workers.get()).unwrap_or(u128::MAX);
         let shares = workers.min(all);
         let cut = |share: u128| {
             let at = all.saturating_mul(share).checked_div(shares).unwrap_or(0);
             u64::try_from(at).unwrap_or(u64::MAX)
         };
         (0..shares).map(|share| cut(share)..cut(share.saturating_add(1))).collect()
+    }
+}
+
+/// The indices in the chunk, and their positions in the selection.
+fn planned(axis: &AxisPart<'_>) -> (AxisSelection, AxisSelection) {
+    match axis.indices {
+        PartIndices::Step { step, reversed, .. } => (
+            stepped(axis.in_chunk(), i64::try_from(step).unwrap_or(i64::MAX)),
+            stepped(axis.in_selection(), if reversed { -1 } else { 1 }),
+        ),
+        PartIndices::List { in_chunk, in_selection } => (in_chunk.into(), in_selection.into()),
+    }
+}
+
+fn stepped(range: Range<u64>, step: i64) -> AxisSelection {
+    match step {
+        1 => range.into(),
+        step => AxisSelection::Step { range, step },
     }
 }

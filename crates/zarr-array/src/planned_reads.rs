@@ -8,8 +8,9 @@ use zarr_grid::GridErrorKind;
 use zarr_view::{CopyError, View};
 
 use crate::array::Array;
-use crate::array::fetch::read_range;
+use crate::array::part_reader::read_range;
 use crate::error::ArrayError;
+use crate::picks::slice_of;
 use crate::plan::PlannedChunk;
 use crate::store::{Key, ReadRange, StoreExt as _};
 use crate::transfer::narrow;
@@ -51,15 +52,7 @@ impl Array {
             return Err(ArrayError::Selection { cause });
         }
         let codec = self.chunk_codec(&chunk.chunk_shape)?;
-        let slices: Vec<Slice> = chunk
-            .in_chunk
-            .iter()
-            .map(|axis| Slice {
-                start: narrow(axis.start),
-                count: narrow(axis.count),
-                step: narrow(axis.step),
-            })
-            .collect();
+        let slices: Vec<Slice> = chunk.in_chunk.iter().map(slice_of).collect();
         Ok(self.partial(&key, stored_bytes, &codec, &slices)?.or_else(|| Some(whole())))
     }
 

@@ -1,29 +1,17 @@
-//! A region and the chunks that it touches: what moves from where to where.
+//! A selection and the chunks that it touches: what moves from where to where.
 
+use std::num::NonZero;
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
+use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::region::Region;
-
-/// Bytes of a region's elements.
-pub(crate) fn region_len(region: &Region, element_size: usize) -> Result<usize, ArrayError> {
-    let length = region
-        .elements()
-        .and_then(|elements| usize::try_from(elements).ok()?.checked_mul(element_size));
-    length
-        .filter(|length| isize::try_from(*length).is_ok())
-        .ok_or_else(|| too_large(region, element_size))
-}
-
-pub(crate) fn too_large(region: &Region, element_size: usize) -> ArrayError {
-    let elements = region.axes().iter().fold(1_u128, |n, axis| n.saturating_mul(axis.count.into()));
-    ArrayError::RegionTooLarge { elements, element_size }
-}
+use crate::index_moves::{IndexMoves, Pair};
+use crate::picks::{Picks, slice_around};
+use crate::selection::Selection;
 
 /// Bytes of so many elements of this size, `None` past what a buffer can hold.
 pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
@@ -59,7 +47,8 @@ pub(crate) fn number(
     let mut number: Vec<usize> = counts
         .rev()
         .map(|count| {
-            let count = u64::try_from(count).unwrap_or(u64::MAX).max(1);
+            let count = u64::try_from(count).ok().and_then(NonZero::new);
+            let count = count.unwrap_or(NonZero::<u64>::MIN);
             let at = linear % count;
             linear /= count;
             narrow(at)
@@ -69,34 +58,35 @@ pub(crate) fn number(
     number
 }
 
-/// Why a part of a region is no list of indices.
-const STEPS_ONLY: &str = "a region selects with steps only";
-
-/// The part of a region that lies in one chunk.
+/// The part of a selection that lies in one chunk.
 pub(crate) struct Part<'a> {
     /// Number of the chunk on each axis.
     pub(crate) chunk: &'a [u64],
     /// Its shape as it is stored.
     pub(crate) chunk_shape: &'a [u64],
-    /// The part's indices within the chunk.
+    /// The box of the chunk's indices to read: the part itself or, where it is a list without a
+    /// step, what lies around it.
     pub(crate) in_chunk: &'a [Slice],
-    /// The part's place in the caller's elements, a box.
-    pub(crate) in_region: &'a [Range<usize>],
-    /// Number of the part on each axis, of those that the region has.
+    /// The part's place in the caller's elements, a box, as [`Transfer::view`] has them.
+    pub(crate) place: &'a [Range<usize>],
+    /// Number of the part on each axis, of those that the selection has.
     pub(crate) number: &'a [usize],
     /// Whether the part is all of the chunk that lies within the array.
     pub(crate) is_whole: bool,
+    /// What is selected along each axis, if there are lists.
+    lists: Option<&'a [AxisPart<'a>]>,
 }
 
 impl<'a> Part<'a> {
-    /// These elements of a chunk, wherever they go.
+    /// A box of a chunk, wherever it goes.
+    #[cfg(feature = "async")]
     pub(crate) fn of_chunk(
         chunk: &'a [u64],
         chunk_shape: &'a [u64],
         in_chunk: &'a [Slice],
         is_whole: bool,
     ) -> Self {
-        Self { chunk, chunk_shape, in_chunk, in_region: &[], number: &[], is_whole }
+        Self { chunk, chunk_shape, in_chunk, place: &[], number: &[], is_whole, lists: None }
     }
 
     /// Whether the part is all of the chunk as it is stored: nothing of it lies past the array's
@@ -105,68 +95,145 @@ impl<'a> Part<'a> {
         let mut axes = self.in_chunk.iter().zip(self.chunk_shape);
         self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
     }
+
+    /// How the part is picked from the box around it; `None` if it is the box.
+    pub(crate) fn picks(&self, element_size: usize) -> Result<Option<Picks>, CopyError> {
+        match self.lists {
+            None => Ok(None),
+            Some(axes) => Picks::new(axes, self.in_chunk, element_size),
+        }
+    }
+
+    /// For lists, the moves from the elements of the whole selection, of this shape, to those of
+    /// the chunk.
+    pub(crate) fn scatter(
+        &self,
+        shape: &[usize],
+        chunk_shape: &[usize],
+        element_size: usize,
+    ) -> Option<IndexMoves> {
+        let pairs = |axis: &AxisPart<'_>| -> Vec<Pair> {
+            axis.iter().map(|(index, position)| (narrow(position), narrow(index))).collect()
+        };
+        let pairs: Vec<Vec<Pair>> = self.lists?.iter().map(pairs).collect();
+        Some(IndexMoves::new(&pairs, shape, chunk_shape, element_size))
+    }
 }
 
 /// The elements of parts, in memory that is used again from part to part.
 #[derive(Default)]
-struct Places {
+struct Boxes {
     in_chunk: Vec<Slice>,
-    in_region: Vec<Range<usize>>,
+    place: Vec<Range<usize>>,
 }
 
-impl Places {
-    fn part<'a>(&'a mut self, part: &'a ChunkPart<'_>, number: &'a [usize]) -> Part<'a> {
+impl Boxes {
+    fn part<'a>(
+        &'a mut self,
+        transfer: &Transfer<'_>,
+        part: &'a ChunkPart<'_>,
+        number: &'a [usize],
+    ) -> Part<'a> {
         self.in_chunk.clear();
-        self.in_region.clear();
-        for axis in part.axes() {
-            // All numbers are within the caller's buffer or the chunk, whose codec checks that the
-            // address space holds it.
-            let PartIndices::Step { in_chunk: start, step, in_selection, len } = axis.indices
-            else {
-                unreachable!("{STEPS_ONLY}");
-            };
-            let (count, first) = (narrow(len), narrow(in_selection));
-            self.in_chunk.push(Slice { start: narrow(start), count, step: narrow(step) });
-            self.in_region.push(first..first.saturating_add(count));
+        self.place.clear();
+        // All numbers are within the caller's buffer or the chunk, whose codec checks that the
+        // address space holds it.
+        for ((axis, cuts), number) in part.axes().iter().zip(&transfer.cuts).zip(number) {
+            self.in_chunk.push(match axis.indices {
+                PartIndices::Step { in_chunk, step, len, .. } => {
+                    Slice { start: narrow(in_chunk), count: narrow(len), step: narrow(step) }
+                }
+                PartIndices::List { in_chunk, .. } => slice_around(in_chunk),
+            });
+            let before = number.checked_sub(1).and_then(|before| cuts.get(before));
+            let start = before.copied().unwrap_or(0);
+            self.place.push(start..start.saturating_add(narrow(axis.len())));
         }
-        let Self { in_chunk, in_region } = self;
+        let Self { in_chunk, place } = self;
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
-        Part { chunk, chunk_shape, in_chunk, in_region, number, is_whole: part.is_whole() }
+        let (is_whole, lists) = (part.is_whole(), transfer.has_lists.then_some(part.axes()));
+        Part { chunk, chunk_shape, in_chunk, place, number, is_whole, lists }
     }
 }
 
-/// A region of an array against a buffer of the caller's.
+/// A selection checked against an array.
+pub(crate) struct Selected<'a> {
+    pub(crate) chunks: SelectedChunks<'a>,
+    element_size: usize,
+    /// Bytes of the elements.
+    pub(crate) length: usize,
+}
+
+impl<'a> Selected<'a> {
+    /// Memory follows the selection's own lists.
+    ///
+    /// Refuses arrays whose elements have no fixed size.
+    pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
+        array.chain()?;
+        let chunks = array.layout().select(selection)?;
+        let mut selected = Self { chunks, element_size: array.element_size(), length: 0 };
+        let shape: Vec<usize> = selected.shape();
+        let length = bytes_of(&shape, selected.element_size);
+        selected.length = length.ok_or_else(|| selected.too_large())?;
+        Ok(selected)
+    }
+
+    /// The shape, with the axes given by one index.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.chunks.shape().iter().map(|count| narrow(*count)).collect()
+    }
+
+    pub(crate) fn too_large(&self) -> ArrayError {
+        let counts = self.chunks.shape().iter();
+        let elements = counts.fold(1_u128, |n, count| n.saturating_mul((*count).into()));
+        ArrayError::SelectionTooLarge { elements, element_size: self.element_size }
+    }
+
+    /// Zeros for the elements.
+    pub(crate) fn zeroed(&self) -> Result<Vec<u8>, ArrayError> {
+        zarr_view::zeroed(self.length).map_err(|_| self.too_large())
+    }
+}
+
+/// A selection of an array against a buffer of the caller's.
+///
+/// The elements lie in the buffer in the order of the chunks, but for axes selected backwards: lists
+/// that go back and forth between chunks are [put in order](Transfer::order) afterwards.
 pub(crate) struct Transfer<'a> {
-    selection: SelectedChunks<'a>,
-    /// Where each axis's parts start in the region, the first aside.
+    pub(crate) selected: Selected<'a>,
+    /// Where each axis's parts start in the selection, the first aside.
     cuts: Vec<Vec<usize>>,
     view: View,
+    has_lists: bool,
 }
 
 impl<'a> Transfer<'a> {
-    /// Checks the region against the array, and the length of the buffer against the region.
-    pub(crate) fn new(
-        array: &'a Array,
-        region: &Region,
-        buffer_len: usize,
-    ) -> Result<Self, ArrayError> {
-        region.check(array.shape())?;
-        check_length(buffer_len, region_len(region, array.element_size())?)?;
-        let counts: Vec<usize> = region.axes().iter().map(|axis| narrow(axis.count)).collect();
-        let mut view = View::contiguous(&counts).map_err(CopyError::from)?;
-        for (axis, indices) in region.axes().iter().enumerate() {
-            if indices.step < 0 {
-                view = view.flip(axis).map_err(CopyError::from)?;
+    /// Checks the length of the buffer. Memory then follows the buffer.
+    pub(crate) fn new(selected: Selected<'a>, buffer_len: usize) -> Result<Self, ArrayError> {
+        check_length(buffer_len, selected.length)?;
+        let view = View::contiguous(&selected.shape()).map_err(CopyError::from)?;
+        Self::in_view(selected, view)
+    }
+
+    /// As [`new`](Transfer::new), against elements where a view of the selection's shape has them.
+    pub(crate) fn in_view(selected: Selected<'a>, mut view: View) -> Result<Self, ArrayError> {
+        let mut has_lists = false;
+        let mut cuts = Vec::with_capacity(selected.chunks.axes().len());
+        for (number, axis) in selected.chunks.axes().iter().enumerate() {
+            if axis.is_reversed() {
+                view = view.flip(number).map_err(CopyError::from)?;
             }
+            let (mut starts, mut start) = (Vec::new(), 0_usize);
+            for part in axis.parts() {
+                has_lists |= matches!(part.indices, PartIndices::List { .. });
+                if start > 0 {
+                    starts.push(start);
+                }
+                start = start.saturating_add(narrow(part.len()));
+            }
+            cuts.push(starts);
         }
-        let grid_error =
-            |cause| ArrayError::Grid { key: array.prefix().as_str().to_owned(), cause };
-        let selection = array.grid().select(&region.selects()).map_err(grid_error)?;
-        let starts = |axis: &SelectedAxis<'_>| {
-            axis.parts().skip(1).map(|part| narrow(part.in_selection().start)).collect()
-        };
-        let cuts = selection.axes().iter().map(starts).collect();
-        Ok(Self { selection, cuts, view })
+        Ok(Self { selected, cuts, view, has_lists })
     }
 
     /// The caller's elements in the array's direction: axes read backwards are flipped.
@@ -174,34 +241,68 @@ impl<'a> Transfer<'a> {
         &self.view
     }
 
-    /// How many chunks hold any of the region's elements.
+    /// Whether an axis is selected by a list without a step.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.has_lists
+    }
+
+    /// How many chunks hold any of the selection's elements.
     pub(crate) fn parts(&self) -> u64 {
-        self.selection.len()
+        self.selected.chunks.len()
     }
 
     /// The numbers of these chunks on each axis.
     pub(crate) fn chunks(&self) -> Vec<Vec<u64>> {
-        let axes = self.selection.axes().iter();
+        let axes = self.selected.chunks.axes().iter();
         axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
+    }
+
+    /// The moves from the order in which parts are read to the selection's own; `None` if they are
+    /// one: all lists are in the order of the chunks.
+    pub(crate) fn order(&self) -> Option<IndexMoves> {
+        if !self.has_lists {
+            return None;
+        }
+        let mut same = true;
+        let axes = self.selected.chunks.axes().iter();
+        let pairs: Vec<Vec<Pair>> = axes
+            .map(|axis| {
+                let mut pairs = Vec::with_capacity(narrow(axis.len()));
+                for part in axis.parts() {
+                    let len = pairs.len();
+                    match part.indices {
+                        PartIndices::List { in_selection, .. } => {
+                            pairs.extend((len..).zip(in_selection.iter().map(|at| narrow(*at))));
+                        }
+                        // Where it is reversed the view already is.
+                        PartIndices::Step { .. } => {
+                            pairs.extend((len..).zip(len..).take(narrow(part.len())));
+                        }
+                    }
+                }
+                same &= pairs.iter().all(|(from, to)| from == to);
+                pairs
+            })
+            .collect();
+        let shape = self.selected.shape();
+        (!same).then(|| IndexMoves::new(&pairs, &shape, &shape, self.selected.element_size))
     }
 
     /// The caller's elements cut into the parts' places, to be written from several threads.
     pub(crate) fn cut<'o>(
         &self,
         out: &'o mut [u8],
-        element_size: usize,
     ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
-        Output::new(out, &self.view, element_size)?.grid(&self.cuts)
+        Output::new(out, &self.view, self.selected.element_size)?.grid(&self.cuts)
     }
 
     /// As [`cut`](Transfer::cut), for threads that outlive the caller.
     #[cfg(feature = "async")]
-    pub(crate) fn cut_owned(
+    pub(crate) fn cut_owned<M: AsMut<[u8]> + Send + 'static>(
         &self,
-        out: Vec<u8>,
-        element_size: usize,
-    ) -> Result<zarr_view::OwnedGrid, CopyError> {
-        zarr_view::OwnedGrid::new(out, &self.view, element_size, &self.cuts)
+        out: M,
+    ) -> Result<zarr_view::OwnedGrid<M>, CopyError> {
+        zarr_view::OwnedGrid::new(out, &self.view, self.selected.element_size, &self.cuts)
     }
 
     /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.
@@ -212,10 +313,10 @@ impl<'a> Transfer<'a> {
     ) -> Result<(), ArrayError> {
         let counts = self.cuts.iter().map(|cuts| cuts.len().saturating_add(1));
         let mut number = number(range.start, counts);
-        let mut parts = self.selection.parts().range(range);
-        let mut places = Places::default();
+        let mut parts = self.selected.chunks.parts().range(range);
+        let mut boxes = Boxes::default();
         while let Some(part) = parts.next_part() {
-            visit(&places.part(part, &number))?;
+            visit(&boxes.part(self, part, &number))?;
             for (at, cuts) in number.iter_mut().zip(&self.cuts).rev() {
                 *at = if *at < cuts.len() { at.saturating_add(1) } else { 0 };
                 if *at > 0 {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::ArrayError;
-use crate::store::{Prefix, Store, StoreExt as _};
+use crate::store::{Key, Prefix, Store, StoreError, StoreExt as _};
 
 /// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
 pub(crate) const MARKER: &str = "zarr-kit-copy.json";
@@ -24,12 +24,24 @@ pub(crate) struct Unfinished {
     pub(crate) from: Option<String>,
 }
 
+/// The most bytes of a marker that are read. Ours have a few hundred, and where the source is.
+const LONGEST: u64 = 64 << 10;
+
+/// The bytes of a marker, if there is one: none of them if it is too long to be ours.
+pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+    match store.size(key)? {
+        None => Ok(None),
+        Some(size) if size > LONGEST => Ok(Some(Vec::new())),
+        Some(_) => store.read(key),
+    }
+}
+
 impl Unfinished {
     /// What the marker at `prefix` says, if there is one.
     pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // One whose key would be too long has no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
-        let marker = store.read(&key)?;
+        let marker = read_marker(store, &key)?;
         Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
     }
 
@@ -65,6 +77,20 @@ pub(crate) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn a_marker_too_long_to_be_ours_is_not_read() {
+        let store = MemoryStore::new();
+        let key = Key::new(MARKER).expect("a key");
+        assert_eq!(read_marker(&store, &key).expect("memory"), None);
+        for (extra, read) in [(0, LONGEST), (1, 0)] {
+            let length = usize::try_from(LONGEST).expect("small") + extra;
+            store.put(&key, &vec![b' '; length]).expect("memory");
+            let found = read_marker(&store, &key).expect("memory").expect("is there");
+            assert_eq!(u64::try_from(found.len()), Ok(read));
+        }
+    }
 
     #[test]
     fn what_others_put_in_its_place_says_no_more_than_that_it_is_there() {

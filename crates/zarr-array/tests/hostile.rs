@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use peak_alloc::PeakAlloc;
 use zarr_array::check::{CheckOptions, Summary, check};
-use zarr_array::store::{Key, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Group, Region};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Group, Selection};
 use zarr_metadata::ArrayMetadata;
 
 #[global_allocator]
@@ -335,14 +335,13 @@ fn examine(document: &str) -> (usize, bool, Summary) {
         if let Ok(array) = Array::open(Arc::clone(&store), &Prefix::root()) {
             let array = array.with_threads(NonZeroUsize::MIN);
             let corner = |most: u64| {
-                let axes = array.shape().iter().map(|length| (0..(*length).min(most)).into());
-                Region::new(axes.collect())
+                array.shape().iter().map(|length| 0..(*length).min(most)).collect::<Selection>()
             };
             // The element at the start, and a few around it where axes are few.
             let most = if array.shape().len() > 2 { 1 } else { 20 };
-            let _ = array.read(&corner(most));
-            let _ = array.plan(&corner(most)).map(|plan| format!("{plan:?}").len());
-            let _ = array.stored_chunks(&mut |_| std::ops::ControlFlow::Continue(()));
+            let _ = array.read(corner(most));
+            let _ = array.plan(corner(most)).map(|plan| format!("{plan:?}").len());
+            let _ = array.stored_chunks().count();
         } else {
             let _ = Group::open(Arc::clone(&store), &Prefix::root());
         }
@@ -477,7 +476,7 @@ fn a_check_keeps_to_its_memory() {
     let array = Array::create(Arc::clone(&store), &Prefix::root(), metadata).expect("creates");
     for chunk in 0..8_u64 {
         let start = chunk * length as u64;
-        let region = Region::from(start..start + length as u64);
+        let region = Selection::from(start..start + length as u64);
         array.write(&region, &vec![1 + chunk as u8; length]).expect("writes");
     }
     let options = CheckOptions::new().data(true).threads(NonZeroUsize::new(8).expect("some"));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use peak_alloc::PeakAlloc;
 use zarr_array::store::{LocalStore, Prefix};
-use zarr_array::{Array, Region};
+use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 
 #[global_allocator]
@@ -112,10 +112,10 @@ fn reads_and_writes_hold_two_decoded_chunks_a_thread() {
             ((state >> 56) as u16).to_le_bytes()
         })
         .collect();
-    let whole = Region::whole(&SHAPE);
-    let part = Region::from([100..2000, 100..2000]);
-    let steps = Region::parse("1::2, ::-3", &SHAPE).expect("a region");
-    let len = |region: &Region| region.elements().expect("few") as usize * 2;
+    let whole = Selection::whole(&SHAPE);
+    let part = Selection::from([100..2000, 100..2000]);
+    let steps = Selection::parse("1::2, ::-3", &SHAPE).expect("a region");
+    let len = |region: &Selection| region.elements().expect("few") as usize * 2;
     for codecs in chains() {
         for threads in [1, 2] {
             let folder = tempfile::tempdir().expect("a folder");

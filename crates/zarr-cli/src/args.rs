@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+/// The help of `--region`: a text of its own, since rustdoc takes brackets for links.
+const REGION: &str = "Which elements, as in numpy: 0:10,5,::2,[0,3]; all if left out";
+
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
 #[command(name = "zarr-kit", version, max_term_width = 100, infer_subcommands = false)]
@@ -16,6 +19,15 @@ pub(crate) struct Args {
     /// Of URLs: give up on a server that has not answered for so long [default: 180].
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
+}
+
+/// A value that may begin with a hyphen, as negative numbers do; not the next option, whose value was
+/// left out before it.
+fn value(text: &str) -> Result<String, &'static str> {
+    match text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic)) {
+        true => Err("a value is needed here, and this is an option"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -55,7 +67,8 @@ pub(crate) struct Info {
 /// Chunks that are not stored read as the fill value.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Regions are written as in numpy, without brackets: 0:10,5,::2. Axes left out are read whole.
+Regions are written as in numpy, without brackets around them: 0:10,5,::2. A list in brackets
+selects its indices: [0,3,5],1:4. Axes left out are read whole.
 
 Formats:
   text   nested lists, aligned
@@ -71,10 +84,10 @@ Examples:
 pub(crate) struct Read {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// Which elements, as in numpy; all if left out.
-    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// How to print the elements [default: as FILE ends: .txt, .csv, .npy, .raw, .bin; else text].
+    /// How to print the elements [default: as FILE ends: .txt, .json, .jsonl, .csv, .npy, .raw, .bin; else text].
     #[arg(long, short, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReadFormat>,
     /// Write to this file instead of standard output.
@@ -94,6 +107,8 @@ pub(crate) enum ReadFormat {
     Text,
     /// One element a line, as the JSON of a fill value.
     Lines,
+    /// One JSON document: nested lists of such elements.
+    Json,
     /// Comma-separated values.
     Csv,
     /// numpy's file format.
@@ -108,18 +123,20 @@ pub(crate) enum ReadFormat {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A .npy file may be of either byte order and in C or Fortran order; its type and shape must be those \
-of the region. Any other file is raw: elements in C order, little endian.
+of the region. A .json file has nested lists of elements, a .jsonl file one a line, each as the JSON \
+of a fill value. Any other file is raw: elements in C order, little endian. Strings, and bytes of \
+variable length as base64, are given as JSON only: of nested lists or one a line.
 
 Example:
   zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy")]
 pub(crate) struct Write {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// A .npy file or raw elements; - is standard input.
+    /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
-    /// Which elements, as in numpy; all if left out.
-    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
     #[command(flatten)]
     pub(crate) writing: Writing,
@@ -131,8 +148,8 @@ pub(crate) struct Write {
 /// How elements are written.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Writing {
-    /// Store values also where packbits leaves out bits of theirs, so that they read back as
-    /// others; refused otherwise.
+    /// Store values also where packbits leaves out bits of theirs or they are out of the range of
+    /// int4 and the like, so that they read back as others; refused otherwise.
     #[arg(long)]
     pub(crate) allow_loss: bool,
     /// Store chunks that hold the fill value only, too; they read the same if they are left out.
@@ -154,6 +171,8 @@ Examples:
   zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
   zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
     --codecs '[{\"name\": \"packbits\"}]'
+  zarr-kit create time.zarr --shape 90 --dtype \\
+    '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
   zarr-kit create copy.zarr --metadata zarr.json")]
 pub(crate) struct Create {
     /// Where: a folder or a URL.
@@ -163,20 +182,21 @@ pub(crate) struct Create {
         long,
         value_name = "N,N",
         required_unless_present = "metadata",
-        allow_hyphen_values = true
+        allow_hyphen_values = true, value_parser = value
     )]
     pub(crate) shape: Option<String>,
-    /// The type of the elements: float32, int16, bool, uint4, r24, ...
+    /// The type of the elements: float32, int16, bool, uint4, r24, ..., or the JSON object of a type
+    /// with a configuration.
     #[arg(long, value_name = "TYPE", required_unless_present = "metadata")]
     pub(crate) dtype: Option<String>,
     /// How the array is cut into chunks [default: regular, about 1 MiB].
-    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
     /// The codec chain, as the JSON list of zarr.json.
     #[arg(long, value_name = "JSON")]
     pub(crate) codecs: Option<String>,
-    /// The value of elements that were never written, as JSON [default: 0 or false].
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    /// The value of elements that were never written, as JSON [default: 0, false or NaT].
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, value_parser = value)]
     pub(crate) fill: Option<String>,
     /// A name for each axis: time,x.
     #[arg(long, value_name = "NAME,NAME")]
@@ -212,7 +232,7 @@ pub(crate) struct Copy {
     /// Where to: a folder or a URL.
     pub(crate) target: String,
     /// How the target is cut into chunks [default: as the source].
-    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
     /// The target's codec chain, as the JSON list of zarr.json [default: as the source].
     #[arg(long, value_name = "JSON")]
@@ -276,7 +296,7 @@ pub(crate) struct Locate {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     /// The index of the element: 59,1; negative numbers count from the end.
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) index: String,
     /// Print one JSON document.
     #[arg(long)]
@@ -291,8 +311,8 @@ Example:
 pub(crate) struct Plan {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// Which elements, as in numpy; all if left out.
-    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
     /// Print one JSON object for each chunk, one a line.
     #[arg(long)]
@@ -312,7 +332,7 @@ pub(crate) struct Draw {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     /// Elements to mark, as in numpy.
-    #[arg(long, short, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "R", allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
     /// Write an SVG picture to this file.
     #[arg(long, short, value_name = "FILE.svg")]
@@ -338,10 +358,10 @@ pub(crate) struct Resize {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     /// The new length of each axis.
-    #[arg(long, value_name = "N,N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = value)]
     pub(crate) shape: String,
     /// Edges of the chunks that are added, by axis: time=30|31,x=64.
-    #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
     /// Remove what the new shape cuts off.
     #[arg(long)]
@@ -370,14 +390,14 @@ Example:
 pub(crate) struct Append {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// A .npy file or raw elements; - is standard input.
+    /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
     /// The axis that grows, by name or number.
-    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true)]
+    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the chunks that are added: 30|31x2.
-    #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
     /// Nobody else writes to the array meanwhile: needed where no locks reach other processes, as in
     /// object storage.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use zarr_kit::array::store::{StoreOptions, open_url};
 use zarr_kit::metadata::format_element;
-use zarr_kit::{Array, Prefix, Region};
+use zarr_kit::{Array, Prefix, Selection};
 
 /// Bytes of elements in memory at a time.
 const PIECE: u64 = 64 << 20;
@@ -44,7 +44,7 @@ fn run(path: &str) -> Result<(), Box<dyn Error>> {
     let size = array.element_size().max(1);
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = String::new();
-    for piece in array.pieces(&Region::whole(array.shape()), PIECE)? {
+    for piece in array.pieces(Selection::whole(array.shape()), PIECE)? {
         for element in array.read(&piece)?.chunks_exact(size) {
             line.clear();
             format_element(array.data_type(), element, &mut line)?;

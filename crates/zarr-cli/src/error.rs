@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use zarr_kit::array::RegionError;
+use zarr_kit::array::SelectionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::metadata::{MetadataError, Rule};
@@ -21,7 +21,7 @@ pub(crate) enum CliError {
     #[error("{argument} {found:?}: {reason}")]
     Argument { argument: &'static str, found: String, reason: String },
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
     #[error("{place}: {cause}")]
@@ -50,11 +50,17 @@ pub(crate) enum CliError {
     #[error("{place}: this is a group, not an array; {children}")]
     Group { place: String, children: String },
     #[error("--region {text:?}: {cause}")]
-    Region { text: String, cause: RegionError },
+    Region { text: String, cause: SelectionError },
     #[error("--chunks {text:?}: {cause}")]
     Chunks { text: String, cause: ChunksError },
-    #[error("{}", transfer(place, *memory, cause))]
-    Copy { place: String, memory: u64, cause: Box<TransferError> },
+    #[error("{}", transfer(place, *memory, *begun, cause))]
+    Copy {
+        place: String,
+        memory: u64,
+        /// Whether something was copied that can be gone on with, and if so, whether by --overwrite.
+        begun: Option<bool>,
+        cause: Box<TransferError>,
+    },
     #[error("--edges {text:?}: {cause}")]
     Edges { text: String, cause: ChunksError },
     #[error("{argument}: {}{}", within(cause), json(argument, cause))]
@@ -141,6 +147,10 @@ fn at(place: &str, cause: &ArrayError) -> String {
             "{place}: this is Zarr version 2 ({found}); only version 3 is read, and zarr-python's \
              `zarr migrate` converts it"
         ),
+        ArrayError::Unfinished { resumable: false, .. } => format!(
+            "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
+             resumed; `copy` with --overwrite begins anew"
+        ),
         ArrayError::Unfinished { from, .. } => {
             let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
             format!(
@@ -150,8 +160,8 @@ fn at(place: &str, cause: &ArrayError) -> String {
         }
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
         ArrayError::DataType { data_type, .. } => {
-            let names: Vec<String> = DataType::FIXED.iter().map(DataType::name).collect();
-            let hint = nearest::hint(data_type, names.iter().map(String::as_str));
+            let names: Vec<_> = DataType::FIXED.iter().map(DataType::name).collect();
+            let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
         ArrayError::Chain { cause: chain, .. }
@@ -159,7 +169,6 @@ fn at(place: &str, cause: &ArrayError) -> String {
         {
             format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
-        ArrayError::Region(cause) => format!("{place}: {cause}"),
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them so"),
         other => format!("{place}: {other}"),
     }
@@ -185,7 +194,7 @@ fn within(cause: &MetadataError) -> String {
 /// What JSON looks like, where an argument is none.
 fn json(argument: &str, cause: &MetadataError) -> &'static str {
     match argument {
-        "--codecs" if cause.path() == "$" && cause.rule() == Some(Rule::NotJson) => {
+        "--codecs" if cause.path() == "$" && cause.rule() == Some(Rule::NOT_JSON) => {
             "; a JSON list is allowed: [{\"name\": \"bytes\"}]"
         }
         _ => "",
@@ -205,7 +214,7 @@ fn memory_to_give(needed: u64) -> u64 {
     needed.saturating_add(ITSELF).min(needed.div_ceil(7).saturating_mul(8))
 }
 
-fn transfer(place: &str, memory: u64, cause: &TransferError) -> String {
+fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError) -> String {
     let size = |bytes: u64| crate::words::bytes(bytes.into());
     let node = |path: &str| match path {
         "the root" => place.to_owned(),
@@ -257,6 +266,16 @@ fn transfer(place: &str, memory: u64, cause: &TransferError) -> String {
         TransferError::VerifyObject { key } => format!(
             "{place}: {key}: verification failed: the bytes read back differ from those written"
         ),
+        TransferError::Target(loss) if is_loss(loss) => match begun {
+            None => at(place, loss),
+            Some(overwrite) => {
+                let instead = if overwrite { " in place of --overwrite" } else { "" };
+                format!(
+                    "{place}: {loss}; the same command with --resume --allow-loss{instead} goes on \
+                     and stores them so"
+                )
+            }
+        },
         TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
         other => format!("{place}: {other}"),
     }

@@ -1,4 +1,4 @@
-//! What Ctrl-C says before it ends the process.
+//! What a copy says when a signal ends it: Ctrl-C, a request to end, a terminal that goes away.
 
 use std::process;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::print;
 use crate::progress::Bar;
 
-/// What a shell expects of a command that SIGINT ended: 128 and the signal's number.
-const INTERRUPTED: i32 = 130;
+/// What a shell expects of a command that a signal ended: this and the signal's number.
+const SIGNALLED: i32 = 128;
 
-/// While this lives, Ctrl-C clears the bar, says a sentence and ends the process; after that it ends
-/// the process without a word.
+/// While this lives, a signal that asks the process to end clears the bar, says a sentence and ends
+/// the process; after that it ends the process without a word.
 pub(crate) struct Interrupt {
     active: Arc<AtomicBool>,
 }
@@ -20,14 +20,13 @@ impl Interrupt {
     pub(crate) fn saying(message: &'static str, bar: &Bar) -> Self {
         let active = Arc::new(AtomicBool::new(true));
         let (says, bar) = (Arc::clone(&active), bar.clone());
-        // Runs on a thread of its own, where all that a signal handler must not do is allowed. If it
-        // cannot be set, Ctrl-C ends the process as it does elsewhere.
-        let _unset = ctrlc::set_handler(move || {
+        // Runs on a thread of its own, where all that a signal handler must not do is allowed.
+        signals::on_first(move |signal| {
             if says.load(Ordering::Relaxed) {
                 bar.clear();
                 print::note(message);
             }
-            process::exit(INTERRUPTED);
+            process::exit(SIGNALLED.saturating_add(signal));
         });
         Self { active }
     }
@@ -36,5 +35,63 @@ impl Interrupt {
 impl Drop for Interrupt {
     fn drop(&mut self) {
         self.active.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::sync::mpsc;
+    use std::{fs, thread};
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    /// Calls `end` with the signal that asks the process to end. Where that cannot be arranged,
+    /// signals end the process as they do elsewhere.
+    pub(super) fn on_first(end: impl Fn(i32) + Send + 'static) {
+        let (ready, is_ready) = mpsc::channel::<()>();
+        let wait = move || {
+            // On this thread: a signal that was caught and has nobody to handle it would be lost.
+            let caught =
+                [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+            let signals = Signals::new(caught);
+            drop(ready);
+            if let Ok(mut signals) = signals
+                && let Some(signal) = signals.forever().next()
+            {
+                end(signal);
+            }
+        };
+        if thread::Builder::new().name("signals".to_owned()).spawn(wait).is_ok() {
+            // Ends when the other end is dropped.
+            let _ready = is_ready.recv();
+        }
+    }
+
+    /// Whether whoever started the process has it ignore a signal, as `nohup` does with SIGHUP and
+    /// shells with the SIGINT of background jobs. Where the system does not say, that of `nohup` is
+    /// left as it is.
+    fn is_ignored(signal: i32) -> bool {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        match ignored(&status) {
+            Some(mask) => mask & 1_u64.unbounded_shl(signal.unsigned_abs().saturating_sub(1)) != 0,
+            None => signal == SIGHUP,
+        }
+    }
+
+    fn ignored(status: &str) -> Option<u64> {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    /// What Ctrl-C is elsewhere.
+    const SIGINT: i32 = 2;
+
+    /// Calls `end` at Ctrl-C. If that cannot be arranged, it ends the process as it does elsewhere.
+    pub(super) fn on_first(end: impl Fn(i32) + Send + 'static) {
+        let _unset = ctrlc::set_handler(move || end(SIGINT));
     }
 }

@@ -15,7 +15,7 @@ mod error;
 mod format;
 mod interrupt;
 mod nearest;
-mod place;
+mod node_store;
 mod print;
 mod progress;
 mod sizes;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     if let Some(seconds) = args.timeout {
-        place::set_timeout(seconds);
+        node_store::set_timeout(seconds);
     }
     match commands::run(args.command) {
         Ok(code) => code,

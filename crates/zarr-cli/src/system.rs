@@ -6,6 +6,9 @@ use std::path::Path;
 
 /// Why a file or folder could not be used, and which one on the way to it is to blame.
 pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
+    if let Some(reason) = link_on_the_way(path) {
+        return reason;
+    }
     match cause.kind() {
         ErrorKind::NotFound => match path.parent().filter(|folder| is_missing(folder)) {
             Some(folder) => format!("there is no folder {}", folder.display()),
@@ -45,6 +48,23 @@ fn file_on_the_way(path: &Path) -> Option<&Path> {
     path.ancestors().find(|ancestor| ancestor.is_file())
 }
 
+/// What is said of a symbolic link on the way that leads to nothing, the path itself included.
+fn link_on_the_way(path: &Path) -> Option<String> {
+    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+    let link = path.ancestors().find(is_link)?;
+    let cause = link.metadata().err()?;
+    let leads = match cause.kind() {
+        ErrorKind::NotFound => "is a symbolic link to what is not there".to_owned(),
+        ErrorKind::PermissionDenied => return None,
+        // The kind of error that a loop is has no stable name.
+        _ => format!("is a symbolic link that cannot be followed: {}", said(&cause)),
+    };
+    Some(match link == path {
+        true => format!("this {leads}"),
+        false => format!("{} {leads}", link.display()),
+    })
+}
+
 /// The path itself, or the innermost folder on the way to it that is there.
 fn nearest_existing(path: &Path) -> Option<&Path> {
     let there = path.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok())?;
@@ -80,5 +100,28 @@ mod tests {
         for (path, kind, expected) in cases {
             assert_eq!(said(path, kind), expected, "{path} {kind:?}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_nowhere_are_told() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let root = folder.path();
+        symlink("loop", root.join("loop")).expect("links");
+        symlink("missing", root.join("dangling")).expect("links");
+        fs::create_dir(root.join("folder")).expect("makes a folder");
+        symlink("folder", root.join("good")).expect("links");
+        let said = |path: &str, kind: ErrorKind| {
+            let text = reason(&root.join(path), &kind.into());
+            text.replace(&root.display().to_string(), "ROOT")
+        };
+        let text = said("loop", ErrorKind::AlreadyExists);
+        assert!(text.starts_with("this is a symbolic link that cannot be followed: "), "{text}");
+        let text = said("loop/a/b", ErrorKind::Other);
+        assert!(text.starts_with("ROOT/loop is a symbolic link that cannot be followed"), "{text}");
+        let text = said("dangling/a", ErrorKind::NotFound);
+        assert_eq!(text, "ROOT/dangling is a symbolic link to what is not there");
+        assert_eq!(said("good/a", ErrorKind::NotFound), "there is no such file");
     }
 }

@@ -40,6 +40,10 @@ pub(crate) fn message(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::UnknownArgument => {
             let written = one(ContextKind::InvalidArg)?;
+            let arguments: Vec<String> = std::env::args().skip(1).collect();
+            if let Some(option) = without_value(&arguments, &written) {
+                return Some(format!("{option} needs a value"));
+            }
             let hint = one(ContextKind::SuggestedArg);
             let hint = hint.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             match written.starts_with('-') {
@@ -84,6 +88,24 @@ pub(crate) fn message(error: &clap::Error) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// The option whose value was left out, so that it took the next option for its value, and this
+/// argument, which was to be that one's, is one too many.
+fn without_value<'a>(arguments: &'a [String], too_many: &str) -> Option<&'a str> {
+    let args = Args::command();
+    let command = args.find_subcommand(arguments.first()?)?;
+    let takes_value = |option: &str| {
+        command.get_arguments().any(|argument| {
+            let long = argument.get_long().map(|long| format!("--{long}"));
+            let short = argument.get_short().map(|short| format!("-{short}"));
+            argument.get_action().takes_values()
+                && [long, short].iter().any(|name| name.as_deref() == Some(option))
+        })
+    };
+    let at = arguments.iter().position(|argument| argument == too_many)?;
+    let [.., option, next] = arguments.get(..at)? else { return None };
+    (takes_value(option) && takes_value(next)).then_some(option.as_str())
 }
 
 /// `--format` of `--format <FORMAT>`.

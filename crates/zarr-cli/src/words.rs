@@ -4,8 +4,8 @@ use zarr_kit::Array;
 use zarr_kit::codec::ChunkCodec;
 use zarr_kit::grid::{Axis, AxisKind, Run};
 use zarr_kit::metadata::{
-    BloscShuffle, Codec, DataType, Endian, IndexLocation, Packbits, PaddingEncoding, Reshape,
-    ReshapeDim, Sharding,
+    BloscShuffle, Codec, DataType, Endian, IndexLocation, Lzma, Packbits, PaddingEncoding, Reshape,
+    ReshapeDim, Sharding, Shuffle, TimeStep, TimeUnit,
 };
 
 /// A number with its digits in groups of three.
@@ -76,6 +76,106 @@ pub(crate) fn axis_names(array: &zarr_kit::ArrayMetadata) -> Vec<String> {
         .collect()
 }
 
+/// A data type and what an element of it is: `int4 (4 bits)`, `struct (2 fields, 12 bytes)`.
+pub(crate) fn data_type(data_type: &DataType) -> String {
+    let name = data_type.name();
+    let size = |bytes: usize| counted(widen(bytes), "byte");
+    match (data_type, data_type.size()) {
+        (DataType::String | DataType::Bytes, _) => format!("{name} (of any length)"),
+        (DataType::NumpyDatetime64(step), _) => format!("{name} ({}, {})", since(step), size(8)),
+        (DataType::NumpyTimedelta64(step), _) => format!("{name} ({}, {})", unit(step), size(8)),
+        (DataType::FixedLengthUtf32(length), _) => {
+            let points = counted(widen(length.code_points()), "code point");
+            format!("{name} (at most {points}, {})", size(length.bytes()))
+        }
+        (DataType::NullTerminatedBytes(length), _) => {
+            format!("{name} (at most {})", size(length.bytes()))
+        }
+        (DataType::Struct(record), _) => {
+            let fields = counted(widen(record.fields().len()), "field");
+            format!("{name} ({fields}, {})", size(record.size()))
+        }
+        (_, Some(bytes)) => match data_type.layout().filter(|_| data_type.is_sub_byte()) {
+            Some(layout) => {
+                format!("{name} ({})", counted(u64::from(layout.component_bits), "bit"))
+            }
+            None => format!("{name} ({})", size(bytes)),
+        },
+        (_, None) if data_type.is_unknown() => format!("{name} (not known here)"),
+        (_, None) => name.into_owned(),
+    }
+}
+
+/// The fields of a record in words, those of records within it by their names with a dot between:
+/// `point.x`, `float32 (4 bytes)`. At most `most` of them, and how many there are.
+pub(crate) fn fields(data_type: &DataType, most: usize) -> (Vec<(String, String)>, usize) {
+    fn gather(
+        data_type: &DataType,
+        name: &str,
+        most: usize,
+        found: &mut Vec<(String, String)>,
+    ) -> usize {
+        let DataType::Struct(record) = data_type else {
+            if found.len() < most {
+                found.push((name.to_owned(), self::data_type(data_type)));
+            }
+            return 1;
+        };
+        let fields = record.fields().iter().map(|field| {
+            let name = match name {
+                "" => field.name().to_owned(),
+                name => format!("{name}.{}", field.name()),
+            };
+            gather(field.data_type(), &name, most, found)
+        });
+        fields.sum()
+    }
+    let mut found = Vec::new();
+    match data_type {
+        DataType::Struct(_) => {
+            let all = gather(data_type, "", most, &mut found);
+            (found, all)
+        }
+        _ => (found, 0),
+    }
+}
+
+/// `seconds since 1970`, `steps of 10 microseconds since 1970`.
+fn since(step: &TimeStep) -> String {
+    match step.unit() {
+        TimeUnit::Generic => unit(step),
+        _ => format!("{} since 1970", unit(step)),
+    }
+}
+
+/// `seconds`, `steps of 10 microseconds`.
+fn unit(step: &TimeStep) -> String {
+    let name = match step.unit() {
+        TimeUnit::Year => "years",
+        TimeUnit::Month => "months",
+        TimeUnit::Week => "weeks",
+        TimeUnit::Day => "days",
+        TimeUnit::Hour => "hours",
+        TimeUnit::Minute => "minutes",
+        TimeUnit::Second => "seconds",
+        TimeUnit::Millisecond => "milliseconds",
+        TimeUnit::Microsecond => "microseconds",
+        TimeUnit::Nanosecond => "nanoseconds",
+        TimeUnit::Picosecond => "picoseconds",
+        TimeUnit::Femtosecond => "femtoseconds",
+        TimeUnit::Attosecond => "attoseconds",
+        _ => "units that are not said",
+    };
+    match step.scale_factor() {
+        1 => name.to_owned(),
+        scale => format!("steps of {} {name}", count(scale)),
+    }
+}
+
+fn widen(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
 /// An axis's chunks: `1,461 in 48 chunks: 31, 29, 31, 30, ...`.
 pub(crate) fn axis(axis: &Axis) -> String {
     let extent = count(axis.extent());
@@ -126,14 +226,10 @@ pub(crate) fn codecs(codecs: &[Codec], data_type: &DataType) -> String {
 
 fn codec(codec: &Codec, data_type: &DataType) -> String {
     match codec {
-        Codec::Bytes(bytes) => match (bytes.endian, data_type.layout()) {
-            (Some(Endian::Big), Some(layout)) if layout.swap_unit > 1 => {
-                "bytes (big endian)".to_owned()
-            }
-            (Some(Endian::Little), Some(layout)) if layout.swap_unit > 1 => {
-                "bytes (little endian)".to_owned()
-            }
-            _ => "bytes".to_owned(),
+        Codec::Bytes(bytes) => match bytes.endian.filter(|_| data_type.has_byte_order()) {
+            Some(Endian::Big) => "bytes (big endian)".to_owned(),
+            Some(Endian::Little) => "bytes (little endian)".to_owned(),
+            None => "bytes".to_owned(),
         },
         Codec::Packbits(packbits) => self::packbits(packbits, data_type),
         Codec::Transpose(transpose) => format!("transpose ({:?})", transpose.order),
@@ -141,6 +237,20 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
         Codec::Gzip(gzip) => format!("gzip (level {})", gzip.level),
         Codec::Zstd(zstd) if zstd.checksum => format!("zstd (level {}, checksum)", zstd.level),
         Codec::Zstd(zstd) => format!("zstd (level {})", zstd.level),
+        Codec::NumcodecsZlib(zlib) => format!("numcodecs.zlib (level {})", zlib.level),
+        Codec::NumcodecsGzip(gzip) => format!("numcodecs.gzip (level {})", gzip.level),
+        Codec::NumcodecsBz2(bz2) => format!("numcodecs.bz2 (level {})", bz2.level),
+        Codec::NumcodecsZstd(zstd) => format!("numcodecs.zstd (level {})", zstd.level),
+        Codec::NumcodecsLzma(Lzma { preset: Some(preset), .. }) => {
+            format!("numcodecs.lzma (preset {preset})")
+        }
+        Codec::NumcodecsBlosc(blosc) => {
+            let name = format!("{:?}", blosc.cname).to_lowercase();
+            format!("numcodecs.blosc ({name}, level {})", blosc.clevel)
+        }
+        Codec::NumcodecsShuffle(Shuffle { elementsize: Some(size), .. }) => {
+            format!("numcodecs.shuffle ({})", counted(*size, "byte"))
+        }
         Codec::Blosc(blosc) => {
             let shuffle = match blosc.shuffle {
                 BloscShuffle::Shuffle => ", shuffle",

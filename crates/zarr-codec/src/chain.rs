@@ -6,14 +6,17 @@ use zarr_metadata::{Codec, DataType};
 
 use crate::array_to_array::ArrayToArray;
 use crate::array_to_bytes::shard::Shard;
-use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
-use crate::bytes_to_bytes::{self, BytesToBytes, widen};
+use crate::array_to_bytes::{ArrayToBytes, ElementCodec, Mapped};
+use crate::bytes_to_bytes::{self, BytesToBytes};
 use crate::chunk::ChunkCodec;
+use crate::codec_path::CodecPath;
 use crate::element::ElementType;
-use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::error::{ChainError, ChainErrorKind, ChunkError};
+use crate::length::widen;
 use crate::options::Options;
 use crate::scratch::{Bytes, Pool};
 use crate::symbolic::{AxisEdges, Shape};
+use crate::values::ValueCodec;
 
 /// A codec chain that fits its data type and every chunk shape of its grid.
 ///
@@ -51,52 +54,16 @@ pub struct Lost {
     pub count: u64,
 }
 
-/// A codec's place in the document and its name, for messages.
-///
-/// The path is put together when it is needed: those of long chains deep inside of shards would
-/// take more memory than the document.
-#[derive(Clone, Debug)]
-pub(crate) struct CodecPath {
-    /// The path of the list that the codec is in.
-    list: Arc<str>,
-    /// Where it is in the list; none for the list itself.
-    index: Option<usize>,
-    name: Box<str>,
-}
+/// How many codecs of a chain may change values: each makes a chain of its own, and a copy of the
+/// elements.
+const MAPPED: usize = 16;
 
-/// Characters of a codec's name in a message.
-const NAME: usize = 64;
-
-impl CodecPath {
-    /// The place of a whole chain.
-    fn of_chain(list: &Arc<str>) -> Self {
-        Self { list: Arc::clone(list), index: None, name: "chain".into() }
-    }
-
-    fn of_codec(list: &Arc<str>, index: usize, codec: &Codec) -> Self {
-        // Of a name without end, what a message has room for.
-        let name = match codec.name().char_indices().nth(NAME) {
-            Some((end, _)) => format!("{}...", codec.name().get(..end).unwrap_or_default()).into(),
-            None => codec.name().into(),
-        };
-        Self { list: Arc::clone(list), index: Some(index), name }
-    }
-
-    /// The JSON path.
-    pub(crate) fn path(&self) -> String {
-        match self.index {
-            Some(index) => format!("{}[{index}]", self.list),
-            None => self.list.to_string(),
-        }
-    }
-
-    pub(crate) fn error(&self, kind: ChainErrorKind) -> ChainError {
-        ChainError::new(&self.path(), &self.name, kind)
-    }
-
-    pub(crate) fn chunk_error(&self, kind: ChunkErrorKind) -> ChunkError {
-        ChunkError::new(&self.path(), &self.name, kind)
-    }
+/// Where single elements end.
+enum Last<'c> {
+    /// In a codec that stores them, of this chain.
+    Elements(&'c Bound, &'c ElementCodec),
+    /// In one that changes them first.
+    Mapped(&'c Bound, &'c Mapped),
 }
 
 #[derive(Debug)]
@@ -160,8 +127,22 @@ impl Chain {
         path: &Arc<str>,
         codecs: &[Codec],
         data_type: &DataType,
+        shape: Shape<'_>,
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        Self::bind_from(path, codecs, 0, data_type, shape, options, MAPPED)
+    }
+
+    /// As [`bind_shape`](Chain::bind_shape) for the codecs from number `first` on, of which
+    /// `mapped` may change values.
+    fn bind_from(
+        path: &Arc<str>,
+        codecs: &[Codec],
+        first: usize,
+        data_type: &DataType,
         mut shape: Shape<'_>,
         options: Options,
+        mapped: usize,
     ) -> Result<Self, ChainError> {
         let whole = CodecPath::of_chain(path);
         let element = ElementType::new(data_type).map_err(|kind| whole.error(kind))?;
@@ -171,7 +152,7 @@ impl Chain {
         let mut bytes_to_bytes = Vec::new();
         let mut read_only = None;
 
-        for (index, codec) in codecs.iter().enumerate() {
+        for (index, codec) in codecs.iter().enumerate().skip(first) {
             let place = CodecPath::of_codec(path, index, codec);
             if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
                 read_only = Some(place);
@@ -189,6 +170,25 @@ impl Chain {
                 }
                 array_to_bytes = Some((ArrayToBytes::Elements(bound), numcodecs));
                 continue;
+            }
+            if let Some(values) = ValueCodec::bind(codec, data_type, options) {
+                let values = values.map_err(|kind| place.error(kind))?;
+                let Some(mapped) = mapped.checked_sub(1) else {
+                    let what = format!("more than {MAPPED} codecs that change values");
+                    return Err(place.error(ChainErrorKind::NotHere { what }));
+                };
+                let (next, output) = (index.saturating_add(1), values.output());
+                let inner = Self::bind_from(path, codecs, next, output, shape, options, mapped)?;
+                if !values.is_elementwise() && inner.has_shard() {
+                    let what = "a shard of differences".to_owned();
+                    return Err(place.error(ChainErrorKind::NotHere { what }));
+                }
+                let unwritable = values.is_read_only().then(|| place.clone());
+                read_only = read_only.or(unwritable).or_else(|| inner.read_only().cloned());
+                let data_type = data_type.clone();
+                let mapped = Mapped { codec: values, data_type, inner };
+                array_to_bytes = Some((ArrayToBytes::Mapped(Box::new(mapped)), place));
+                break;
             }
             match codec {
                 Codec::NumcodecsPackbits => {
@@ -248,14 +248,25 @@ impl Chain {
     }
 
     /// What elements read back as after they were written: others than they were if `first_bit` and
-    /// `last_bit` cut bits off, and the [options](Options::allow_loss) let them (SD-49).
+    /// `last_bit` cut bits off, or bytes are out of the range of a sub-byte type (SD-18), and the
+    /// [options](Options::allow_loss) let them (SD-49).
     ///
     /// `elements` are whole elements in memory.
     ///
     /// # Errors
     /// [`ChunkError`] if they are no elements of the data type.
     pub fn read_back(&self, elements: &[u8]) -> Result<Vec<u8>, ChunkError> {
-        let (bound, array_to_bytes) = self.element_codec();
+        let (bound, array_to_bytes) = match self.element_codec() {
+            Last::Elements(bound, array_to_bytes) => (bound, array_to_bytes),
+            Last::Mapped(bound, mapped) => {
+                let failed = |kind| bound.array_to_bytes_path.chunk_error(kind);
+                let mut pool = Pool::default();
+                let stored = mapped.codec.encode(elements, &mut pool).map_err(failed)?;
+                let stored = mapped.inner.read_back(&stored)?;
+                let decoded = mapped.codec.decode(&stored, &mapped.data_type, &mut pool);
+                return Ok(decoded.map_err(failed)?.into_vec());
+            }
+        };
         let Bound { element, array_to_bytes_path: place, .. } = bound;
         let failed = |kind| place.chunk_error(kind);
         let mut pool = Pool::default();
@@ -270,8 +281,36 @@ impl Chain {
         Ok(decoded.bytes.to_vec())
     }
 
-    /// Which of `elements`, whole elements in memory in any order, `packbits` would change (SD-49):
-    /// the first, and how many. `None` if it keeps all.
+    /// What a fill value, one element in memory, reads back as if it is written, where that is another
+    /// one: `packbits` may cut it (SD-49), and `cast_value` is to keep it. Codecs that round need
+    /// not.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if it is no element of the data type, or one that cannot be written.
+    pub fn lost_fill(&self, fill: &[u8]) -> Result<Option<Vec<u8>>, ChunkError> {
+        let Last::Mapped(bound, mapped) = self.element_codec() else {
+            let read_back = self.read_back(fill)?;
+            return Ok(Some(read_back).filter(|read_back| read_back != fill));
+        };
+        let failed = |kind| bound.array_to_bytes_path.chunk_error(kind);
+        let mut pool = Pool::default();
+        let rounds = mapped.codec.rounds();
+        let stored = match mapped.codec.encode(fill, &mut pool) {
+            Err(_) if rounds => return Ok(None),
+            stored => stored.map_err(failed)?,
+        };
+        let lost = mapped.inner.lost_fill(&stored)?;
+        if rounds && lost.is_none() {
+            return Ok(None);
+        }
+        let stored = lost.as_deref().unwrap_or(&stored);
+        let decoded = mapped.codec.decode(stored, &mapped.data_type, &mut pool).map_err(failed)?;
+        Ok(Some(decoded.into_vec()).filter(|read_back| read_back != fill))
+    }
+
+    /// Which of `elements`, whole elements in memory in any order, would not read back as they are
+    /// (SD-49), since `packbits` cuts them or since they are out of the range of their sub-byte type
+    /// (SD-18): the first, and how many. `None` if all would.
     ///
     /// # Errors
     /// [`ChunkError`] if they are no whole elements.
@@ -289,18 +328,16 @@ impl Chain {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lost(&self, elements: &[u8]) -> Result<Option<Lost>, ChunkError> {
-        let (Bound { element, array_to_bytes_path: place, .. }, array_to_bytes) =
-            self.element_codec();
-        let Some(packing) = array_to_bytes.losing(element) else { return Ok(None) };
-        let mut canonical = Vec::new();
-        let elements = match element.is_sub_byte() {
-            true => {
-                canonical.extend_from_slice(elements);
-                element.canonicalise(&mut canonical);
-                &canonical
+        let (bound, array_to_bytes) = match self.element_codec() {
+            Last::Elements(bound, array_to_bytes) => (bound, array_to_bytes),
+            Last::Mapped(bound, mapped) => {
+                let stored = mapped.codec.encode(elements, &mut Pool::default());
+                let stored = stored.map_err(|kind| bound.array_to_bytes_path.chunk_error(kind))?;
+                return mapped.inner.lost(&stored);
             }
-            false => elements,
         };
+        let Bound { element, array_to_bytes_path: place, .. } = bound;
+        let Some(packing) = array_to_bytes.losing(element) else { return Ok(None) };
         let lost = packing.lost(elements);
         let mut lost = lost.map_err(|error| place.chunk_error(error.into()))?;
         Ok(lost.next().map(|first| {
@@ -310,13 +347,23 @@ impl Chain {
     }
 
     /// The codec in which single elements end, be it within shards, and the chain that it is of.
-    fn element_codec(&self) -> (&Bound, &ElementCodec) {
+    fn element_codec(&self) -> Last<'_> {
         let mut chain = self;
         loop {
             match &chain.inner.array_to_bytes {
-                ArrayToBytes::Elements(array_to_bytes) => return (&chain.inner, array_to_bytes),
+                ArrayToBytes::Elements(codec) => return Last::Elements(&chain.inner, codec),
+                ArrayToBytes::Mapped(mapped) => return Last::Mapped(&chain.inner, mapped),
                 ArrayToBytes::Shard(shard) => chain = &shard.inner,
             }
+        }
+    }
+
+    /// Whether there is a shard in the chain.
+    pub(crate) fn has_shard(&self) -> bool {
+        match &self.inner.array_to_bytes {
+            ArrayToBytes::Elements(_) => false,
+            ArrayToBytes::Shard(_) => true,
+            ArrayToBytes::Mapped(mapped) => mapped.inner.has_shard(),
         }
     }
 
@@ -340,8 +387,12 @@ impl Chain {
     /// Whether the number of elements determines the length of an encoded chunk.
     pub(crate) fn has_fixed_size(&self) -> bool {
         let Bound { array_to_bytes, bytes_to_bytes, .. } = &*self.inner;
-        matches!(array_to_bytes, ArrayToBytes::Elements(_))
-            && bytes_to_bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
+        let is_fixed = match array_to_bytes {
+            ArrayToBytes::Elements(_) => true,
+            ArrayToBytes::Mapped(mapped) => mapped.inner.has_fixed_size(),
+            ArrayToBytes::Shard(_) => false,
+        };
+        is_fixed && bytes_to_bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
     }
 
     /// The place of the chain itself.
@@ -358,15 +409,24 @@ impl Bound {
 
     /// The shape at each depth for one chunk shape: the chunk's own first, the stored array's last.
     pub(crate) fn shapes(&self, chunk_shape: &[u64]) -> Result<Vec<Vec<u64>>, ChainError> {
-        let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
-        let mut shape = Shape::of_grid(&edges).map_err(|kind| self.whole.error(kind))?;
-        let mut shapes = vec![chunk_shape.to_vec()];
-        for (step, place) in &self.array_to_array {
-            shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
-            let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
-            let sizes: Option<Vec<u64>> = sizes.collect();
-            shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SizeOverflow))?);
-        }
-        Ok(shapes)
+        shapes(&self.array_to_array, &self.whole, chunk_shape)
     }
+}
+
+/// The shape before and behind each array-to-array codec for one chunk shape; `whole` is the chain.
+pub(crate) fn shapes(
+    array_to_array: &[(ArrayToArray, CodecPath)],
+    whole: &CodecPath,
+    chunk_shape: &[u64],
+) -> Result<Vec<Vec<u64>>, ChainError> {
+    let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
+    let mut shape = Shape::of_grid(&edges).map_err(|kind| whole.error(kind))?;
+    let mut shapes = vec![chunk_shape.to_vec()];
+    for (step, place) in array_to_array {
+        shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
+        let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
+        let sizes: Option<Vec<u64>> = sizes.collect();
+        shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SizeOverflow))?);
+    }
+    Ok(shapes)
 }

@@ -1,11 +1,14 @@
 //! Elements in memory: little-endian, one byte per component for sub-byte types.
 
 use core::num::NonZeroUsize;
+use core::ops::Range;
 
 use zarr_metadata::DataType;
+use zarr_packbits::Packing;
 use zarr_view::Element;
 
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
 
 /// The in-memory form of one element, as the codecs need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,21 +24,86 @@ pub(crate) struct ElementType {
     pub(crate) component_bits: u32,
     /// Whether those bits are sign-extended in memory.
     pub(crate) signed: bool,
-    /// Bytes that byte order permutes; 1 if it does not matter.
+    /// Bytes that byte order permutes; 1 if it does not matter, or not in all fields alike.
     pub(crate) swap_unit: usize,
     /// Whether `packbits` supports the type.
     pub(crate) packable: bool,
+    /// Which bits of a byte in memory carry the value of a sub-byte component, and what the others
+    /// have to be.
+    pub(crate) sub_byte: Option<Packing>,
+    /// What of a record is not the same for all of its bytes; empty for other types.
+    fields: Fields,
+}
+
+/// The fields of a record that need a look of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Fields {
+    /// The bytes of adjacent fields that byte order permutes in units of so many bytes, unless it
+    /// permutes the whole record in one unit. Units of 1 are left out.
+    swapped: Vec<(Range<usize>, usize)>,
+    /// The bytes that are booleans.
+    bools: Vec<usize>,
+    /// The bytes of components of fewer than 8 bits: how many bits, and whether they are signed.
+    narrow: Vec<(Range<usize>, u32, bool)>,
+}
+
+impl Fields {
+    /// The fields of a record, and the unit in which byte order permutes all of it, else 1.
+    fn new(data_type: &DataType) -> (Self, usize) {
+        let mut fields = Self::default();
+        let parts = data_type.parts();
+        for part in &parts {
+            let layout = &part.layout;
+            let bytes = part.offset..part.offset.saturating_add(layout.size());
+            if part.data_type == DataType::Bool {
+                fields.bools.push(part.offset);
+            } else if part.data_type.is_sub_byte() {
+                fields.narrow.push((bytes.clone(), layout.component_bits, layout.signed));
+            }
+            match fields.swapped.last_mut() {
+                Some((before, unit)) if *unit == layout.swap_unit => before.end = bytes.end,
+                _ => fields.swapped.push((bytes, layout.swap_unit)),
+            }
+        }
+        let unit = match fields.swapped.as_slice() {
+            [(_, unit)] => *unit,
+            _ => 1,
+        };
+        if unit > 1 {
+            fields.swapped.clear();
+        }
+        fields.swapped.retain(|(_, unit)| *unit > 1);
+        (fields, unit)
+    }
 }
 
 impl ElementType {
     pub(crate) fn new(data_type: &DataType) -> Result<Self, ChainErrorKind> {
-        let name = data_type.name();
-        let Some(layout) = data_type.layout() else {
+        let name = data_type.name().into_owned();
+        let Some(size) = data_type.size().and_then(NonZeroUsize::new) else {
             return Err(ChainErrorKind::DataType { data_type: name });
         };
-        let size = layout.component_size.saturating_mul(layout.components);
-        let Some(size) = NonZeroUsize::new(size) else {
-            return Err(ChainErrorKind::DataType { data_type: name });
+        let Some(layout) = data_type.layout() else {
+            let (fields, swap_unit) = Fields::new(data_type);
+            return Ok(Self {
+                name,
+                size,
+                component_size: size.get(),
+                components: 1,
+                component_bits: u32::try_from(size.get()).unwrap_or(u32::MAX).saturating_mul(8),
+                signed: false,
+                swap_unit,
+                packable: false,
+                sub_byte: None,
+                fields,
+            });
+        };
+        let sub_byte = match layout.component_bits < 8 && *data_type != DataType::Bool {
+            true => u32::try_from(layout.components).ok().and_then(|components| {
+                let packing = Packing::builder(layout.component_bits).components(components);
+                packing.signed(layout.signed).build().ok()
+            }),
+            false => None,
         };
         Ok(Self {
             name,
@@ -46,6 +114,8 @@ impl ElementType {
             signed: layout.signed,
             swap_unit: layout.swap_unit,
             packable: data_type.is_packable(),
+            sub_byte,
+            fields: Fields::default(),
         })
     }
 
@@ -70,12 +140,53 @@ impl ElementType {
 
     /// Whether a component has fewer bits than its byte in memory; not true of booleans (SD-18).
     pub(crate) fn is_sub_byte(&self) -> bool {
-        self.component_bits < 8 && !self.is_bool()
+        self.sub_byte.is_some() || !self.fields.narrow.is_empty()
+    }
+
+    /// Whether some bytes have no values but 0 and 1 (SD-52).
+    pub(crate) fn has_bools(&self) -> bool {
+        self.is_bool() || !self.fields.bools.is_empty()
+    }
+
+    /// Whether byte order permutes the bytes of fields in units of different lengths, which
+    /// [`moved`](ElementType::moved) cannot do.
+    pub(crate) fn is_mixed(&self) -> bool {
+        !self.fields.swapped.is_empty()
+    }
+
+    /// Whether byte order matters.
+    pub(crate) fn has_byte_order(&self) -> bool {
+        self.swap_unit > 1 || self.is_mixed()
+    }
+
+    /// Changes the byte order of fields that are swapped in units of different lengths.
+    pub(crate) fn swap_fields(&self, elements: &mut [u8]) {
+        if !self.is_mixed() {
+            return;
+        }
+        for element in elements.chunks_exact_mut(self.size()) {
+            for (bytes, unit) in &self.fields.swapped {
+                let field = element.get_mut(bytes.clone()).unwrap_or_default();
+                field.chunks_exact_mut(*unit).for_each(<[u8]>::reverse);
+            }
+        }
     }
 
     /// Refuses boolean bytes other than 0 and 1 (SD-52). `elements` holds whole elements.
     pub(crate) fn check(&self, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+        let fault = |element, value| {
+            let element = widen(element);
+            Err(ChunkErrorKind::Bool { element, value })
+        };
         if !self.is_bool() {
+            if !self.fields.bools.is_empty() {
+                for (number, element) in elements.chunks_exact(self.size()).enumerate() {
+                    let mut bools = self.fields.bools.iter().filter_map(|at| element.get(*at));
+                    if let Some(value) = bools.find(|value| **value > 1) {
+                        return fault(number, *value);
+                    }
+                }
+            }
             return Ok(());
         }
         // One pass that vectorises; the position is searched only if there is a fault.
@@ -83,11 +194,25 @@ impl ElementType {
             return Ok(());
         }
         match elements.iter().enumerate().find(|(_, byte)| **byte > 1) {
-            Some((element, value)) => Err(ChunkErrorKind::Bool {
-                element: crate::bytes_to_bytes::widen(element),
-                value: *value,
-            }),
+            Some((element, value)) => fault(element, *value),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses fields of records that are out of the range of their sub-byte type (SD-18).
+    pub(crate) fn check_fields(&self, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+        if self.fields.narrow.is_empty() {
+            return Ok(());
+        }
+        let mut canonical = elements.to_vec();
+        self.canonicalise(&mut canonical);
+        match elements.iter().zip(&canonical).position(|(byte, kept)| byte != kept) {
+            None => Ok(()),
+            Some(at) => {
+                let value = elements.get(at).copied().unwrap_or_default();
+                let element = widen(at.checked_div(self.size()).unwrap_or_default());
+                Err(ChunkErrorKind::Lost { element, value: format!("0x{value:02x}") })
+            }
         }
     }
 
@@ -96,15 +221,27 @@ impl ElementType {
         if !self.is_sub_byte() {
             return;
         }
-        let unused = 8_u32.saturating_sub(self.component_bits);
-        if self.signed {
-            for byte in elements {
-                *byte = ((*byte << unused).cast_signed() >> unused).cast_unsigned();
+        if self.fields.narrow.is_empty() {
+            return extend(elements, self.component_bits, self.signed);
+        }
+        for element in elements.chunks_exact_mut(self.size()) {
+            for (bytes, bits, signed) in &self.fields.narrow {
+                extend(element.get_mut(bytes.clone()).unwrap_or_default(), *bits, *signed);
             }
-        } else {
-            for byte in elements {
-                *byte = (*byte << unused) >> unused;
-            }
+        }
+    }
+}
+
+/// Extends bytes from the lowest `bits` of each.
+fn extend(bytes: &mut [u8], bits: u32, signed: bool) {
+    let unused = 8_u32.saturating_sub(bits);
+    if signed {
+        for byte in bytes {
+            *byte = ((*byte << unused).cast_signed() >> unused).cast_unsigned();
+        }
+    } else {
+        for byte in bytes {
+            *byte = (*byte << unused) >> unused;
         }
     }
 }
@@ -113,7 +250,7 @@ impl ChunkErrorKind {
     /// The fault of elements that are counted from the one of number `first`.
     pub(crate) fn further(mut self, first: usize) -> Self {
         if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
-            *element = element.saturating_add(crate::bytes_to_bytes::widen(first));
+            *element = element.saturating_add(widen(first));
         }
         self
     }

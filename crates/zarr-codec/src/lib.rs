@@ -11,6 +11,9 @@
 //! stored bytes ── gzip, zstd, crc32c ──> packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
+//! Elements of variable length, `string` and `bytes`, have a [`VariableChain`] of their own, and
+//! are decoded to [`ByteStrings`], which [`Strings`] are where they are text.
+//!
 //! The bytes-to-bytes codecs are features with one dependency each, on by default: `blosc` and
 //! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
 //! separate because it needs a C++ compiler.
@@ -23,26 +26,34 @@
 
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 mod array_to_array;
 mod array_to_bytes;
 mod bytes_to_bytes;
 mod chain;
 mod chunk;
+mod codec_path;
 mod element;
 mod error;
+mod length;
+mod locate;
 mod options;
 mod partial;
 mod scratch;
 mod symbolic;
 mod transform;
+mod values;
+mod variable;
 
 pub use array_to_bytes::shard::{ShardCodec, ShardIndex};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use options::Options;
 pub use partial::{ChunkReader, Need};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
 pub use transform::{ArrayTransform, Slice, margins, sliced};
+pub use variable::{ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec};

@@ -40,8 +40,9 @@ impl Options {
         self
     }
 
-    /// Whether encoding drops the bits that `packbits` leaves out, so that values which have any
-    /// read back as others; refused if this is not set (SD-49).
+    /// Whether encoding drops the bits that `packbits` leaves out (SD-49), and those of bytes that are
+    /// out of the range of their sub-byte type (SD-18), so that values which have any read back as
+    /// others; refused if this is not set.
     #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;

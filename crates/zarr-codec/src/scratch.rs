@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::bytes_to_bytes::widen;
 use crate::error::ChunkErrorKind;
+use crate::length::widen;
 
 /// Buffers for decoding and encoding, one set per thread.
 ///

@@ -19,6 +19,7 @@
 //! of two lists as it goes along both.
 
 use core::fmt;
+use core::num::NonZero;
 
 use crate::error::ChainErrorKind;
 
@@ -105,9 +106,10 @@ impl Dimension {
     fn times_number(&mut self, other: &Self) -> Result<(), ChainErrorKind> {
         self.numerator = multiply(self.numerator, other.numerator)?;
         self.denominator = multiply(self.denominator, other.denominator)?;
-        let common = gcd(self.numerator, self.denominator).max(1);
-        self.numerator /= common;
-        self.denominator /= common;
+        if let Some(common) = NonZero::new(gcd(self.numerator, self.denominator)) {
+            self.numerator /= common;
+            self.denominator /= common;
+        }
         Ok(())
     }
 
@@ -194,7 +196,7 @@ impl<'a> Shape<'a> {
         }
         let gcds = quotient.axes.iter().filter_map(|axis| self.edges.get(*axis));
         let sure = gcds.map(|axis| u128::from(axis.gcd)).try_fold(1, multiply)?;
-        Ok((sure % quotient.denominator == 0).then_some(quotient))
+        Ok(sure.is_multiple_of(quotient.denominator).then_some(quotient))
     }
 
     /// The dimension's size, if it is the same in every chunk.
@@ -299,8 +301,8 @@ fn multiply(a: u128, b: u128) -> Result<u128, ChainErrorKind> {
 }
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+    while let Some(divisor) = NonZero::new(b) {
+        (a, b) = (divisor.get(), a % divisor);
     }
     a
 }

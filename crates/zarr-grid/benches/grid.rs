@@ -87,7 +87,7 @@ fn main() -> Result<(), GridError> {
         parts.map(|part| part.axes()[0].len() ^ part.axes()[1].len()).sum()
     });
     assert_eq!(walked, nested);
-    let every = |step: u64| [0, 1].map(|_| AxisSelection::Step { range: 1..extent - 1, step });
+    let every = |step: i64| [0, 1].map(|_| AxisSelection::Step { range: 1..extent - 1, step });
     for step in [1, 3, 200] {
         let selected = grid.select(&every(step))?;
         let count = selected.len();

@@ -29,7 +29,7 @@ use crate::walk::Walk;
 /// *rectilinear*, declared by a list. Two axes are equal if they are declared the same way, up to
 /// how a list is written in runs.
 ///
-/// Memory follows the number of runs of equal edges, never the number of chunks.
+/// Memory is proportional to the number of runs of equal edges, never to that of chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     extent: u64,
@@ -48,14 +48,14 @@ pub struct Axis {
 pub(crate) enum Layout {
     /// All edges are equal (regular axes without a chunk keep their edge here too).
     Uniform { edge: u64 },
-    /// Runs too short to be worth a division: every boundary.
+    /// Every boundary, if runs are too short to be worth a division.
     Explicit(Boundaries),
-    /// Runs, of several chunks on average.
+    /// Runs, if they have several chunks on average.
     Runs(Runs),
 }
 
 impl Layout {
-    /// That of a list without edges.
+    /// The layout of a list without edges.
     pub(crate) fn no_chunks() -> Layout {
         Layout::Explicit(Boundaries::new(Bounds::new()))
     }
@@ -99,7 +99,8 @@ impl Axis {
     /// The rectilinear axis with these runs of edges.
     ///
     /// Runs are kept as they are, or merged where neighbours have equal edges: memory and time
-    /// follow their number, not their counts (SD-07). No run at all is right for extent 0 (SD-06).
+    /// depend on their number, not on their counts (SD-07). An empty list is valid for extent 0
+    /// (SD-06).
     ///
     /// # Errors
     /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::ZeroCount`], [`GridErrorKind::EdgeOverflow`] if the edges
@@ -188,8 +189,8 @@ impl Axis {
     /// The edge of the regular axis with the same declared chunks, if there is one: all edges are
     /// equal and there are `ceil(extent / edge)` of them (SD-09). Takes constant time.
     ///
-    /// A list without edges declares the same chunks as any regular axis of extent 0, and has no
-    /// edge to name: `None`.
+    /// A list without edges declares the same chunks as any regular axis of extent 0, but no
+    /// edge is known: `None`.
     #[must_use]
     pub fn regular_edge(&self) -> Option<u64> {
         match self.layout {
@@ -260,8 +261,8 @@ impl Axis {
 
     /// The chunk that holds `index`, and the index inside of it; `None` past the extent.
     ///
-    /// Constant time on a regular axis and for a single run, the logarithm of the number of runs
-    /// at worst and near constant time for edges that are alike.
+    /// Takes constant time on a regular axis and for a single run; otherwise at most the logarithm
+    /// of the number of runs, and near constant time if edges are similar.
     ///
     /// # Spec
     /// zarr-extensions `chunk-grids/rectilinear`, "Indexing", as corrected by SD-01 and SD-02.
@@ -351,14 +352,14 @@ impl Axis {
         self.occupied_runs().map(|run| run.edge).max().unwrap_or(0)
     }
 
-    /// The declared chunks as stretches of equal edge, from the one that holds `index` on at the
-    /// latest; `index` is 0 or less than the declared end.
+    /// The declared chunks as stretches of equal edge, beginning at or before the chunk that
+    /// holds `index`; `index` is 0 or less than the declared end.
     pub(crate) fn stretches(&self, index: u64) -> Stretches<'_> {
         Stretches::new(self, index)
     }
 
-    /// Steps through the chunks from the one that holds `index` on; `index` is 0 or less than the
-    /// declared end.
+    /// Steps through the chunks, beginning at the one that holds `index`, which is 0 or less than
+    /// the declared end.
     pub(crate) fn walk(&self, index: u64) -> Walk<'_> {
         Walk::at(self, index)
     }

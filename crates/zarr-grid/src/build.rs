@@ -22,12 +22,12 @@ pub struct Run {
 /// average for runs to be kept in the end. Bounds the memory per run given.
 const EXPAND: u64 = 4;
 
-/// Edges for which room is made at once on the word of an iterator, which may promise any number.
+/// The most edges to reserve memory for by an iterator's size hint, which may be any number.
 const RESERVED: usize = 1 << 16;
 
 /// Collects the edges of a rectilinear axis, one at a time.
 ///
-/// Memory follows the number of edges and runs pushed, not the counts of the runs.
+/// Memory is proportional to the number of edges and runs pushed, not to the counts of the runs.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisBuilder {
     /// Boundaries so far, while runs are short; just the first one otherwise.
@@ -73,12 +73,12 @@ impl AxisBuilder {
         Ok(())
     }
 
-    /// Takes note of a run that was appended.
+    /// Records a run that was appended.
     #[inline]
     fn count(&mut self, edge: u64, count: u64) {
         self.merged = self.merged.saturating_add(u64::from(edge != self.last));
         self.last = edge;
-        // Each chunk is at least one long, so that this cannot exceed what the sum did not.
+        // Each chunk has at least one element, so this cannot overflow if the sum did not.
         self.chunks = self.chunks.saturating_add(count);
         self.pushed = self.pushed.saturating_add(1);
     }
@@ -93,7 +93,7 @@ impl AxisBuilder {
         if run.count == 1 { self.push_edge(run.edge) } else { self.push_run(run) }
     }
 
-    /// Appends runs of equal edges, one after the other: faster than one call for each.
+    /// Appends runs of equal edges, one after the other: faster than one call per run.
     ///
     /// # Errors
     /// Those of [`push`](Self::push). What came before the run at fault stays appended.
@@ -108,8 +108,8 @@ impl AxisBuilder {
         Ok(())
     }
 
-    /// Appends single edges as long as they need no care, and gives back the run that does. What
-    /// changes with each edge is kept in registers meanwhile.
+    /// Appends single edges as long as they need no special handling, and returns the first run that
+    /// does. The state that changes with each edge stays in registers.
     #[inline]
     fn push_singles(&mut self, runs: &mut impl Iterator<Item = Run>) -> Option<Run> {
         let (Bounds::Narrow(bounds), Ok(mut end), true) =
@@ -118,7 +118,7 @@ impl AxisBuilder {
             return runs.next();
         };
         let (mut last, mut merged, before) = (self.last, 0_u64, bounds.len());
-        // Not more than a part at once: the first edges may already be refused.
+        // At most a part at once, since the first edges may already be refused.
         bounds.reserve(runs.size_hint().0.min(RESERVED));
         let careful = loop {
             let Some(run) = runs.next() else { break None };
@@ -182,7 +182,7 @@ impl AxisBuilder {
         }
     }
 
-    /// Number of runs so far, neighbours of equal edge being one.
+    /// Number of runs so far, counting neighbours of equal edge as one.
     pub(crate) fn merged_runs(&self) -> u64 {
         self.merged
     }

@@ -8,8 +8,8 @@ use crate::error::{GridError, GridErrorKind};
 impl Axis {
     /// [`Axis::chunk_of`] for many indices, sorted or not.
     ///
-    /// In a sorted list the indices of one chunk cost one search between them; in an unsorted one
-    /// searches do not wait for one another.
+    /// In a sorted list, all indices of one chunk together cost one search. In an unsorted list, the
+    /// searches do not depend on one another and overlap.
     ///
     /// # Shapes and units
     /// `chunks` and `locals` are as long as `indices`.

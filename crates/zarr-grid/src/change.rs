@@ -96,16 +96,16 @@ impl Axis {
         Ok(builder)
     }
 
-    /// Axes one after the other, as one: ragged files joined.
+    /// Joins axes end to end, as ragged files are joined.
     ///
     /// Chunk `c` of a piece becomes chunk `c` plus the occupied chunks of all pieces before it.
     /// Pieces that are regular with the same edge stay regular; anything else becomes a list.
-    /// Declared chunks that are not occupied are dropped, but for those of the last piece.
+    /// Declared chunks that are not occupied are dropped, except those of the last piece.
     ///
     /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedPiece`] if a piece but the last ends
-    /// inside of a chunk, which is stored at its full length and so cannot be followed without
-    /// being rewritten; [`GridErrorKind::EdgeOverflow`].
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedPiece`] if a piece other than the
+    /// last ends inside a chunk, which is stored at its full length and would have to be
+    /// rewritten; [`GridErrorKind::EdgeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -141,8 +141,8 @@ impl Axis {
 
 /// The chunks that a shrinking array loses or cuts; see [`Grid::shrink`].
 ///
-/// Boxes of chunk numbers, one range an axis, no two of which overlap: at most as many as there
-/// are axes. [`Grid::chunk_box`] walks one.
+/// Disjoint boxes of chunk numbers, one range per axis: at most as many as there are axes.
+/// [`Grid::chunk_box`] walks one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shrink {
     /// Occupied chunks that lie wholly outside of the new shape.
@@ -178,9 +178,9 @@ impl Grid {
         Ok(Grid::new(axes))
     }
 
-    /// What becomes of the occupied chunks if the array shrinks to `shape`: which ones are to be
-    /// deleted, and which hold elements that are to become the fill value, if nothing is to show
-    /// again when the array grows back (SD-08, `discard`). Axes that grow lose nothing.
+    /// What happens to the occupied chunks if the array shrinks to `shape`: which chunks to delete,
+    /// and which hold elements to set to the fill value, so that nothing reappears when the array
+    /// grows back (SD-08, `discard`). Axes that grow lose nothing.
     ///
     /// # Errors
     /// [`GridErrorKind::Rank`].
@@ -248,8 +248,8 @@ impl Grid {
     }
 }
 
-/// The box of `outer` chunks an axis without the box of the first `inner` ones, as boxes: for each
-/// axis the chunks that are out on it, in on the axes before it, and anywhere on those after it.
+/// The box of `outer` chunks per axis without the box of the first `inner` ones, as boxes: for each
+/// axis, the chunks outside on it, inside on the axes before it, and anywhere on those after it.
 fn difference(outer: &[u64], inner: &[u64]) -> Vec<Vec<Range<u64>>> {
     let piece = |axis: usize| -> Vec<Range<u64>> {
         let ranges =

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Why a grid could not be made, or a question about one not be answered.
+/// Why a grid could not be made, or a question about one could not be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridError {
     axis: Option<usize>,
@@ -22,7 +22,7 @@ impl GridError {
         &self.kind
     }
 
-    /// The same error, said of axis number `axis`.
+    /// The same error, on axis number `axis`.
     #[must_use]
     pub fn on_axis(self, axis: usize) -> GridError {
         GridError { axis: Some(axis), ..self }
@@ -112,7 +112,7 @@ pub enum GridErrorKind {
         extent: u64,
     },
     /// A step of zero.
-    #[error("step 0, allowed are steps of at least 1")]
+    #[error("step 0, allowed are steps other than 0")]
     ZeroStep,
     /// Two slices that go together are not equally long.
     #[error("got {found} {what}, {expected} are needed")]
@@ -189,7 +189,7 @@ pub enum GridErrorKind {
 }
 
 impl GridErrorKind {
-    /// This error, said of axis number `axis`.
+    /// This error, on axis number `axis`.
     #[must_use]
     pub fn on_axis(self, axis: usize) -> GridError {
         GridError { axis: Some(axis), kind: self }

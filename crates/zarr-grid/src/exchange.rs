@@ -7,8 +7,8 @@ use crate::grid::Grid;
 impl Axis {
     /// The axis of a dask-style tuple of chunk lengths, which sum to the extent.
     ///
-    /// It is regular where dask's own writer takes it for that: all lengths are equal but the
-    /// last, which may be less, and is then padded in a store. [`Axis::from_edges`] keeps any list
+    /// It is regular if dask's own writer treats it as regular: all lengths are equal except the
+    /// last, which may be less and is then padded in a store. [`Axis::from_edges`] keeps any list
     /// as it is, without padding. A tuple of no lengths is the empty list.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Axis {
     }
 
     /// The lengths of the occupied chunks, the last one clipped to the extent: what dask calls the
-    /// chunks of the axis. They sum to the extent. Lazily, since there may be many:
+    /// chunks of the axis. They sum to the extent. An iterator, since there may be many:
     /// [`Axis::occupied`] of them.
     ///
     /// # Examples
@@ -53,8 +53,7 @@ impl Axis {
             .filter_map(|chunk| self.clipped(chunk).map(|range| range.end - range.start))
     }
 
-    /// The rectilinear axis that declares the same chunks, for a regular one; a rectilinear one as
-    /// it is.
+    /// The rectilinear axis that declares the same chunks; a rectilinear axis is returned unchanged.
     #[must_use]
     pub fn to_rectilinear(&self) -> Axis {
         match (self.kind(), self.layout()) {
@@ -89,7 +88,7 @@ impl Axis {
 }
 
 impl Grid {
-    /// The grid of dask-style tuples of chunk lengths, one an axis; see [`Axis::from_dask`].
+    /// The grid of dask-style tuples of chunk lengths, one per axis; see [`Axis::from_dask`].
     ///
     /// # Errors
     /// Those of [`Axis::from_dask`], on their axis.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::axis::Axis;
 use crate::error::{GridError, GridErrorKind};
 
-/// How an array is cut into chunks: one [`Axis`] a dimension.
+/// How an array is cut into chunks: one [`Axis`] per dimension.
 ///
 /// A chunk is named by its number on each axis; all of a chunk's neighbours along an axis share
 /// its edges on the others. A grid of rank 0 has one chunk, of one element.
@@ -47,7 +47,8 @@ impl Grid {
     /// The grid of equal chunks of shape `chunk_shape`.
     ///
     /// # Errors
-    /// [`GridErrorKind::Rank`] unless the two are as long; those of [`Axis::regular`], on their axis.
+    /// [`GridErrorKind::Rank`] unless the two are equally long; those of [`Axis::regular`], on their
+    /// axis.
     pub fn regular(shape: &[u64], chunk_shape: &[u64]) -> Result<Grid, GridError> {
         if shape.len() != chunk_shape.len() {
             let (found, rank) = (chunk_shape.len(), shape.len());
@@ -73,7 +74,7 @@ impl Grid {
         &self.axes
     }
 
-    /// The axes, taken out.
+    /// The axes, by value.
     #[must_use]
     pub fn into_axes(self) -> Vec<Axis> {
         self.axes
@@ -116,14 +117,14 @@ impl Grid {
         self.axes.iter().map(Axis::regular_edge).collect()
     }
 
-    /// Whether a regular grid declares the same chunks (SD-09). Constant time for each axis.
+    /// Whether a regular grid declares the same chunks (SD-09). Constant time per axis.
     #[must_use]
     pub fn is_regular(&self) -> bool {
         self.axes.iter().all(Axis::is_regular)
     }
 
     /// Writes which chunk holds the element at `index`, and where in the chunk it is. After an error
-    /// what was written means nothing.
+    /// their contents are unspecified.
     ///
     /// # Shapes and units
     /// All three slices have one entry for each axis; `chunk` in chunks, `local` in elements from
@@ -263,7 +264,7 @@ fn index_out_of_bounds(axis: usize, index: u64, extent: u64) -> GridError {
     GridErrorKind::IndexOutOfBounds { index, extent }.on_axis(axis)
 }
 
-/// The product, which is 0 if any factor is, whatever the others overflow to.
+/// The product, which is 0 if any factor is, even if the others overflow.
 pub(crate) fn product(factors: &[u64]) -> Option<u64> {
     if factors.contains(&0) {
         return Some(0);

@@ -1,4 +1,4 @@
-//! Chunks put together, so that each task owns whole ones.
+//! Groups of chunks, so that each task owns whole chunks.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::build::{AxisBuilder, Run};
 use crate::error::GridError;
 use crate::grid::Grid;
 
-/// Puts chunks, or what is to be kept together, into groups, greedily and a run at a time.
+/// Groups chunks, or units that must stay together, greedily and one run at a time.
 struct Grouper {
     builder: AxisBuilder,
     limit: u64,
@@ -61,8 +61,8 @@ impl Axis {
     /// With a `source`, groups end where chunks of the source end too wherever such places are no
     /// further than `max_len` apart, so that no source chunk is read for two groups.
     ///
-    /// Takes a step for each run of edges. A regular axis makes a regular one if no source is in
-    /// the way.
+    /// Takes one step per run of edges. A regular axis gives a regular one unless a source prevents
+    /// it.
     ///
     /// # Errors
     /// [`ExtentMismatch`](crate::GridErrorKind::ExtentMismatch) with the source.
@@ -89,7 +89,7 @@ impl Axis {
                 grouper.add_up_to(unit.start, unit.edge, unit.count, end)?;
                 continue;
             }
-            // Shared boundaries too far apart: between them chunks are put together as they come.
+            // Shared boundaries are too far apart: chunks between them are grouped in order.
             grouper.close()?;
             let stop = unit.end().min(end);
             for run in self.stretches(unit.start).take_while(|run| run.start < stop) {

@@ -1,9 +1,9 @@
 //! Regular and rectilinear chunk grids: which chunk holds an index, where a chunk lies, which
 //! chunks a region touches.
 //!
-//! A Zarr array is cut into chunks by a grid. In a *regular* one all chunks have the same shape; in
-//! a *rectilinear* one each axis has a list of edge lengths of its own. An [`Axis`] is either of
-//! them, a [`Grid`] one axis a dimension.
+//! A Zarr array is cut into chunks by a grid. In a *regular* grid all chunks have the same shape; in
+//! a *rectilinear* one each axis has a list of edge lengths of its own. An [`Axis`] is one or the
+//! other; a [`Grid`] is one axis per dimension.
 //!
 //! ```
 //! use zarr_grid::{Axis, Grid};
@@ -23,8 +23,8 @@
 //! ```
 //!
 //! # What it costs
-//! Edges are kept as runs of equal ones and never expanded, so that memory follows what the
-//! metadata spells out and not the number of chunks. A look-up is a division on a regular axis,
+//! Edges are kept as runs of equal ones and never expanded, so memory is proportional to what the
+//! metadata lists, not to the number of chunks. A look-up is a division on a regular axis,
 //! and near constant time on any other. Look-ups do not allocate, nor does iterating over a region
 //! of up to four dimensions; lists of indices are sorted in memory of their size.
 //!
@@ -40,8 +40,8 @@
 //!
 //! # Non-goals
 //! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no
-//! threads: [`ChunkParts`] can be split, and is `Send`. Steps are positive; a caller flips its view
-//! for a negative one.
+//! threads: [`ChunkParts`] can be split, and is `Send`. Chunks come in C order, even if a step is
+//! negative or a list is not sorted.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -64,6 +64,7 @@ mod parts;
 mod refine;
 mod runs;
 mod select;
+mod selection;
 mod strided;
 mod walk;
 
@@ -75,7 +76,8 @@ pub use grid::Grid;
 pub use parts::{ChunkPart, ChunkParts, SelectedChunks};
 pub use refine::{Overlap, Overlaps};
 pub use runs::AxisRuns;
-pub use select::{AxisPart, AxisParts, AxisSelection, PartIndices, SelectedAxis};
+pub use select::{AxisPart, AxisParts, PartIndices, SelectedAxis};
+pub use selection::AxisSelection;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -12,7 +12,7 @@ use crate::select::{AxisPart, PartIndices};
 /// Indices in any order and with repetitions, sorted by chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Listed {
-    /// Index in the chunk of each, and its position in the list.
+    /// The index of each within its chunk, and its position in the list.
     in_chunk: Vec<u64>,
     in_selection: Vec<u64>,
     groups: Vec<Group>,

@@ -1,8 +1,8 @@
 //! The conversions between chunk numbers and positions in memory.
 
-/// A position in a slice that exists in memory, so that it fits.
+/// A position in a slice in memory, so it fits.
 ///
-/// Saturates where `usize` is narrower; such a position fails the bounds check that follows.
+/// Saturates if `usize` is narrower; such a position fails the bounds check that follows.
 #[inline]
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::{Grid, product};
 use crate::num::to_u64;
-use crate::select::{AxisPart, AxisParts, AxisSelection, PartIndices, SelectedAxis};
+use crate::select::{AxisPart, AxisParts, PartIndices, SelectedAxis};
+use crate::selection::AxisSelection;
 
 /// Ranks up to this need no allocation.
 const INLINE: usize = 4;
@@ -61,10 +62,10 @@ impl<'s> ChunkPart<'s> {
     }
 
     /// Whether all elements of the chunk that lie within the array are known to be selected, so
-    /// that writing them needs nothing of what is stored.
+    /// that writing them needs no stored bytes.
     ///
-    /// A chunk at the array's end may still hold more, past it: there fewer are selected than
-    /// `chunk_shape` says. Lists of indices and masks are not looked into.
+    /// A chunk at the array's end may hold more elements past it, so fewer are selected than
+    /// `chunk_shape` says. Lists of indices and masks are not examined.
     #[inline]
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -72,7 +73,7 @@ impl<'s> ChunkPart<'s> {
     }
 }
 
-/// By hand, since the one that is derived goes entry by entry.
+/// By hand, since the derived one compares entry by entry.
 impl Clone for ChunkPart<'_> {
     #[inline]
     fn clone(&self) -> Self {
@@ -97,7 +98,7 @@ pub struct ChunkParts<'s> {
     /// Number of the part that comes next, and of the one to stop at.
     next: u64,
     end: u64,
-    /// The next part is not the one after what `now` holds.
+    /// Whether the next part is not the one after `now`.
     moved: bool,
 }
 
@@ -133,7 +134,7 @@ impl<'s> ChunkParts<'s> {
         self.next == self.end
     }
 
-    /// Of the parts that are left, numbered from 0, those of `range`, clamped to what there is.
+    /// The parts of `range` among those that are left, which count from 0; clamped to their number.
     ///
     /// Takes a look-up on each axis, however far ahead.
     ///
@@ -159,8 +160,8 @@ impl<'s> ChunkParts<'s> {
         self.next = next;
     }
 
-    /// As `next`, but lends the part until the one after it is asked for: the step of `next`
-    /// without the copy of all axes, of which mostly one moves.
+    /// As `next`, but lends the part until the next call. It avoids the copy of all axes, of which
+    /// usually only one changes.
     #[inline]
     pub fn next_part(&mut self) -> Option<&ChunkPart<'s>> {
         if self.next == self.end {
@@ -175,8 +176,8 @@ impl<'s> ChunkParts<'s> {
         Some(&self.now)
     }
 
-    /// From the present part to the one after it: the last axis moves, and where one is done it
-    /// starts over and the one before it moves.
+    /// Advances to the next part: the last axis moves; an axis at its end starts again and the axis
+    /// before it moves.
     #[inline]
     fn step(&mut self) {
         for (axis, lane) in self.lanes.iter_mut().enumerate().rev() {
@@ -192,7 +193,7 @@ impl<'s> ChunkParts<'s> {
         }
     }
 
-    /// To the part numbered `next`, which exists, from anywhere.
+    /// Goes to the part numbered `next`, which exists.
     #[cold]
     fn seek(&mut self) {
         self.moved = false;
@@ -260,7 +261,7 @@ impl Grid {
     /// assert!(part.axes()[0].iter().eq([(0, 1), (1, 2)])); // rows 0 and 1, the list's 2nd and 3rd
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    pub fn select(&self, axes: &[AxisSelection<'_>]) -> Result<SelectedChunks<'_>, GridError> {
+    pub fn select(&self, axes: &[AxisSelection]) -> Result<SelectedChunks<'_>, GridError> {
         self.check_rank("selections", axes.len())?;
         let selected = self.axes().iter().zip(axes).enumerate();
         let axes = selected
@@ -274,7 +275,7 @@ impl Grid {
 
     /// The chunks that a region touches, in C order, each with what of it lies in the region.
     ///
-    /// Nothing is computed ahead: memory follows the rank.
+    /// Nothing is computed in advance: memory is proportional to the rank.
     ///
     /// # Errors
     /// [`Rank`](GridErrorKind::Rank); [`RangeOutOfBounds`](GridErrorKind::RangeOutOfBounds) on its
@@ -310,8 +311,8 @@ impl Grid {
         ChunkParts::new(self.axes().iter().map(|axis| axis.range_parts(0..axis.extent())))
     }
 
-    /// The occupied chunks of a box of chunk numbers, in C order, whole. What of the box is not
-    /// occupied is left out. Positions in the selection count from the box's first element.
+    /// The occupied chunks of a box of chunk numbers, in C order, whole. Chunks of the box that are not
+    /// occupied are left out. Positions in the selection count from the box's first element.
     ///
     /// # Errors
     /// [`Rank`](GridErrorKind::Rank); [`TooManyChunks`](GridErrorKind::TooManyChunks).
@@ -338,7 +339,7 @@ impl Grid {
 }
 
 impl SelectedChunks<'_> {
-    /// Shape of what is selected: the number of indices on each axis.
+    /// Shape of what is selected: the number of indices on each axis, 1 for a single index.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape

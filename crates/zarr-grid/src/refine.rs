@@ -1,8 +1,8 @@
 //! Two ways to cut the same axis: what they share, what is finer, what is coarser.
 //!
 //! Both axes are walked together, segment by segment: a segment is where each of them stays in one
-//! run of equal edges. In a segment the boundaries of either are an arithmetic progression, so that
-//! the questions are answered by division, in a step for each segment however many chunks there
+//! run of equal edges. In a segment the boundaries of either are an arithmetic progression, so
+//! that the questions are answered by division, in one step per segment however many chunks there
 //! are:
 //!
 //! ```text
@@ -21,8 +21,8 @@ use crate::num::gcd;
 use crate::runs::{Stretch, Stretches};
 use crate::walk::Walk;
 
-/// The boundaries of one axis in one segment, an arithmetic progression: `count` of them from `first`
-/// on, `edge` apart.
+/// The boundaries of one axis in one segment, an arithmetic progression: `count` of them, the first at
+/// `first`, `edge` apart.
 #[derive(Debug, Clone, Copy)]
 struct Progression {
     first: u64,
@@ -65,7 +65,7 @@ impl Progression {
         let Stretch { start: origin, edge, .. } = stretch;
         let past = (end - 1 - origin) / edge;
         let before = (start - origin).div_ceil(edge);
-        // Where there is none, `first` may lie past the segment, and is not used.
+        // If there is none, `first` may lie past the segment, and is not used.
         let first = origin.saturating_add(before.saturating_mul(edge));
         Progression { first, edge, count: (past + 1).saturating_sub(before) }
     }
@@ -150,7 +150,7 @@ impl core::iter::FusedIterator for Overlaps<'_> {}
 
 impl Axis {
     /// The parts that chunks of this axis and of another share, in order: what a copy from one to
-    /// the other moves. Lazily, in constant time each.
+    /// the other moves. An iterator that takes constant time per part.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`].
@@ -171,7 +171,7 @@ impl Axis {
     /// Whether each occupied chunk of this axis is a union of chunks of `finer`, within the
     /// extent: every boundary of this one is a boundary of that one.
     ///
-    /// Takes a step for each run of the two, however many chunks they have.
+    /// Takes one step per run of the two axes, however many chunks they have.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`].
@@ -196,10 +196,10 @@ impl Axis {
     }
 
     /// The finest axis whose chunks are unions of chunks of both: its boundaries are the ones they
-    /// share. Its last chunk reaches to the end of the last occupied chunk of either. Two regular
+    /// share. Its last chunk reaches the end of the last occupied chunk of either. Two regular
     /// axes make a regular one, of their least common multiple.
     ///
-    /// Takes a step for each run of the two, and has at most about as many runs as both.
+    /// Takes one step per run of the two axes, and has at most about as many runs as both.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`].
@@ -242,12 +242,13 @@ impl Axis {
         if fits { Axis::regular(self.extent(), multiple).ok() } else { None }
     }
 
-    /// The coarsest axis of whose chunks those of both are unions, within the extent: it has the
-    /// boundaries of either. Its last chunk reaches to where the first of their last occupied
+    /// The coarsest axis such that the chunks of both are unions of its chunks, within the extent: it
+    /// has the boundaries of either. Its last chunk ends where the first of their last occupied
     /// chunks ends.
     ///
-    /// Edges that do not fit one another make a run for every chunk or so, whence the limit;
-    /// [`Axis::overlaps`] gives the same lazily. Time follows the runs of the result.
+    /// Edges that do not fit one another give about one run per chunk, hence the limit;
+    /// [`Axis::overlaps`] gives the same as an iterator. Time is proportional to the runs of the
+    /// result.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`]; [`GridErrorKind::TooManyRuns`] past `max_runs`.
@@ -277,7 +278,7 @@ impl Axis {
             (AxisKind::Regular { .. }, AxisKind::Regular { .. }, Some(edge)) => {
                 Axis::regular(axis.extent(), edge)
             }
-            // Without a chunk there is no edge to see, and either one's does.
+            // Without a chunk no edge shows, and either axis's will do.
             (AxisKind::Regular { .. }, AxisKind::Regular { .. }, None) if self.extent() == 0 => {
                 Ok(self.clone())
             }
@@ -297,7 +298,7 @@ fn shared(left: Progression, right: Progression) -> (u64, u64, u64) {
     if from > to || !left.first.abs_diff(right.first).is_multiple_of(divisor) {
         return (0, 0, 0);
     }
-    // All factors are below 2^64, so that their products fit.
+    // All factors are below 2^64, so their products fit.
     let (edge, modulus) = (u128::from(left.edge), right.edge / divisor);
     let distance = (i128::from(right.first) - i128::from(left.first)) / i128::from(divisor);
     let distance = distance.rem_euclid(i128::from(modulus)).unsigned_abs();
@@ -354,7 +355,7 @@ fn merge(
         push_all(builder, small)?;
         builder.push_bound(large.last())?;
     } else if large.edge == small.edge && offset == large.edge - offset {
-        // Half an edge apart: as one, since runs would merge without an end in sight.
+        // Half an edge apart: as one progression, since runs would merge without end.
         let first = large.first.min(small.first);
         let both = Progression { first, edge: offset, count: large.count + small.count };
         push_all(builder, both)?;
@@ -421,7 +422,7 @@ impl Grid {
         self.with_each(other, Axis::common_coarsening)
     }
 
-    /// The coarsest grid of whose chunks those of both are unions; see
+    /// The coarsest grid such that the chunks of both are unions of its chunks; see
     /// [`Axis::common_refinement`].
     ///
     /// # Errors

@@ -150,7 +150,7 @@ pub(crate) struct Stretches<'a> {
 }
 
 impl<'a> Stretches<'a> {
-    /// From the run that holds `index` on, or from its chunk where boundaries are explicit;
+    /// From the run that holds `index`, or from its chunk if boundaries are explicit;
     /// `index` is 0 or less than the declared end.
     pub(crate) fn new(axis: &'a crate::axis::Axis, index: u64) -> Stretches<'a> {
         use crate::axis::Layout;

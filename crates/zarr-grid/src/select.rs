@@ -1,6 +1,5 @@
-//! What is selected along one axis, and what of it lies in each chunk.
+//! What of a selection along one axis lies in each chunk.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -8,65 +7,8 @@ use crate::axis::Axis;
 use crate::error::{GridError, GridErrorKind};
 use crate::listed::Listed;
 use crate::num::{to_u64, to_usize};
+use crate::selection::{AxisSelection, selected};
 use crate::strided::Strided;
-
-/// What to select along one axis.
-///
-/// # Examples
-/// ```
-/// use zarr_grid::AxisSelection;
-///
-/// let rows = AxisSelection::from([7, 0, 1]);
-/// let columns = AxisSelection::from(2..5);
-/// let every_other = AxisSelection::Step { range: 0..10, step: 2 };
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AxisSelection<'a> {
-    /// All indices of a range.
-    Range(Range<u64>),
-    /// The first index of a range and every `step`-th after it.
-    Step {
-        /// The range, which the last selected index need not reach.
-        range: Range<u64>,
-        /// Distance of selected indices, at least 1.
-        step: u64,
-    },
-    /// These indices, in this order, which may repeat.
-    Indices(Cow<'a, [u64]>),
-    /// The indices whose entry is true. There is one entry for each index of the axis.
-    Mask(Cow<'a, [bool]>),
-}
-
-impl From<Range<u64>> for AxisSelection<'_> {
-    fn from(range: Range<u64>) -> Self {
-        AxisSelection::Range(range)
-    }
-}
-
-impl<'a> From<&'a [u64]> for AxisSelection<'a> {
-    fn from(indices: &'a [u64]) -> Self {
-        AxisSelection::Indices(Cow::Borrowed(indices))
-    }
-}
-
-impl From<Vec<u64>> for AxisSelection<'_> {
-    fn from(indices: Vec<u64>) -> Self {
-        AxisSelection::Indices(Cow::Owned(indices))
-    }
-}
-
-impl<const N: usize> From<[u64; N]> for AxisSelection<'_> {
-    fn from(indices: [u64; N]) -> Self {
-        Vec::from(indices).into()
-    }
-}
-
-impl<'a> From<&'a [bool]> for AxisSelection<'a> {
-    fn from(mask: &'a [bool]) -> Self {
-        AxisSelection::Mask(Cow::Borrowed(mask))
-    }
-}
 
 /// What is selected of one chunk, along one axis. Lengths in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +29,16 @@ pub struct AxisPart<'s> {
 pub enum PartIndices<'s> {
     /// Every `step`-th one, and their positions in the selection follow each other.
     Step {
-        /// The first, from the chunk's start.
+        /// The lowest, from the chunk's start.
         in_chunk: u64,
         /// Distance in the chunk, at least 1.
         step: u64,
-        /// Position of the first in the selection.
+        /// The lowest of their positions in the selection.
         in_selection: u64,
         /// How many there are, at least 1.
         len: u64,
+        /// Whether the highest index has the lowest position, as with a negative step.
+        reversed: bool,
     },
     /// One by one.
     List {
@@ -140,13 +84,15 @@ impl<'s> AxisPart<'s> {
         }
     }
 
-    /// Each selected index, from the chunk's start, with its position in the selection.
+    /// Each selected index, from the chunk's start, with its position in the selection. Of a step
+    /// the indices ascend, of a list the positions.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<'s> {
         let indices = self.indices;
         (0..self.len()).filter_map(move |n| match indices {
-            PartIndices::Step { in_chunk, step, in_selection, .. } => {
+            PartIndices::Step { in_chunk, step, in_selection, len, reversed } => {
                 let index = in_chunk.saturating_add(n.saturating_mul(step));
-                Some((index, in_selection.saturating_add(n)))
+                let position = if reversed { len.saturating_sub(n).saturating_sub(1) } else { n };
+                Some((index, in_selection.saturating_add(position)))
             }
             PartIndices::List { in_chunk, in_selection } => {
                 Some((*in_chunk.get(to_usize(n))?, *in_selection.get(to_usize(n))?))
@@ -198,13 +144,19 @@ impl Axis {
     /// assert!(last.iter().eq([(3, 0), (0, 2)])); // 8 and 5, first and last of the list
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn select(&self, selection: &AxisSelection<'_>) -> Result<SelectedAxis<'_>, GridError> {
+    pub fn select(&self, selection: &AxisSelection) -> Result<SelectedAxis<'_>, GridError> {
+        let strided = |range, step| Ok(Sorted::Strided(Strided::new(self, range, step)?));
         let sorted = match selection {
-            AxisSelection::Range(range) => Sorted::Strided(Strided::new(self, range.clone(), 1)?),
-            AxisSelection::Step { range, step } => {
-                Sorted::Strided(Strided::new(self, range.clone(), *step)?)
+            AxisSelection::Index(index) => {
+                let (index, extent) = (*index, self.extent());
+                if index >= extent {
+                    return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());
+                }
+                strided(index..index.saturating_add(1), 1)
             }
-            AxisSelection::Indices(indices) => Sorted::Listed(Listed::new(self, indices)?),
+            AxisSelection::Range(range) => strided(range.clone(), 1),
+            AxisSelection::Step { range, step } => strided(range.clone(), *step),
+            AxisSelection::Indices(indices) => Listed::new(self, indices).map(Sorted::Listed),
             AxisSelection::Mask(mask) => {
                 if to_u64(mask.len()) != self.extent() {
                     let (found, expected) = (mask.len(), to_usize(self.extent()));
@@ -212,11 +164,11 @@ impl Axis {
                         GridErrorKind::Length { what: "mask entries", found, expected }.into()
                     );
                 }
-                let indices = (0..).zip(mask.iter()).filter_map(|(index, &is)| is.then_some(index));
-                Sorted::Listed(Listed::new(self, &indices.collect::<Vec<_>>())?)
+                let indices: Vec<u64> = selected(mask).collect();
+                Listed::new(self, &indices).map(Sorted::Listed)
             }
         };
-        Ok(SelectedAxis(sorted))
+        sorted.map(SelectedAxis)
     }
 
     /// The chunks that a range touches, in order.
@@ -239,6 +191,12 @@ impl SelectedAxis<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether positions in the selection descend as indices ascend: a negative step.
+    #[must_use]
+    pub fn is_reversed(&self) -> bool {
+        matches!(&self.0, Sorted::Strided(strided) if strided.is_reversed())
     }
 
     /// What is selected in each chunk, in order of the chunks.

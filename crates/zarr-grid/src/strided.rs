@@ -7,6 +7,7 @@ use crate::axis::Axis;
 use crate::error::{GridError, GridErrorKind};
 use crate::runs::Stretch;
 use crate::select::{AxisPart, PartIndices};
+use crate::selection::{self, count};
 use crate::walk::Walk;
 
 /// Chunks that are walked to reach the next index, rather than looking it up.
@@ -24,29 +25,44 @@ pub(crate) struct Strided<'a> {
     next: u64,
     end: u64,
     step: u64,
-    /// How many indices there were before `next`.
-    passed: u64,
+    /// How many indices there were before `next`; of a reversed range, how many there are from it on.
+    position: u64,
+    /// Whether the last index is the first of the selection.
+    reversed: bool,
     /// Number of chunks that are left.
     chunks: u64,
 }
 
 impl<'a> Strided<'a> {
-    /// Counting the chunks takes a step for each run of edges in the range, and constant time if
-    /// `step` is 1.
-    pub(crate) fn new(axis: &'a Axis, range: Range<u64>, step: u64) -> Result<Self, GridError> {
+    /// A negative step counts positions from the range's end. Counting the chunks takes a step for
+    /// each run of edges in the range, and constant time if the step is 1 or -1.
+    pub(crate) fn new(axis: &'a Axis, range: Range<u64>, step: i64) -> Result<Self, GridError> {
         if step == 0 {
             return Err(GridErrorKind::ZeroStep.into());
         }
         let touched = axis.chunks_in(range.clone())?;
-        let Range { start: next, end } = range;
+        let (reversed, step) = (step < 0, step.unsigned_abs());
+        let Range { start: mut next, end } = range;
+        let mut position = 0;
+        if reversed {
+            position = count(end.saturating_sub(next), step);
+            // The lowest index is so far below the last that its distance is a multiple of the step.
+            let distance = position.saturating_sub(1).saturating_mul(step);
+            next = end.saturating_sub(distance).saturating_sub(1).max(next);
+        }
         let walk = Some(axis.walk(if touched.is_empty() { 0 } else { next }));
         let chunks = touched.end.saturating_sub(touched.start);
-        let mut strided = Strided { axis, walk, next, end, step, passed: 0, chunks };
+        let mut strided = Strided { axis, walk, next, end, step, position, reversed, chunks };
         if step > 1 {
             let counts = strided.stretches().map(|(_, _, chunks)| chunks);
             strided.chunks = counts.fold(0, u64::saturating_add);
         }
         Ok(strided)
+    }
+
+    /// Whether positions descend.
+    pub(crate) fn is_reversed(&self) -> bool {
+        self.reversed
     }
 
     /// Number of chunks that are left.
@@ -100,10 +116,22 @@ impl<'a> Strided<'a> {
         self.chunks = left;
         if let Some(target) = self.first_after(count) {
             let skipped = target.saturating_sub(self.next).checked_div(self.step).unwrap_or(0);
-            self.passed = self.passed.saturating_add(skipped);
+            self.pass(skipped);
             self.next = target;
             self.walk = Some(self.axis.walk(target));
         }
+    }
+
+    /// Goes on by so many positions, and gives the lowest of them.
+    #[inline]
+    fn pass(&mut self, count: u64) -> u64 {
+        if self.reversed {
+            self.position = self.position.saturating_sub(count);
+            return self.position;
+        }
+        let first = self.position;
+        self.position = first.saturating_add(count);
+        first
     }
 
     /// The first selected index after the next `count` chunks.
@@ -124,7 +152,8 @@ impl<'a> Strided<'a> {
                 let offset = first.checked_sub(stretch.start)?;
                 let chunk = offset.checked_div(stretch.edge)?.checked_add(left)?;
                 let to_start = chunk.checked_mul(stretch.edge)?.checked_sub(offset)?;
-                return first.checked_add(self.step.checked_mul(self::count(to_start, self.step))?);
+                return first
+                    .checked_add(self.step.checked_mul(selection::count(to_start, self.step))?);
             }
         }
         None
@@ -147,8 +176,7 @@ impl<'a> Strided<'a> {
         let chunk_end = start.saturating_add(edge);
         let stop = self.end.min(chunk_end);
         let len = count(stop.saturating_sub(first), self.step);
-        let in_selection = self.passed;
-        self.passed = in_selection.saturating_add(len);
+        let in_selection = self.pass(len);
         // The selected index after the last one of this chunk, or the end.
         self.next = if self.step == 1 {
             stop
@@ -157,13 +185,8 @@ impl<'a> Strided<'a> {
         };
         let occupied = self.axis.extent().min(chunk_end).saturating_sub(start);
         let in_chunk = first.saturating_sub(start);
-        let indices = PartIndices::Step { in_chunk, step: self.step, in_selection, len };
+        let (step, reversed) = (self.step, self.reversed);
+        let indices = PartIndices::Step { in_chunk, step, in_selection, len, reversed };
         Some(AxisPart { chunk, edge, indices, is_whole: len == occupied })
     }
-}
-
-/// How many of `length` indices are selected, from the first on.
-#[inline]
-fn count(length: u64, step: u64) -> u64 {
-    if step == 1 { length } else { length.div_ceil(step) }
 }

@@ -35,7 +35,7 @@ enum Source<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From the chunk that holds `index` on; `index` is 0 or less than the declared end.
+    /// Starts at the chunk that holds `index`; `index` is 0 or less than the declared end.
     pub(crate) fn at(axis: &'a Axis, index: u64) -> Walk<'a> {
         match axis.layout() {
             Layout::Uniform { edge } => {

@@ -16,7 +16,7 @@
 //! An array of days in months, with twelve bits per temperature, created, written and read:
 //! ```
 //! use std::sync::Arc;
-//! use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Region};
+//! use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection};
 //!
 //! let metadata = ArrayBuilder::new([90, 2], DataType::Int16)
 //!     .chunks([[31, 28, 31].into(), 2.into()])
@@ -28,8 +28,8 @@
 //! let array = Array::create(store, &Prefix::root(), metadata)?;
 //!
 //! // The last day of January and the first of February, in two chunks.
-//! array.write_as::<i16>(&Region::from([30..32, 0..2]), &[-12, 47, -30, 21])?;
-//! let both = array.read_as::<i16>(&Region::parse("30:32, 0", array.shape())?)?;
+//! array.write_as::<i16>([30..32, 0..2], &[-12, 47, -30, 21])?;
+//! let both = array.read_as::<i16>(Selection::parse("30:32, 0", array.shape())?)?;
 //! assert_eq!(both, [-12, -30]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -47,8 +47,8 @@ pub use zarr_metadata as metadata;
 pub use zarr_packbits as packbits;
 pub use zarr_view as view;
 
-pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
-pub use zarr_array::{Array, ArrayError, AxisSelection, Group, Region};
+pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
+pub use zarr_array::{Array, ArrayError, AxisSelection, ByteStrings, Group, Selection, Strings};
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 
 /// The README's example, run as a test.
@@ -63,6 +63,8 @@ mod book {
     struct Kit;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
+    #[doc = include_str!("../../../docs/strings.md")]
+    struct Strings;
     #[doc = include_str!("../../../docs/codec.md")]
     struct Codec;
     #[doc = include_str!("../../../docs/metadata.md")]

@@ -4,7 +4,9 @@ use std::fmt;
 
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::ChunkKeyEncoding;
-use crate::codec::{Codec, check_chain, read_codecs, write_codecs};
+use crate::codec::{
+    Codec, Endian, assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
+};
 use crate::data_type::{self, DataType};
 use crate::document::{self, ARRAY, Document};
 use crate::edges::ChunkEdges;
@@ -20,8 +22,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The `zarr.json` of an array, checked.
 ///
-/// A document that was read is written back byte for byte; a change touches the members that it is
-/// about and nothing else (SD-33).
+/// A document that was read is written back byte for byte. A change replaces only the members that
+/// it concerns (SD-33).
 ///
 /// ```
 /// use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, Codec, DataType, EdgeRun, FillValue};
@@ -57,11 +59,11 @@ pub struct ArrayMetadata {
 impl ArrayMetadata {
     /// Reads and checks a document.
     ///
-    /// Time and memory follow the length of the text, whatever it says.
+    /// Time and memory are proportional to the length of the text, whatever it says.
     ///
     /// # Errors
-    /// Where the text is not JSON, or breaks a rule of the specification. What can be read all the
-    /// same is no error but among the [findings](Self::findings).
+    /// If the text is not JSON, or breaks a rule of the specification. Faults that do not prevent
+    /// reading are not errors but [findings](Self::findings).
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let text = utf8(json)?;
         let mut findings = Vec::new();
@@ -73,13 +75,13 @@ impl ArrayMetadata {
                     || ".chunk_grid".to_owned(),
                     |findings| ChunkGrid::read(reader, findings),
                 );
-                read.map(|grid| chunk_grid = Some(grid)).breaks(Rule::ExtensionForm)
+                read.map(|grid| chunk_grid = Some(grid)).breaks(Rule::EXTENSION_FORM)
             })
         })?;
         if let Some(raw) = document.member("consolidated_metadata") {
             let error = raw.expected("no consolidated metadata on an array");
             return Err(error
-                .breaks(Rule::ConsolidatedMetadata)
+                .breaks(Rule::CONSOLIDATED_METADATA)
                 .in_member("consolidated_metadata"));
         }
         document.check("array", ARRAY)?;
@@ -88,17 +90,18 @@ impl ArrayMetadata {
         const SHAPE: &str = "an array of lengths of at least 0";
         let raw = document.require("shape", SHAPE)?;
         let shape =
-            read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::Shape).member("shape")?;
+            read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::SHAPE).member("shape")?;
         check_rank(shape.len()).member("shape")?;
 
         let chunk_grid =
             chunk_grid.ok_or_else(|| MetadataError::missing("chunk_grid", "a chunk grid"))?;
         chunk_grid.check(&shape).member("chunk_grid")?;
+        let chunk_grid = chunk_grid.with_chunks_on_empty_axes(&mut findings);
 
-        let data_type =
-            data_type::read_member(document.require("data_type", "a data type")?, &mut findings)?;
-        let raw = document.require("fill_value", "a value of the data type")?;
-        let fill_value = element::read_member(&data_type, raw)?;
+        let raw = document.require("data_type", "a data type")?;
+        let is_legacy = data_type::is_legacy(raw);
+        let data_type = data_type::read_member(raw, &mut findings)?;
+        let fill_value = document.require("fill_value", "a value of the data type")?;
 
         let raw = document.require("chunk_key_encoding", "a chunk key encoding")?;
         let chunk_key_encoding = Finding::scope(
@@ -112,15 +115,23 @@ impl ArrayMetadata {
         let codecs = Finding::scope(
             &mut findings,
             || ".codecs".to_owned(),
-            |findings| read_codecs(raw, findings),
+            |findings| {
+                let mut codecs = read_codecs(raw, findings)?;
+                if is_legacy && data_type.has_byte_order() {
+                    assume_little_endian(&mut codecs, findings);
+                }
+                Ok(codecs)
+            },
         )
         .member("codecs")?;
+        let order = element_order(&codecs).unwrap_or(Endian::Little);
+        let fill_value = element::read_member(&data_type, fill_value, order)?;
         check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
 
         let dimension_names = match document.member("dimension_names") {
             Some(raw) if raw.json_type() != JsonType::Null => {
                 let names = read_dimension_names(raw, shape.len());
-                Some(names.breaks(Rule::DimensionNames).member("dimension_names")?)
+                Some(names.breaks(Rule::DIMENSION_NAMES).member("dimension_names")?)
             }
             _ => None,
         };
@@ -140,7 +151,7 @@ impl ArrayMetadata {
     /// The document of a new array, with the default chunk key encoding and no attributes.
     ///
     /// # Errors
-    /// Where a part is wrong or does not go with another, as in reading; and where it would give
+    /// If a part is wrong or does not fit another, as in reading, or if the document would have
     /// [findings](Self::findings) or an empty list of edges (SD-06).
     pub fn new(
         shape: &[u64],
@@ -172,10 +183,14 @@ impl ArrayMetadata {
         Self::from_json(document.text().as_bytes())?.without_findings("$")
     }
 
-    /// The document, unless there are findings at `path` or inside it: what a reader only reports, a
-    /// writer does not write.
+    /// The document, unless there are findings at `path` or inside it: a writer does
+    /// not write what a reader only reports.
     fn without_findings(self, path: &str) -> Result<Self> {
-        match self.findings.iter().find(|finding| finding.path().starts_with(path)) {
+        match self
+            .findings
+            .iter()
+            .find(|finding| finding.path().is_some_and(|at| at.starts_with(path)))
+        {
             Some(finding) => Err(MetadataError::of_finding(finding)),
             None => Ok(self),
         }
@@ -188,17 +203,17 @@ impl ArrayMetadata {
     /// The document with these attributes, the JSON text of an object.
     ///
     /// # Errors
-    /// Where the text is not an object of JSON proper, without bare `NaN` (SD-43).
+    /// If the text is not an object in strict JSON, which has no bare `NaN` (SD-43).
     pub fn with_attributes(&self, json: &str) -> Result<Self> {
         document::check_attributes(json)?;
         self.with_member("attributes", json)
     }
 
-    /// The document with another value for one attribute, the JSON text of it, or without that
-    /// attribute where `json` is `None`. The others keep their text and their order.
+    /// The document with another value for one attribute, given as JSON text, or without that
+    /// attribute if `json` is `None`. The others keep their text and order.
     ///
     /// # Errors
-    /// Where the text is not JSON proper, without bare `NaN` (SD-43).
+    /// If the text is not strict JSON, which has no bare `NaN` (SD-43).
     pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
         let attributes = document::changed_attributes(self.attributes(), name, json)?;
         self.with_member("attributes", &attributes)
@@ -207,7 +222,7 @@ impl ArrayMetadata {
     /// The document with a name or `None` for each dimension.
     ///
     /// # Errors
-    /// Unless there are as many as dimensions.
+    /// If there is not exactly one per dimension.
     pub fn with_dimension_names(&self, names: &[Option<&str>]) -> Result<Self> {
         let mut json = "[".to_owned();
         for (index, name) in names.iter().enumerate() {
@@ -224,7 +239,7 @@ impl ArrayMetadata {
     /// The document with this chunk key encoding.
     ///
     /// # Errors
-    /// None by itself: every document that is made is read and checked anew.
+    /// None of its own; every new document is read and checked again.
     pub fn with_chunk_key_encoding(&self, encoding: &ChunkKeyEncoding) -> Result<Self> {
         self.with_member("chunk_key_encoding", &encoding.to_json())
     }
@@ -232,8 +247,8 @@ impl ArrayMetadata {
     /// The document with this codec chain.
     ///
     /// # Errors
-    /// Where a codec is wrong or does not go with the array, as in reading; and where the chain would
-    /// give [findings](Self::findings).
+    /// If a codec is wrong or does not fit the array, as in reading, or if the chain would have
+    /// [findings](Self::findings).
     pub fn with_codecs(&self, codecs: &[Codec]) -> Result<Self> {
         let mut json = String::new();
         write_codecs(codecs, &mut json);
@@ -243,8 +258,12 @@ impl ArrayMetadata {
     /// The document with this shape, for a resize that the grid covers as it is.
     ///
     /// # Errors
-    /// Where the rank differs, or edges do not reach (SD-08).
+    /// If the rank differs, or the edges do not cover the shape (SD-08).
     pub fn with_shape(&self, shape: &[u64]) -> Result<Self> {
+        if self.findings.iter().any(|finding| finding.rule() == Rule::ZERO_CHUNK_LENGTH) {
+            // A length of 0 would not do for an axis that grows, and is not written (SD-58).
+            return self.with_shape_and_grid(shape, &self.chunk_grid);
+        }
         let mut json = String::new();
         write_list(shape, &mut json);
         self.with_member("shape", &json)
@@ -253,7 +272,7 @@ impl ArrayMetadata {
     /// The document with this shape and this grid, for a resize that needs new edges.
     ///
     /// # Errors
-    /// Where the two do not go together, or the grid has an empty list of edges (SD-06).
+    /// If the two do not fit each other, or the grid has an empty list of edges (SD-06).
     pub fn with_shape_and_grid(&self, shape: &[u64], chunk_grid: &ChunkGrid) -> Result<Self> {
         check_written(chunk_grid)?;
         let mut json = String::new();
@@ -309,7 +328,7 @@ impl ArrayMetadata {
 
     /// The JSON text of the attributes as written, `{}` where there are none.
     ///
-    /// It may have bare `NaN`, `Infinity` and `-Infinity`, and the findings say so (SD-43).
+    /// It may contain bare `NaN`, `Infinity` and `-Infinity`, which are then findings (SD-43).
     #[must_use]
     pub fn attributes(&self) -> &str {
         self.document.attributes()
@@ -327,14 +346,14 @@ impl ArrayMetadata {
         self.dimension_names.as_deref()
     }
 
-    /// What the document should not have although it can be read.
+    /// Faults of the document that do not prevent reading it.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 }
 
-/// Compares what the documents say: the order of members does not matter, nor space between tokens;
+/// Compares what the documents say. The order of members and space between tokens do not matter;
 /// spelling and order inside the attributes and unknown members do.
 impl PartialEq for ArrayMetadata {
     fn eq(&self, other: &Self) -> bool {
@@ -367,7 +386,7 @@ fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
                 "an empty list of edges",
                 "an edge of at least 1, also on an axis of length 0",
             )
-            .breaks(Rule::GridAxis)
+            .breaks(Rule::GRID_AXIS)
             .in_element(axis)
             .in_member("chunk_shapes")
             .in_member("configuration")

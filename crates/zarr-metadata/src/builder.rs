@@ -8,15 +8,19 @@ use crate::data_type::DataType;
 use crate::edges::ChunkEdges;
 use crate::error::{At as _, MetadataError};
 use crate::fill_value::FillValue;
+use crate::json::write_string;
 use crate::rule::Rule;
 
-/// Decoded bytes of a chunk, at most, where no chunks are chosen.
+/// The most decoded bytes of a chunk if no chunks are chosen.
 const DEFAULT_CHUNK_BYTES: u64 = 4 << 20;
 
-/// The edge that an axis of length 0 gets where no chunks are chosen: such an axis is there to grow.
+/// The edge of an axis of length 0 if no chunks are chosen: such an axis is meant to grow.
 const DEFAULT_EDGE_TO_GROW: u64 = 1024;
 
-/// The `zstd` level where no codecs are chosen.
+/// Assumed bytes of an element of variable length if no chunks are chosen.
+const VARIABLE_BYTES: u64 = 16;
+
+/// The `zstd` level if no codecs are chosen.
 const DEFAULT_ZSTD_LEVEL: i32 = 3;
 
 /// The document of a new array, put together part by part.
@@ -25,9 +29,9 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 ///
 /// | part | default |
 /// | --- | --- |
-/// | chunks | regular: the array, its longest edge halved until a chunk has at most 4 MiB |
-/// | codecs | `bytes`, little-endian, then `zstd` at level 3 |
-/// | fill value | all bits zero; NaN for `float8_e8m0fnu`, which has no zero |
+/// | chunks | regular: the array, its longest edge halved until a chunk has at most 4 MiB, elements of variable length counted as 16 bytes |
+/// | codecs | `bytes`, little-endian, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3 |
+/// | fill value | all bits zero; NaN for `float8_e8m0fnu`, which has no zero; for `string` and `bytes` the empty one |
 /// | chunk keys | `c/0/0` |
 /// | dimension names, attributes | none |
 ///
@@ -101,7 +105,7 @@ impl ArrayBuilder {
 
     /// The chunks of each axis: a rectilinear grid.
     ///
-    /// An axis is made of a number (equal chunks), of a list of lengths, or of
+    /// An axis is made from a number (equal chunks), a list of lengths, or
     /// [runs](ChunkEdges::from_runs).
     #[must_use]
     pub fn chunks(self, axes: impl IntoIterator<Item = ChunkEdges>) -> Self {
@@ -170,7 +174,7 @@ impl ArrayBuilder {
     /// The document, checked.
     ///
     /// # Errors
-    /// Where a part is wrong or does not go with another, named by its path in the document; see
+    /// If a part is wrong or does not fit another; the error has its path in the document. See
     /// [`ArrayMetadata::new`].
     pub fn build(self) -> Result<ArrayMetadata, MetadataError> {
         let Self { shape, data_type, chunk_grid, codecs, fill_value, .. } = &self;
@@ -178,14 +182,14 @@ impl ArrayBuilder {
             Some(grid) => grid.clone(),
             None => ChunkGrid::Regular { chunk_shape: default_chunk_shape(shape, data_type) },
         };
-        let default = || vec![Codec::bytes(), Codec::zstd(DEFAULT_ZSTD_LEVEL)];
+        let default = || vec![array_to_bytes(data_type), Codec::zstd(DEFAULT_ZSTD_LEVEL)];
         let codecs = codecs.clone().unwrap_or_else(default);
         let fill = match fill_value {
             Some(Fill(FillSource::Value(value))) => value.clone(),
             Some(Fill(FillSource::Json(json))) => FillValue::parse(data_type, json)
-                .breaks(Rule::FillValueKind)
+                .breaks(Rule::FILL_VALUE_KIND)
                 .member("fill_value")?,
-            None => FillValue::zero(data_type).member("fill_value")?,
+            None => FillValue::default_for(data_type).member("fill_value")?,
         };
         let mut metadata = ArrayMetadata::new(shape, data_type, &grid, &fill, &codecs)?;
         if self.chunk_key_encoding != ChunkKeyEncoding::default() {
@@ -205,9 +209,21 @@ impl ArrayBuilder {
     }
 }
 
+/// The array-to-bytes codec if no codecs are chosen.
+fn array_to_bytes(data_type: &DataType) -> Codec {
+    match data_type {
+        DataType::String => Codec::VlenUtf8,
+        DataType::Bytes => Codec::VlenBytes,
+        _ => Codec::bytes(),
+    }
+}
+
 /// The shape of the array, its longest edge halved until a chunk is small enough.
 fn default_chunk_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
-    let size = data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
+    let size = match data_type.is_variable_length() {
+        true => VARIABLE_BYTES,
+        false => data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1),
+    };
     let edge = |length: &u64| if *length == 0 { DEFAULT_EDGE_TO_GROW } else { *length };
     let mut chunk: Vec<u64> = shape.iter().map(edge).collect();
     loop {
@@ -221,11 +237,12 @@ fn default_chunk_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
     }
 }
 
-/// What [`ArrayBuilder::fill_value`] takes: a bool, an integer, a float or a [`FillValue`].
+/// What [`ArrayBuilder::fill_value`] takes: a bool, an integer, a float, a string or a
+/// [`FillValue`].
 ///
-/// It has to be a value of the array's data type: 1.5 is none of an integer type, nor -1 of an
-/// unsigned one. Floats are rounded to the data type (SD-45). Complex numbers, raw bits and NaN
-/// payloads are given as [`FillValue`].
+/// It must be a value of the array's data type: not 1.5 for an integer type, nor -1 for an
+/// unsigned one. Floats are rounded to the data type (SD-45). Complex numbers, raw bits, `bytes` and
+/// NaN payloads are given as [`FillValue`].
 #[derive(Debug, Clone)]
 pub struct Fill(FillSource);
 
@@ -239,6 +256,14 @@ enum FillSource {
 impl From<FillValue> for Fill {
     fn from(value: FillValue) -> Self {
         Self(FillSource::Value(value))
+    }
+}
+
+impl From<&str> for Fill {
+    fn from(value: &str) -> Self {
+        let mut json = String::new();
+        write_string(value, &mut json);
+        Self(FillSource::Json(json))
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::edges::{ChunkEdges, read_edges, write_edges};
 use crate::error::{At, MetadataError, describe, path_member, shorten};
-use crate::extension::MEMBERS;
+use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{
     Grammar, JsonType, Object, Raw, Reader, distinct, read_elements, unescape, write_u64,
@@ -15,8 +15,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// How an array is cut into chunks.
 ///
-/// A grid of another name is an error in reading (SD-42), so that these are all there are. Another one
-/// would be a breaking change, as whoever finds chunks has to know where they lie.
+/// A grid of another name cannot be read (SD-42), so the enum is exhaustive: a new grid would be a
+/// breaking change, since all code that finds chunks must know it.
 ///
 /// # Examples
 /// ```
@@ -65,73 +65,39 @@ impl ChunkGrid {
     /// Reads the object of a chunk grid.
     ///
     /// # Errors
-    /// Where the grid is not known, even if `must_understand` is false (SD-42), or its
+    /// If the grid is not known, even if `must_understand` is false (SD-42), or its
     /// configuration is wrong (SD-06, SD-07, SD-58, SD-63).
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(crate::json::utf8(json)?);
         let grid = Self::read(&mut reader, &mut Vec::new())?;
         reader.end()?;
+        // Which axes are empty, only the document of an array says.
+        if let ChunkGrid::Regular { chunk_shape } = &grid {
+            check_lengths(chunk_shape, |_| false)?;
+        }
         Ok(grid)
     }
 
-    /// Reads the grid where it stands: a long list of edges is gone through once.
+    /// Reads the grid in place, so that a long list of edges is parsed only once.
     pub(crate) fn read(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
-        if reader.peek() != Some(b'{') {
-            let raw = reader.value(Grammar::Json)?;
-            if raw.json_type() != JsonType::String {
-                let error = raw.expected("an object with a name");
-                return Err(error.breaks(Rule::ExtensionForm));
-            }
-            let name = raw.string("a name").breaks(Rule::ExtensionForm)?;
-            return Err(if NAMES.contains(&name.as_ref()) {
-                MetadataError::missing("configuration", "an object")
-            } else {
-                unknown(&name)
-            });
-        }
-        reader.open(b'{', "an object")?;
-        let mut keys = Vec::new();
-        let mut name: Option<Cow<'_, str>> = None;
         let mut grid = None;
-        // A configuration that comes before the name has to wait for it.
-        let mut waiting: Option<Raw<'_>> = None;
-        while let Some(key) = reader.next_key(keys.is_empty())? {
-            let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-            match key.as_ref() {
-                "name" => {
-                    let value = reader.value(Grammar::Json).member("name")?;
-                    let text = value.string("a name").member("name")?;
-                    if !NAMES.contains(&text.as_ref()) {
-                        return Err(unknown(&text).in_member("name"));
-                    }
-                    name = Some(text);
-                }
-                "configuration" => match (&name, reader.peek()) {
-                    (Some(name), Some(b'{')) => {
-                        grid = Some(
-                            Self::read_configuration(name, reader, findings)
-                                .member("configuration")?,
-                        );
-                    }
-                    _ => waiting = Some(reader.value(Grammar::Json).member("configuration")?),
-                },
-                "must_understand" => {
-                    reader.value(Grammar::Json).and_then(Raw::bool).member("must_understand")?;
-                }
-                _ => return Err(MetadataError::unknown_member(&key, MEMBERS)),
-            }
-            keys.push(key);
+        let extension = RawExtension::read_in_place(reader, |name, reader| {
+            NAMES.contains(&name).then(|| {
+                grid = Some(Self::read_configuration(name, reader, findings)?);
+                Ok(())
+            })
+        })?;
+        if !NAMES.contains(&extension.name.as_ref()) {
+            let error = extension.unknown_name("chunk grid", NAMES, ALLOWED);
+            return Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID));
         }
-        distinct(&mut keys)?;
-        let name =
-            name.ok_or_else(|| MetadataError::missing("name", "the name of a chunk grid"))?;
-        match (grid, waiting) {
+        extension.only_known_members()?;
+        match (grid, extension.configuration) {
             (Some(grid), _) => Ok(grid),
-            (None, Some(raw)) if raw.json_type() == JsonType::Object => {
-                Self::read_configuration(&name, &mut Reader::new(raw.text()), findings)
-                    .member("configuration")
+            (None, Some(raw)) => {
+                let reader = &mut Reader::new(raw.text());
+                Self::read_configuration(&extension.name, reader, findings).member("configuration")
             }
-            (None, Some(raw)) => Err(raw.expected("an object").in_member("configuration")),
             (None, None) => Err(MetadataError::missing("configuration", "an object")),
         }
     }
@@ -147,13 +113,13 @@ impl ChunkGrid {
         let mut members = Object::read(reader.value(Grammar::Json)?, "an object")?;
         members.check_known(&["chunk_shape"])?;
         let raw = members.require("chunk_shape", "an array of chunk lengths")?;
-        let chunk_shape = read_elements(raw, "an array of chunk lengths", |raw| raw.at_least(1))
-            .breaks(Rule::RegularChunkShape)
+        let chunk_shape = read_elements(raw, "an array of chunk lengths", read_length)
+            .breaks(Rule::REGULAR_CHUNK_SHAPE)
             .member("chunk_shape")?;
         Ok(ChunkGrid::Regular { chunk_shape })
     }
 
-    /// The grid is for an array of this shape: it has the rank, and covers it.
+    /// Checks that the grid fits an array of this shape: it has the same rank, and covers it.
     pub(crate) fn check(&self, shape: &[u64]) -> Result<()> {
         let allowed = || format!("length {}, the rank of the array", shape.len());
         match self {
@@ -161,16 +127,17 @@ impl ChunkGrid {
                 if chunk_shape.len() != shape.len() {
                     let found = format!("length {}", chunk_shape.len());
                     return Err(MetadataError::unexpected(found, allowed())
-                        .breaks(Rule::GridRank)
+                        .breaks(Rule::GRID_RANK)
                         .in_member("chunk_shape")
                         .in_member("configuration"));
                 }
+                check_lengths(chunk_shape, |axis| shape.get(axis) == Some(&0))?;
             }
             ChunkGrid::Rectilinear { chunk_shapes } => {
                 if chunk_shapes.len() != shape.len() {
                     let found = format!("length {}", chunk_shapes.len());
                     return Err(MetadataError::unexpected(found, allowed())
-                        .breaks(Rule::GridRank)
+                        .breaks(Rule::GRID_RANK)
                         .in_member("chunk_shapes")
                         .in_member("configuration"));
                 }
@@ -186,7 +153,20 @@ impl ChunkGrid {
         Ok(())
     }
 
-    /// The JSON text; edges as they are held, never turned from one form into another (SD-04).
+    /// The grid with chunks of length 1 where they have length 0, which is reported (SD-58).
+    pub(crate) fn with_chunks_on_empty_axes(mut self, findings: &mut Vec<Finding>) -> Self {
+        if let ChunkGrid::Regular { chunk_shape } = &mut self {
+            let path = ".chunk_grid.configuration.chunk_shape";
+            for (axis, length) in chunk_shape.iter_mut().enumerate().filter(|(_, n)| **n == 0) {
+                let finding = Finding::in_document(Rule::ZERO_CHUNK_LENGTH, "0", LENGTH);
+                findings.push(finding.under(&format!("{path}[{axis}]")));
+                *length = 1;
+            }
+        }
+        self
+    }
+
+    /// The JSON text. Edges keep the form that they have (SD-04).
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = String::new();
@@ -210,6 +190,29 @@ impl ChunkGrid {
     }
 }
 
+const LENGTH: &str = "an integer of at least 1";
+
+/// A chunk length, or 0, which only the shape of the array can excuse.
+fn read_length(raw: Raw<'_>) -> Result<u64> {
+    match raw.text() {
+        "0" => Ok(0),
+        _ => raw.at_least(1),
+    }
+}
+
+/// Refuses a chunk length of 0 but on axes of length 0, where zarr-python 3.0 to 3.1.6 wrote it
+/// (SD-58).
+fn check_lengths(chunk_shape: &[u64], is_empty: impl Fn(usize) -> bool) -> Result<()> {
+    match chunk_shape.iter().enumerate().find(|(axis, n)| **n == 0 && !is_empty(*axis)) {
+        None => Ok(()),
+        Some((axis, _)) => Err(MetadataError::unexpected("0", LENGTH)
+            .breaks(Rule::REGULAR_CHUNK_SHAPE)
+            .in_element(axis)
+            .in_member("chunk_shape")
+            .in_member("configuration")),
+    }
+}
+
 /// Appends `[1, 2, 3]`.
 pub(crate) fn write_list(values: &[u64], json: &mut String) {
     json.push('[');
@@ -218,10 +221,6 @@ pub(crate) fn write_list(values: &[u64], json: &mut String) {
         write_u64(value, json);
     }
     json.push(']');
-}
-
-fn unknown(name: &str) -> MetadataError {
-    MetadataError::unknown_name("chunk grid", name, NAMES, ALLOWED).breaks(Rule::UnknownChunkGrid)
 }
 
 fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<ChunkGrid> {
@@ -235,7 +234,7 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
             "kind" => {
                 let raw = reader.value(Grammar::Json).member("kind")?;
                 if raw.json_type() != JsonType::String || raw.string("text")? != "inline" {
-                    let error = raw.expected("\"inline\"").breaks(Rule::GridKind);
+                    let error = raw.expected("\"inline\"").breaks(Rule::GRID_KIND);
                     return Err(error.in_member("kind"));
                 }
                 kind = true;
@@ -248,7 +247,7 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
                     "the member of ZEP 3 and of regular grids",
                     "\"chunk_shapes\" in a rectilinear grid",
                 )
-                .breaks(Rule::GridSpelling)
+                .breaks(Rule::GRID_SPELLING)
                 .in_member("chunk_shape"));
             }
             _ => {
@@ -256,8 +255,8 @@ fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Res
                 let mut path = ".configuration".to_owned();
                 path_member(&mut path, &key);
                 findings.push(
-                    Finding::new(
-                        "unknown-rectilinear-member",
+                    Finding::in_document(
+                        Rule::UNKNOWN_RECTILINEAR_MEMBER,
                         format!(
                             "unknown member {} of value {}",
                             shorten(&key),
@@ -288,7 +287,7 @@ fn read_axes(reader: &mut Reader<'_>) -> Result<Vec<ChunkEdges>> {
     if reader.peek() != Some(b'[') {
         let raw = reader.value(Grammar::Json)?;
         let error = raw.expected("an array of edge lengths for each dimension");
-        return Err(error.breaks(Rule::GridAxis));
+        return Err(error.breaks(Rule::GRID_AXIS));
     }
     reader.open(b'[', "an array")?;
     let mut axes = Vec::new();

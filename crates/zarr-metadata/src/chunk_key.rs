@@ -10,7 +10,7 @@ use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// What stands between the numbers of a chunk key.
+/// The separator between the numbers of a chunk key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `/`
@@ -48,12 +48,12 @@ impl Separator {
 pub enum ChunkKeyEncoding {
     /// `c/1/23`; a chunk of no dimensions is `c`.
     Default {
-        /// `/` where the document does not say.
+        /// `/` if the document does not say.
         separator: Separator,
     },
     /// `1.23`; a chunk of no dimensions is `0`.
     V2 {
-        /// `.` where the document does not say.
+        /// `.` if the document does not say.
         separator: Separator,
     },
 }
@@ -64,7 +64,7 @@ impl Default for ChunkKeyEncoding {
     }
 }
 
-/// Appends a number: for the few digits that they have, several times sooner than by `write!`.
+/// Appends a number; for few digits, several times faster than `write!`.
 fn push_decimal(number: u64, text: &mut String) {
     let digit = u32::try_from(number % 10).ok().and_then(|digit| char::from_digit(digit, 10));
     if number >= 10 {
@@ -139,7 +139,7 @@ impl ChunkKeyEncoding {
     /// Reads `"default"` or the object with a configuration.
     ///
     /// # Errors
-    /// Where the encoding is not known, even if `must_understand` is false (SD-42), or its
+    /// If the encoding is not known, even if `must_understand` is false (SD-42), or its
     /// separator is neither `/` nor `.`.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let raw = Raw::parse(crate::json::utf8(json)?, Grammar::Json)?;
@@ -152,7 +152,7 @@ impl ChunkKeyEncoding {
         let extension = RawExtension::read(raw)?;
         if !KNOWN.contains(&extension.name.as_ref()) {
             let error = extension.unknown_name("chunk key encoding", KNOWN, ALLOWED);
-            return Err(error.breaks(Rule::UnknownChunkKeyEncoding));
+            return Err(error.breaks(Rule::UNKNOWN_CHUNK_KEY_ENCODING));
         }
         extension.only_known_members()?;
         let mut members = extension.members()?;
@@ -163,15 +163,15 @@ impl ChunkKeyEncoding {
                 Ok(".") => Ok(Some(Separator::Dot)),
                 _ => Err(raw
                     .expected(SEPARATORS)
-                    .breaks(Rule::ChunkKeySeparator)
+                    .breaks(Rule::CHUNK_KEY_SEPARATOR)
                     .in_member("separator")),
             },
             None => Ok(None),
         };
         let separator = separator.member("configuration")?;
         if extension.bare {
-            findings.push(Finding::new(
-                "bare-string-chunk-key-encoding",
+            findings.push(Finding::in_document(
+                Rule::BARE_STRING_CHUNK_KEY_ENCODING,
                 extension.describe(),
                 "an object with a name, which every reader takes",
             ));

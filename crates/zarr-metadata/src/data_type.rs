@@ -1,88 +1,28 @@
 //! Data types: their names, and how an element lies in memory.
 
+mod fixed;
+mod layout;
+mod record;
+mod time;
+
+use std::borrow::Cow;
 use std::fmt;
 
+pub use fixed::{ByteLength, RawBits, Utf32Length};
+pub(crate) use layout::{Component, Kind};
+pub use layout::{Layout, Part};
+pub use record::{Field, Struct};
+pub use time::{TimeStep, TimeUnit};
+
+use self::layout::{int, small};
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
-use crate::float::{FloatFormat, Specials};
+use crate::float::Specials;
 use crate::json::{Grammar, Raw, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
-
-/// How one element of a data type of fixed size lies in memory, and what its bits are.
-///
-/// Components of less than a byte take one byte each (SD-18). Bytes are little-endian, the real
-/// part of a complex number first (SD-51).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Layout {
-    /// Bits of one component: the `N` of the `packbits` document.
-    pub component_bits: u32,
-    /// Bytes of one component in memory.
-    pub component_size: usize,
-    /// 2 for complex types, 1 for all others.
-    pub components: usize,
-    /// Two's complement: narrower values are sign-extended.
-    pub signed: bool,
-    /// Bytes that a change of byte order reverses at a time; 1 where order has no meaning.
-    pub swap_unit: usize,
-}
-
-impl Layout {
-    /// Bytes of one element in memory.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.component_size.saturating_mul(self.components)
-    }
-}
-
-/// What one component of an element is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Component {
-    Bool,
-    Int {
-        bits: u32,
-        signed: bool,
-    },
-    /// At most 16 bits.
-    Small(FloatFormat),
-    Float32,
-    Float64,
-    /// `r<N>`: bytes without meaning.
-    Raw {
-        bytes: usize,
-    },
-}
-
-impl Component {
-    pub(crate) fn bits(self) -> u32 {
-        match self {
-            Component::Bool => 1,
-            Component::Int { bits, .. } => bits,
-            Component::Small(format) => format.bits(),
-            Component::Float32 => 32,
-            Component::Float64 => 64,
-            Component::Raw { bytes } => u32::try_from(bytes).unwrap_or(u32::MAX).saturating_mul(8),
-        }
-    }
-
-    pub(crate) fn size(self) -> usize {
-        match self {
-            Component::Raw { bytes } => bytes,
-            _ => usize::try_from(self.bits().div_ceil(8)).unwrap_or(usize::MAX),
-        }
-    }
-}
-
-const fn int(bits: u32, signed: bool) -> Component {
-    Component::Int { bits, signed }
-}
-
-const fn small(exponent: u32, mantissa: u32, bias: i32, specials: Specials) -> Component {
-    Component::Small(FloatFormat::new(exponent, mantissa, bias, specials))
-}
 
 const FLOAT4_E2M1FN: Component = small(2, 1, 1, Specials::Finite);
 const FLOAT6_E2M3FN: Component = small(2, 3, 1, Specials::Finite);
@@ -111,8 +51,8 @@ macro_rules! data_types {
         /// assert_eq!((int4.size(), int4.is_sub_byte()), (Some(1), true));
         /// let layout = DataType::Complex128.layout().expect("a type of fixed size");
         /// assert_eq!((layout.size(), layout.swap_unit), (16, 8));
-        /// // Types whose values are not interpreted are known by name, and kept.
-        /// assert_eq!(DataType::from_json(br#""string""#)?.size(), None);
+        /// // The elements of strings have lengths of their own.
+        /// assert!(DataType::String.is_variable_length() && DataType::String.size().is_none());
         /// # Ok::<_, zarr_metadata::MetadataError>(())
         /// ```
         ///
@@ -124,39 +64,89 @@ macro_rules! data_types {
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
             /// `r<N>`: raw bits, never byte-swapped (SD-54).
             RawBits(RawBits),
-            /// A type whose values are not interpreted: strings and other types of variable
-            /// length, times and records (SD-50), and what is not known at all.
+            /// `numpy.datetime64`: a time, counted from 1970 on in UTC.
+            NumpyDatetime64(TimeStep),
+            /// `numpy.timedelta64`: a duration.
+            NumpyTimedelta64(TimeStep),
+            /// `fixed_length_utf32`: strings of at most so many code points, the others U+0000.
+            FixedLengthUtf32(Utf32Length),
+            /// `null_terminated_bytes`: at most so many bytes, the others 0.
+            NullTerminatedBytes(ByteLength),
+            /// `raw_bytes`: exactly so many bytes.
+            RawBytes(ByteLength),
+            /// `struct`: a record of fields.
+            Struct(Struct),
+            /// `string`: UTF-8 text of any length.
+            String,
+            /// `bytes`, or `variable_length_bytes` as zarr-python spells it: bytes, any number of
+            /// them.
+            Bytes,
+            /// A type that is not known here, or a record with a field of such a type: kept, its
+            /// values not interpreted.
             Opaque(Extension),
         }
 
         impl DataType {
-            /// Every type of fixed size but raw bits.
+            /// Every type of fixed size that a name alone says, but raw bits.
             pub const FIXED: &[DataType] = &[$(DataType::$variant),*];
 
             fn simple(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(DataType::$variant),)*
+                    "string" => Some(DataType::String),
+                    "bytes" | "variable_length_bytes" => Some(DataType::Bytes),
                     _ => None,
                 }
             }
 
-            pub(crate) fn component(&self) -> Option<(Component, usize)> {
-                match self {
-                    $(DataType::$variant => Some(($component, $components)),)*
-                    DataType::RawBits(raw) => Some((Component::Raw { bytes: raw.bytes }, 1)),
-                    DataType::Opaque(_) => None,
-                }
+            /// What an element is; `None` for types that are not interpreted.
+            pub(crate) fn kind(&self) -> Option<Kind<'_>> {
+                Some(match self {
+                    $(DataType::$variant => {
+                        Kind::Numbers { component: $component, components: $components }
+                    })*
+                    DataType::RawBits(raw) => Kind::RawBits { bytes: raw.bytes() },
+                    DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_) => Kind::Time,
+                    DataType::FixedLengthUtf32(length) => {
+                        Kind::Text { code_points: length.code_points() }
+                    }
+                    DataType::NullTerminatedBytes(length) => {
+                        Kind::Bytes { bytes: length.bytes(), null_terminated: true }
+                    }
+                    DataType::RawBytes(length) => {
+                        Kind::Bytes { bytes: length.bytes(), null_terminated: false }
+                    }
+                    DataType::Struct(fields) => Kind::Struct(fields),
+                    DataType::String | DataType::Bytes | DataType::Opaque(_) => return None,
+                })
             }
 
-            fn simple_name(&self) -> &'static str {
-                match self {
+            /// The name, as the specification spells it. Only that of raw bits is made when it is
+            /// asked for.
+            #[must_use]
+            pub fn name(&self) -> Cow<'_, str> {
+                Cow::Borrowed(match self {
                     $(DataType::$variant => $name,)*
-                    DataType::RawBits(_) | DataType::Opaque(_) => "",
-                }
+                    DataType::RawBits(raw) => {
+                        return Cow::Owned(format!("r{}", raw.bytes().saturating_mul(8)));
+                    }
+                    DataType::NumpyDatetime64(_) => DATETIME64,
+                    DataType::NumpyTimedelta64(_) => TIMEDELTA64,
+                    DataType::FixedLengthUtf32(_) => UTF32,
+                    DataType::NullTerminatedBytes(_) => NULL_TERMINATED_BYTES,
+                    DataType::RawBytes(_) => RAW_BYTES,
+                    DataType::Struct(_) => STRUCT,
+                    DataType::String => "string",
+                    DataType::Bytes => "bytes",
+                    DataType::Opaque(extension) => extension.name(),
+                })
             }
         }
 
-        const NAMES: &[&str] = &[$($name,)* "string", "bytes"];
+        const NAMES: &[&str] = &[
+            $($name,)* DATETIME64, TIMEDELTA64, UTF32, NULL_TERMINATED_BYTES, RAW_BYTES, STRUCT,
+            "string", "bytes",
+        ];
     };
 }
 
@@ -209,59 +199,20 @@ data_types! {
 }
 
 const ALLOWED: &str = "bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, \
-    complex of these, r8 and so on, or a type of strings, times or records";
+    complex of these, r8 and so on, string, bytes, or a type of times or records";
 
-/// Types that are known by name and kept, their values not interpreted.
-const OPAQUE: &[&str] = &[
-    "string",
-    "bytes",
-    "variable_length_bytes",
-    "fixed_length_utf32",
-    "null_terminated_bytes",
-    "raw_bytes",
-    "numpy.datetime64",
-    "numpy.timedelta64",
-    "struct",
-    "structured",
-];
-
-/// The size of the raw bits type `r<N>`: a positive number of whole bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RawBits {
-    bytes: usize,
-}
-
-impl RawBits {
-    /// Raw bits of `bytes` bytes; `None` for 0 bytes, and from 2^29 bytes on.
-    #[must_use]
-    pub fn new(bytes: usize) -> Option<Self> {
-        let bits = u32::try_from(bytes).ok()?.checked_mul(8)?;
-        (bits > 0).then_some(RawBits { bytes })
-    }
-
-    /// Bytes of one element.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// `Some(None)` is a name that looks like raw bits but is none.
-    fn from_name(name: &str) -> Option<Option<Self>> {
-        let number = name.strip_prefix('r')?;
-        let digits = number.strip_prefix('-').unwrap_or(number);
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        let bits = number.parse::<usize>().ok().filter(|n| n % 8 == 0 && !digits.starts_with('0'));
-        Some(bits.and_then(|n| RawBits::new(n.div_ceil(8))))
-    }
-}
+const DATETIME64: &str = "numpy.datetime64";
+const TIMEDELTA64: &str = "numpy.timedelta64";
+const UTF32: &str = "fixed_length_utf32";
+const NULL_TERMINATED_BYTES: &str = "null_terminated_bytes";
+const RAW_BYTES: &str = "raw_bytes";
+const STRUCT: &str = "struct";
 
 impl DataType {
-    /// The type that a name alone says, such as `"int16"` or `"r24"`.
+    /// The type of this name without configuration, such as `"int16"` or `"r24"`.
     ///
     /// # Errors
-    /// Where the name is not known.
+    /// If the name is not known.
     pub fn from_name(name: &str) -> Result<Self> {
         let mut json = String::new();
         write_string(name, &mut json);
@@ -274,11 +225,11 @@ impl DataType {
     /// Reads `"name"`, or the object that carries a configuration.
     ///
     /// A name that is not known gives [`DataType::Opaque`]: the document can be looked at, its
-    /// elements cannot.
+    /// elements cannot. So does a record with a field of such a type.
     ///
     /// # Errors
     /// Where a type that is not known has `"must_understand": false` (SD-42), or one that is known
-    /// has a configuration that it should not have.
+    /// has a configuration that it should not have, or lacks what it should.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::read(Raw::parse(crate::json::utf8(json)?, Grammar::Json)?, &mut Vec::new())
     }
@@ -286,21 +237,40 @@ impl DataType {
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
         let name = extension.name.as_ref();
+        let configured = match name {
+            DATETIME64 => TimeStep::read(&extension).map(DataType::NumpyDatetime64),
+            TIMEDELTA64 => TimeStep::read(&extension).map(DataType::NumpyTimedelta64),
+            UTF32 => Utf32Length::read(&extension).map(DataType::FixedLengthUtf32),
+            NULL_TERMINATED_BYTES => {
+                ByteLength::read(&extension).map(DataType::NullTerminatedBytes)
+            }
+            RAW_BYTES => ByteLength::read(&extension).map(DataType::RawBytes),
+            STRUCT | record::LEGACY => Struct::read(&extension, findings).map(|fields| {
+                fields.map_or_else(|| DataType::Opaque(extension.keep()), DataType::Struct)
+            }),
+            _ => return Self::read_plain(&extension, findings),
+        };
+        extension.only_known_members()?;
+        configured
+    }
+
+    /// A type without a configuration, or one that is not known.
+    fn read_plain(extension: &RawExtension<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
+        let name = extension.name.as_ref();
         let known = if let Some(simple) = Self::simple(name) {
             simple
         } else if let Some(raw_bits) = RawBits::from_name(name) {
             let allowed = "r and a positive multiple of 8, such as r16";
             let error =
-                || MetadataError::unexpected(extension.describe(), allowed).breaks(Rule::RawBits);
+                || MetadataError::unexpected(extension.describe(), allowed).breaks(Rule::RAW_BITS);
             DataType::RawBits(raw_bits.ok_or_else(error)?)
         } else {
-            if !OPAQUE.contains(&name) {
-                if !extension.must_understand {
-                    return Err(unknown(&extension));
-                }
-                let finding = Finding::new("unknown-data-type", extension.describe(), ALLOWED);
-                findings.push(finding);
+            if !extension.must_understand {
+                return Err(unknown(extension));
             }
+            let finding =
+                Finding::in_document(Rule::UNKNOWN_DATA_TYPE, extension.describe(), ALLOWED);
+            findings.push(finding);
             extension.only_known_members()?;
             return Ok(DataType::Opaque(extension.keep()));
         };
@@ -309,77 +279,159 @@ impl DataType {
         Ok(known)
     }
 
-    /// The name, as the specification spells it.
+    /// A type that is not among those known here, or a record with a field of such a type.
     #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            DataType::RawBits(raw) => format!("r{}", raw.bytes.saturating_mul(8)),
-            DataType::Opaque(extension) => extension.name().to_owned(),
-            _ => self.simple_name().to_owned(),
-        }
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, DataType::Opaque(_))
     }
 
-    /// How an element lies in memory; `None` for types that are not interpreted.
+    /// Whether each element has a length of its own: `string` and `bytes`.
+    #[must_use]
+    pub fn is_variable_length(&self) -> bool {
+        matches!(self, DataType::String | DataType::Bytes)
+    }
+
+    /// How an element lies in memory, where all its components are alike.
+    ///
+    /// `None` for records, whose [`parts`](Self::parts) each have a layout, for types of variable
+    /// length and for those that are
+    /// not interpreted.
     #[must_use]
     pub fn layout(&self) -> Option<Layout> {
-        let (component, components) = self.component()?;
-        let component_size = component.size();
-        let raw = matches!(component, Component::Raw { .. });
-        Some(Layout {
-            component_bits: component.bits(),
-            component_size,
-            components,
-            signed: matches!(component, Component::Int { signed: true, .. }),
-            swap_unit: if raw { 1 } else { component_size },
-        })
+        self.kind()?.layout()
     }
 
-    /// Bytes of an element in memory; `None` for types that are not interpreted.
+    /// The parts of an element whose components are alike, in the order in which they lie in
+    /// memory, without gaps: the fields of a record, those of records within it, or the whole
+    /// element of another type. None for types of variable length and those that are not
+    /// interpreted.
     #[must_use]
-    pub fn size(&self) -> Option<usize> {
-        self.layout().map(|layout| layout.size())
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.push_parts(0, &mut parts);
+        parts
     }
 
-    /// Components narrower than a byte, which take one byte each in memory. Bool is none (SD-18).
-    #[must_use]
-    pub fn is_sub_byte(&self) -> bool {
-        match self.component() {
-            Some((Component::Bool, _)) | None => false,
-            Some((component, _)) => component.bits() < 8,
+    fn push_parts(&self, offset: usize, parts: &mut Vec<Part>) {
+        if let DataType::Struct(record) = self {
+            for field in record.fields() {
+                field.data_type().push_parts(offset.saturating_add(field.offset()), parts);
+            }
+        } else if let Some(layout) = self.layout() {
+            parts.push(Part { offset, data_type: self.clone(), layout });
         }
     }
 
-    /// A pair of components, real and imaginary.
+    /// Bytes of an element in memory; `None` where [`layout`](Self::layout) is.
     #[must_use]
-    pub fn is_complex(&self) -> bool {
-        self.component().is_some_and(|(_, components)| components == 2)
+    pub fn size(&self) -> Option<usize> {
+        match self {
+            DataType::Struct(record) => Some(record.size()),
+            _ => self.layout().map(|layout| layout.size()),
+        }
     }
 
-    /// Floating point, real or complex.
+    /// Whether elements, or fields of them, have components of several bytes whose order matters.
+    #[must_use]
+    pub fn has_byte_order(&self) -> bool {
+        match self {
+            DataType::Struct(record) => {
+                record.fields().iter().any(|field| field.data_type().has_byte_order())
+            }
+            _ => self.layout().is_some_and(|layout| layout.swap_unit > 1),
+        }
+    }
+
+    /// Changes the byte order of elements, one after the other, in place: reverses the bytes of
+    /// each component that has an order, each field of a record by itself.
+    ///
+    /// ```
+    /// use zarr_metadata::{DataType, Struct};
+    ///
+    /// let record = Struct::new([("flag", DataType::Uint8), ("value", DataType::Uint16)])?;
+    /// let mut elements = [1, 2, 3, 4, 5, 6];
+    /// DataType::Struct(record).swap_byte_order(&mut elements);
+    /// assert_eq!(elements, [1, 3, 2, 4, 6, 5]);
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn swap_byte_order(&self, elements: &mut [u8]) {
+        let swap = |bytes: &mut [u8], unit: usize| {
+            if unit > 1 {
+                bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+            }
+        };
+        if let Some(layout) = self.layout() {
+            return swap(elements, layout.swap_unit);
+        }
+        let parts = self.parts();
+        for element in elements.chunks_exact_mut(self.size().unwrap_or(1).max(1)) {
+            for part in &parts {
+                swap(part.of(element), part.layout.swap_unit);
+            }
+        }
+    }
+
+    /// Components narrower than a byte, which take one byte each in memory. Neither bool (SD-18)
+    /// nor records, whose fields may be, are.
+    #[must_use]
+    pub fn is_sub_byte(&self) -> bool {
+        self.component().is_some_and(Component::is_sub_byte)
+    }
+
+    /// The component of a number.
+    pub(crate) fn component(&self) -> Option<Component> {
+        match self.kind() {
+            Some(Kind::Numbers { component, .. }) => Some(component),
+            _ => None,
+        }
+    }
+
+    /// Whether an element is a pair of components, real and imaginary.
+    #[must_use]
+    pub fn is_complex(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Numbers { components: 2, .. }))
+    }
+
+    /// Whether the type is floating point, real or complex.
     #[must_use]
     pub fn is_float(&self) -> bool {
         matches!(
             self.component(),
-            Some((Component::Small(_) | Component::Float32 | Component::Float64, _))
+            Some(Component::Small(_) | Component::Float32 | Component::Float64)
         )
     }
 
-    /// Whether the `packbits` codec takes the type: all of fixed size but raw bits (SD-50).
+    /// Whether the `packbits` codec takes the type: bool, integers, floats and complex numbers
+    /// (SD-50).
     #[must_use]
     pub fn is_packable(&self) -> bool {
-        !matches!(self.component(), Some((Component::Raw { .. }, _)) | None)
+        self.component().is_some()
     }
 
-    /// The JSON text: a string where the type has no configuration.
+    /// The JSON text: a string if the type has no configuration.
     #[must_use]
     pub fn to_json(&self) -> String {
+        let mut configuration = String::new();
         match self {
-            DataType::Opaque(extension) => extension.json().to_owned(),
-            _ => {
-                let mut json = String::new();
-                write_string(&self.name(), &mut json);
-                json
+            DataType::Opaque(extension) => return extension.json().to_owned(),
+            DataType::NumpyDatetime64(step) | DataType::NumpyTimedelta64(step) => {
+                let (unit, scale) = (step.unit().name(), step.scale_factor());
+                configuration = format!(r#"{{"unit": "{unit}", "scale_factor": {scale}}}"#);
             }
+            DataType::FixedLengthUtf32(length) => {
+                configuration = format!(r#"{{"length_bytes": {}}}"#, length.bytes());
+            }
+            DataType::NullTerminatedBytes(length) | DataType::RawBytes(length) => {
+                configuration = format!(r#"{{"length_bytes": {}}}"#, length.bytes());
+            }
+            DataType::Struct(record) => record.write(&mut configuration),
+            _ => {}
+        }
+        let mut name = String::new();
+        write_string(&self.name(), &mut name);
+        match configuration.is_empty() {
+            true => name,
+            false => format!(r#"{{"name": {name}, "configuration": {configuration}}}"#),
         }
     }
 }
@@ -404,7 +456,12 @@ pub(crate) fn read_member(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<D
         .member("data_type")
 }
 
+/// Whether the text has the name that records had before `struct`.
+pub(crate) fn is_legacy(raw: Raw<'_>) -> bool {
+    RawExtension::read(raw).is_ok_and(|extension| extension.name == record::LEGACY)
+}
+
 fn unknown(extension: &RawExtension<'_>) -> MetadataError {
     let error = extension.unknown_name("data type", NAMES, ALLOWED);
-    error.breaks(Rule::UnderstandDataType)
+    error.breaks(Rule::UNDERSTAND_DATA_TYPE)
 }

@@ -99,8 +99,8 @@ impl Document {
                     more => format!(" and {more} more such words"),
                 };
                 findings.push(
-                    Finding::new(
-                        "not-finite-word",
+                    Finding::in_document(
+                        Rule::NOT_FINITE_WORD,
                         format!("{}{more}", seen.word),
                         "JSON, which has no such numbers",
                     )
@@ -147,13 +147,13 @@ impl Document {
         check_format(self.require("zarr_format", "3")?)?;
         let raw = self.require("node_type", "\"array\" or \"group\"")?;
         if raw.json_type() != JsonType::String || raw.string("text")? != node_type {
-            let error = raw.expected(format!("\"{node_type}\"")).breaks(Rule::NodeType);
+            let error = raw.expected(format!("\"{node_type}\"")).breaks(Rule::NODE_TYPE);
             return Err(error.in_member("node_type"));
         }
         if let Some(raw) = self.member("attributes")
             && raw.json_type() != JsonType::Object
         {
-            return Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes"));
+            return Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes"));
         }
         for member in &self.members {
             if !known.contains(&member.name.as_ref()) {
@@ -173,7 +173,7 @@ impl Document {
                 return Ok(());
             }
         }
-        Err(MetadataError::not_among(name, known, Rule::UnknownMember))
+        Err(MetadataError::not_among(name, known, Rule::UNKNOWN_MEMBER))
     }
 
     /// SD-56: storage transformers that all may be ignored.
@@ -189,7 +189,7 @@ impl Document {
             }
             Ok(())
         })
-        .breaks(Rule::StorageTransformers)
+        .breaks(Rule::STORAGE_TRANSFORMERS)
         .member("storage_transformers")
         .map(drop)
     }
@@ -265,7 +265,7 @@ fn check_format(raw: Raw<'_>) -> Result<()> {
         "2" => "3: this is Zarr version 2",
         _ => "the integer 3",
     };
-    Err(raw.expected(allowed).breaks(Rule::ZarrFormat).in_member("zarr_format"))
+    Err(raw.expected(allowed).breaks(Rule::ZARR_FORMAT).in_member("zarr_format"))
 }
 
 /// The text of attributes that may be written: an object of JSON proper (SD-43).
@@ -273,7 +273,7 @@ pub(crate) fn check_attributes(json: &str) -> Result<()> {
     let raw = Raw::parse(json, Grammar::Json).member("attributes")?;
     match raw.json_type() {
         JsonType::Object => Ok(()),
-        _ => Err(raw.expected("an object").breaks(Rule::Attributes).in_member("attributes")),
+        _ => Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes")),
     }
 }
 
@@ -334,7 +334,7 @@ pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
         match key.as_ref() {
             "zarr_format" => check_format(raw)?,
             "node_type" => {
-                return raw.string(ALLOWED).breaks(Rule::NodeType).member("node_type");
+                return raw.string(ALLOWED).breaks(Rule::NODE_TYPE).member("node_type");
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! The edge lengths of one axis of a rectilinear grid, kept as written.
 //!
-//! Runs are never expanded: memory and time follow the text (SD-07).
+//! Runs are never expanded: memory and time are proportional to the text (SD-07).
 
 use std::num::NonZeroU64;
 
@@ -143,7 +143,7 @@ impl ChunkEdges {
         }
     }
 
-    /// The edges are those of an axis of this length.
+    /// Checks that the edges fit an axis of this length.
     pub(crate) fn check(&self, length: u64) -> Result<()> {
         match self {
             ChunkEdges::Regular(_) => Ok(()),
@@ -153,7 +153,7 @@ impl ChunkEdges {
                     format!("edges of sum {extent}"),
                     format!("a sum of at least {length}, the length of the axis"),
                 )
-                .breaks(Rule::GridTooShort)),
+                .breaks(Rule::GRID_TOO_SHORT)),
                 None => Err(too_far()),
             },
         }
@@ -184,8 +184,8 @@ pub(crate) fn read_edges(reader: &mut Reader<'_>) -> Result<ChunkEdges> {
         let raw = reader.value(Grammar::Json)?;
         return match raw.natural() {
             Some(edge) if edge > 0 => Ok(ChunkEdges::Regular(edge)),
-            Some(_) => Err(raw.expected(AXIS).breaks(Rule::GridZeroEdge)),
-            None => Err(raw.expected_natural(AXIS).breaks(Rule::GridAxis)),
+            Some(_) => Err(raw.expected(AXIS).breaks(Rule::GRID_ZERO_EDGE)),
+            None => Err(raw.expected_natural(AXIS).breaks(Rule::GRID_AXIS)),
         };
     }
     reader.open(b'[', "an array")?;
@@ -228,9 +228,9 @@ fn read_run(reader: &mut Reader<'_>) -> Result<EdgeRun> {
     Err(match raw.json_type() {
         JsonType::Array => raw
             .expected("a run [length, count] of two integers of at least 1")
-            .breaks(Rule::GridRun),
-        _ if raw.text() == "0" => raw.expected(EDGE).breaks(Rule::GridZeroEdge),
-        _ => raw.expected_natural(EDGE).breaks(Rule::GridEdge),
+            .breaks(Rule::GRID_RUN),
+        _ if raw.text() == "0" => raw.expected(EDGE).breaks(Rule::GRID_ZERO_EDGE),
+        _ => raw.expected_natural(EDGE).breaks(Rule::GRID_EDGE),
     })
 }
 
@@ -239,7 +239,7 @@ fn too_far() -> MetadataError {
         "edges whose sum exceeds 18446744073709551615",
         "a sum that fits 64 bits",
     )
-    .breaks(Rule::GridOverflow)
+    .breaks(Rule::GRID_OVERFLOW)
 }
 
 pub(crate) fn write_edges(edges: &ChunkEdges, json: &mut String) {

@@ -1,16 +1,24 @@
 //! One element as JSON text and as bytes in memory, both ways.
 
+mod bytes;
+mod record;
+mod text;
+mod time;
+
 use std::fmt::Write;
 
-use crate::data_type::{Component, DataType};
+use crate::codec::Endian;
+use crate::data_type::{Component, DataType, Kind, Part};
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Grammar, JsonType, Raw, read_elements};
 use crate::rule::Rule;
+use crate::variable;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// Appends the bytes of an element, little-endian, for its JSON text as a fill value.
+/// Appends the bytes of an element, little-endian, for its JSON text as a fill value. Those of a
+/// string are its UTF-8.
 ///
 /// ```
 /// use zarr_metadata::{DataType, parse_element};
@@ -24,16 +32,17 @@ type Result<T> = std::result::Result<T, MetadataError>;
 ///
 /// # Errors
 /// As for [`FillValue::parse`](crate::FillValue::parse), and where the type is not interpreted.
-/// Nothing has been appended then.
+/// Nothing is appended then.
 pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<()> {
-    read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, out)
+    read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, Endian::Little, out)
 }
 
 /// Appends the canonical JSON text of the element with these bytes, little-endian.
 ///
 /// Decimals of 16 bits and more are the shortest that read back; narrower floats are written
 /// exactly. NaN with a payload is written in hex (SD-46). Upper bits of sub-byte types are
-/// ignored (SD-18).
+/// ignored (SD-18). Times are numbers or `"NaT"`, strings and bytes of fixed length lose the zeros at
+/// their end, bytes are base64, records objects.
 ///
 /// ```
 /// use zarr_metadata::{DataType, format_element};
@@ -45,24 +54,44 @@ pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Res
 /// ```
 ///
 /// # Errors
-/// Unless `bytes` is one element of a type that is interpreted; a bool is 0 or 1 (SD-52). Nothing has
-/// been appended then.
+/// Unless `bytes` is one element of a type that is interpreted; a bool is 0 or 1 (SD-52), a string
+/// is UTF-8, or its code units are Unicode scalar values. Nothing has been appended then.
 pub fn format_element(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
-    let Some((component, components)) = data_type.component() else {
+    if data_type.is_variable_length() {
+        return variable::format(data_type, bytes, out);
+    }
+    let (Some(kind), Some(size)) = (data_type.kind(), data_type.size()) else {
         return Err(not_interpreted(data_type));
     };
-    let size = component.size();
-    let fits = size.checked_mul(components) == Some(bytes.len());
-    if !fits {
+    if bytes.len() != size {
         let found = format!("{} bytes", bytes.len());
-        let whole = size.saturating_mul(components);
-        let allowed = format!("{whole}, the size of one {data_type}");
+        let allowed = format!("{size}, the size of one {data_type}");
         return Err(MetadataError::unexpected(found, allowed));
     }
-    if components == 1 {
-        return format_component(component, bytes, out);
-    }
-    for (index, part) in bytes.chunks_exact(size).enumerate() {
+    let start = out.len();
+    let formatted = match kind {
+        Kind::Numbers { component, components: 1 } => format_component(component, bytes, out),
+        Kind::Numbers { component, .. } => format_pair(component, bytes, out),
+        Kind::RawBits { .. } => {
+            bytes::format_list(bytes, out);
+            Ok(())
+        }
+        Kind::Bytes { null_terminated, .. } => {
+            bytes::format_base64(bytes, null_terminated, out);
+            Ok(())
+        }
+        Kind::Time => {
+            time::format(little_endian(bytes).cast_signed(), out);
+            Ok(())
+        }
+        Kind::Text { .. } => text::format(bytes, out),
+        Kind::Struct(record) => record::format(record, bytes, out),
+    };
+    formatted.inspect_err(|_| out.truncate(start))
+}
+
+fn format_pair(component: Component, bytes: &[u8], out: &mut String) -> Result<()> {
+    for (index, part) in bytes.chunks_exact(component.size()).enumerate() {
         out.push_str(if index == 0 { "[" } else { ", " });
         format_component(component, part, out)?;
     }
@@ -71,10 +100,7 @@ pub fn format_element(data_type: &DataType, bytes: &[u8], out: &mut String) -> R
 }
 
 fn not_interpreted(data_type: &DataType) -> MetadataError {
-    MetadataError::unexpected(
-        format!("type {data_type}"),
-        "a type of fixed size, whose elements are known",
-    )
+    MetadataError::unexpected(format!("type {data_type}"), "a type whose elements are known")
 }
 
 fn format_component(component: Component, bytes: &[u8], out: &mut String) -> Result<()> {
@@ -111,14 +137,6 @@ fn format_component(component: Component, bytes: &[u8], out: &mut String) -> Res
                 _ => write!(out, "{x:?}"),
             }
         }
-        Component::Raw { .. } => {
-            out.push('[');
-            for (index, byte) in bytes.iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { ", " });
-                let _infallible = write!(out, "{byte}");
-            }
-            out.write_str("]")
-        }
     };
     Ok(())
 }
@@ -142,26 +160,59 @@ fn write_infinity(negative: bool, out: &mut String) -> std::fmt::Result {
     out.write_str(if negative { "\"-Infinity\"" } else { "\"Infinity\"" })
 }
 
-/// Appends the bytes of the element that `raw` stands for.
-pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let Some((component, components)) = data_type.component() else {
-        return Err(not_interpreted(data_type));
-    };
-    match component {
-        Component::Raw { bytes } => {
-            return read_raw_bits(data_type, bytes, raw, out).breaks(Rule::FillValueRawBits);
-        }
-        _ if components == 1 => return read_component(data_type, component, raw, out),
-        _ => {}
+/// Appends the bytes of the element that `raw` stands for, or nothing.
+///
+/// `packed` is the byte order of records that are written as base64.
+pub(crate) fn read(
+    data_type: &DataType,
+    raw: Raw<'_>,
+    packed: Endian,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    if data_type.is_variable_length() {
+        return variable::read(data_type, raw, out).breaks(Rule::FILL_VALUE_KIND);
     }
+    match data_type.kind() {
+        None => Err(not_interpreted(data_type)),
+        Some(Kind::Numbers { component, components: 1 }) => {
+            read_component(data_type, component, raw, out)
+        }
+        Some(Kind::Numbers { component, components }) => {
+            read_pair(data_type, component, components, raw, out).breaks(Rule::FILL_VALUE_COMPLEX)
+        }
+        Some(Kind::RawBits { bytes }) => {
+            bytes::read_raw_bits(data_type, bytes, raw, out).breaks(Rule::FILL_VALUE_RAW_BITS)
+        }
+        Some(Kind::Bytes { bytes, null_terminated }) => {
+            bytes::read_base64(data_type, bytes, null_terminated, raw, out)
+                .breaks(Rule::FILL_VALUE_BYTES)
+        }
+        Some(Kind::Time) => time::read(data_type, raw, out).breaks(Rule::FILL_VALUE_KIND),
+        Some(Kind::Text { code_points }) => {
+            text::read(data_type, code_points, raw, out).breaks(Rule::FILL_VALUE_TEXT)
+        }
+        Some(Kind::Struct(record)) => {
+            let start = out.len();
+            let read = record::read(data_type, record, raw, packed, out);
+            read.inspect_err(|_| out.truncate(start)).breaks(Rule::FILL_VALUE_STRUCT)
+        }
+    }
+}
+
+fn read_pair(
+    data_type: &DataType,
+    component: Component,
+    components: usize,
+    raw: Raw<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let allowed = || format!("[real, imaginary], a value of type {data_type}");
     let parts = read_elements(raw, allowed(), |part| {
         let mut bytes = Vec::new();
         read_component(data_type, component, part, &mut bytes).map(|()| bytes)
-    });
-    let parts = parts.breaks(Rule::FillValueComplex)?;
+    })?;
     if parts.len() != components {
-        return Err(raw.expected(allowed()).breaks(Rule::FillValueComplex));
+        return Err(raw.expected(allowed()));
     }
     out.extend(parts.into_iter().flatten());
     Ok(())
@@ -179,7 +230,7 @@ fn read_component(
             "false" => 0,
             _ => {
                 let error = raw.expected("true or false, a value of type bool");
-                return Err(error.breaks(Rule::FillValueKind));
+                return Err(error.breaks(Rule::FILL_VALUE_KIND));
             }
         },
         Component::Int { bits, signed } => read_integer(bits, signed, raw).ok_or_else(|| {
@@ -188,7 +239,7 @@ fn read_component(
             let integer =
                 raw.json_type() == JsonType::Number && !raw.text().contains(['.', 'e', 'E']);
             raw.expected(format!("an integer from {least} to {most}, a value of type {data_type}"))
-                .breaks(if integer { Rule::FillValueRange } else { Rule::FillValueKind })
+                .breaks(if integer { Rule::FILL_VALUE_RANGE } else { Rule::FILL_VALUE_KIND })
         })?,
         _ => read_float(data_type, component, raw)?,
     };
@@ -240,7 +291,7 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
                 OutOfRange::TooSmall => "it is too small, and the type has no zero",
                 OutOfRange::Negative => "the type has no negative numbers",
             })
-            .breaks(Rule::FillValueRange)
+            .breaks(Rule::FILL_VALUE_RANGE)
         }),
         JsonType::String => {
             let text = raw.string("text")?;
@@ -252,14 +303,14 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
                     Some(digits) => {
                         let bits = component.bits();
                         let digits = hex(digits, bits);
-                        Word::Hex(digits.ok_or_else(|| error("").breaks(Rule::FillValueHex))?)
+                        Word::Hex(digits.ok_or_else(|| error("").breaks(Rule::FILL_VALUE_HEX))?)
                     }
-                    None => return Err(error("").breaks(Rule::FillValueKind)),
+                    None => return Err(error("").breaks(Rule::FILL_VALUE_KIND)),
                 },
             };
-            word_code(component, &word).ok_or_else(|| error("").breaks(Rule::FillValueRange))
+            word_code(component, &word).ok_or_else(|| error("").breaks(Rule::FILL_VALUE_RANGE))
         }
-        _ => Err(error("").breaks(Rule::FillValueKind)),
+        _ => Err(error("").breaks(Rule::FILL_VALUE_KIND)),
     }
 }
 
@@ -325,71 +376,6 @@ fn hex(digits: &str, bits: u32) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok().filter(|code| *code <= low_bits(bits))
 }
 
-/// An array of the bytes, or base64 (SD-54).
-fn read_raw_bits(
-    data_type: &DataType,
-    bytes: usize,
-    raw: Raw<'_>,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    let allowed = || {
-        format!("an array of {bytes} integers from 0 to 255 or base64, a value of type {data_type}")
-    };
-    let value = match raw.json_type() {
-        JsonType::String => {
-            base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?
-        }
-        _ => read_elements(raw, allowed(), |byte| {
-            byte.natural()
-                .and_then(|n| u8::try_from(n).ok())
-                .ok_or_else(|| byte.expected("an integer from 0 to 255"))
-        })?,
-    };
-    if value.len() != bytes {
-        return Err(raw.expected(allowed()));
-    }
-    out.extend(value);
-    Ok(())
-}
-
-/// Standard base64 with its padding.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let groups = text.as_bytes().chunks(4);
-    let last = groups.len().checked_sub(1);
-    for (index, group) in groups.enumerate() {
-        let padding = group.iter().rev().take_while(|b| **b == b'=').count();
-        if group.len() != 4 || padding > 2 || (padding > 0 && Some(index) != last) {
-            return None;
-        }
-        let digits = group.len().saturating_sub(padding);
-        let mut word = 0_u32;
-        for &byte in group.iter().take(digits) {
-            word = word.wrapping_shl(6) | base64_digit(byte)?;
-        }
-        let word = word.wrapping_shl(u32::try_from(padding).ok()?.wrapping_mul(6));
-        let [_, bytes @ ..] = word.to_be_bytes();
-        let (kept, dropped) = bytes.split_at_checked(3_usize.saturating_sub(padding))?;
-        if dropped.iter().any(|b| *b != 0) {
-            return None;
-        }
-        out.extend_from_slice(kept);
-    }
-    Some(out)
-}
-
-fn base64_digit(byte: u8) -> Option<u32> {
-    let (first, base) = match byte {
-        b'A'..=b'Z' => (b'A', 0),
-        b'a'..=b'z' => (b'a', 26),
-        b'0'..=b'9' => (b'0', 52),
-        b'+' => (b'+', 62),
-        b'/' => (b'/', 63),
-        _ => return None,
-    };
-    Some(u32::from(byte.wrapping_sub(first)).saturating_add(base))
-}
-
 /// Up to 8 bytes as a number.
 fn little_endian(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -410,24 +396,47 @@ impl DataType {
     /// Makes the bytes of an element, or of several one after the other, canonical: sub-byte
     /// components extended from their own bits (SD-18). Elements of other types stay as they are.
     pub fn canonicalize_element(&self, bytes: &mut [u8]) {
-        let Some((component, _)) = self.component() else { return };
-        for byte in bytes {
-            let code = u64::from(*byte);
-            let canonical = match component {
-                Component::Int { bits, signed: true } if bits < 8 => {
-                    sign_extended(code, bits).cast_unsigned()
-                }
-                Component::Int { bits, .. } if bits < 8 => code & low_bits(bits),
-                Component::Small(format) if format.bits() < 8 => code & low_bits(format.bits()),
-                _ => return,
-            };
-            let [first, ..] = canonical.to_le_bytes();
-            *byte = first;
+        if let Some(component) = self.component() {
+            return canonicalize(component, bytes);
+        }
+        let parts = self.parts();
+        let narrow = |part: &Part| {
+            let component = part.data_type.component().filter(|c| c.is_sub_byte())?;
+            Some((part.clone(), component))
+        };
+        let narrow: Vec<_> = parts.iter().filter_map(narrow).collect();
+        if narrow.is_empty() {
+            return;
+        }
+        for element in bytes.chunks_exact_mut(self.size().unwrap_or(1).max(1)) {
+            narrow.iter().for_each(|(part, component)| canonicalize(*component, part.of(element)));
         }
     }
 }
 
+fn canonicalize(component: Component, bytes: &mut [u8]) {
+    for byte in bytes {
+        let code = u64::from(*byte);
+        let canonical = match component {
+            Component::Int { bits, signed: true } if bits < 8 => {
+                sign_extended(code, bits).cast_unsigned()
+            }
+            Component::Int { bits, .. } if bits < 8 => code & low_bits(bits),
+            Component::Small(format) if format.bits() < 8 => code & low_bits(format.bits()),
+            _ => return,
+        };
+        let [first, ..] = canonical.to_le_bytes();
+        *byte = first;
+    }
+}
+
 /// Reads a fill value as the member of a document.
-pub(crate) fn read_member(data_type: &DataType, raw: Raw<'_>) -> Result<crate::FillValue> {
-    crate::FillValue::read(data_type, raw).member("fill_value")
+///
+/// `packed` is the byte order of records that are written as base64.
+pub(crate) fn read_member(
+    data_type: &DataType,
+    raw: Raw<'_>,
+    packed: Endian,
+) -> Result<crate::FillValue> {
+    crate::FillValue::read(data_type, raw, packed).member("fill_value")
 }

@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Duplicate,
     #[error("found {found}, expected {allowed}")]
     Unexpected { found: String, allowed: Cow<'static, str> },
+    #[error("{message}")]
+    Reported { message: String },
     #[error("missing, expected {allowed}")]
     Missing { allowed: Cow<'static, str> },
     #[error("unknown member {}, expected {}{}", Quoted(member), Listed(allowed), Hint(nearest))]
@@ -63,11 +65,12 @@ pub(crate) enum Kind {
 impl MetadataError {
     pub(crate) fn new(kind: Kind) -> Self {
         let rule = match &kind {
-            Kind::Utf8 { .. } | Kind::Syntax { .. } => Some(Rule::NotJson),
-            Kind::Depth { .. } => Some(Rule::TooDeep),
-            Kind::Duplicate => Some(Rule::DuplicateKey),
-            // The reader of what it is a part of knows.
+            Kind::Utf8 { .. } | Kind::Syntax { .. } => Some(Rule::NOT_JSON),
+            Kind::Depth { .. } => Some(Rule::TOO_DEEP),
+            Kind::Duplicate => Some(Rule::DUPLICATE_KEY),
+            // Set by the reader of the enclosing part.
             Kind::Unexpected { .. }
+            | Kind::Reported { .. }
             | Kind::Missing { .. }
             | Kind::UnknownMember { .. }
             | Kind::UnknownName { .. } => None,
@@ -85,7 +88,7 @@ impl MetadataError {
     /// The object has no `member`; the path is where it should be.
     pub(crate) fn missing(member: &str, allowed: impl Into<Cow<'static, str>>) -> Self {
         let error = Self::new(Kind::Missing { allowed: allowed.into() });
-        error.breaks(Rule::MissingMember).in_member(member)
+        error.breaks(Rule::MISSING_MEMBER).in_member(member)
     }
 
     /// The object has `key` more than once.
@@ -93,14 +96,14 @@ impl MetadataError {
         Self::new(Kind::Duplicate).in_member(key)
     }
 
-    /// Nested too deep: the place is given by line and column alone, a path would be as deep.
+    /// Whether it is about depth: it has a line and a column, since a path would be as deep.
     pub(crate) fn is_depth(&self) -> bool {
         matches!(self.0.kind, Kind::Depth { .. })
     }
 
     /// An extension or its configuration has a `member` that its document does not name.
     pub(crate) fn unknown_member(member: &str, allowed: &'static [&'static str]) -> Self {
-        Self::not_among(member, allowed, Rule::UnknownExtensionMember)
+        Self::not_among(member, allowed, Rule::UNKNOWN_EXTENSION_MEMBER)
     }
 
     /// The object has a `member` that is not among those `allowed`.
@@ -122,11 +125,11 @@ impl MetadataError {
         Self::new(Kind::UnknownName { what, name: shorten(name), allowed, nearest })
     }
 
-    /// What a reader only reports, a writer does not write.
+    /// A finding as an error: a writer does not write what a reader only reports.
     pub(crate) fn of_finding(finding: &Finding) -> Self {
-        let mut error = Self::unexpected(finding.found(), finding.allowed());
-        error.0.path = finding.path().to_owned();
-        error
+        let mut error = Self::new(Kind::Reported { message: finding.message().to_owned() });
+        error.0.path = finding.path().unwrap_or("$").to_owned();
+        error.breaks(finding.rule())
     }
 
     /// The place inside the document as a JSON path, such as
@@ -136,21 +139,21 @@ impl MetadataError {
         &self.0.path
     }
 
-    /// What was found there and what is allowed: the message without its place, for whoever shows
-    /// places apart.
+    /// What was found there and what is allowed: the message without its place, for callers
+    /// that show the place separately.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display {
         Printable(&self.0.kind)
     }
 
-    /// The rule that is broken; `None` for what is about no document, such as bytes that are no
-    /// element.
+    /// The rule that is broken; `None` for errors that concern no document, such as bytes that are
+    /// not an element.
     ///
     /// ```
     /// use zarr_metadata::{Codec, Rule};
     ///
     /// let err = Codec::from_json(br#"{"name": "gzip", "configuration": {"level": 12}}"#).unwrap_err();
-    /// assert_eq!(err.rule(), Some(Rule::GzipConfiguration));
+    /// assert_eq!(err.rule(), Some(Rule::GZIP_CONFIGURATION));
     /// ```
     #[must_use]
     pub fn rule(&self) -> Option<Rule> {
@@ -198,7 +201,7 @@ impl fmt::Debug for MetadataError {
 
 impl std::error::Error for MetadataError {}
 
-/// Adds the place to whatever failed inside it; costs nothing where nothing fails.
+/// Adds the place to an error from inside it; costs nothing on success.
 pub(crate) trait At<T> {
     fn member(self, key: &str) -> Result<T, MetadataError>;
     fn element(self, index: usize) -> Result<T, MetadataError>;

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
-use crate::json::{Grammar, JsonType, Object, Raw, same, write_string};
+use crate::json::{Grammar, JsonType, Object, Raw, Reader, distinct, same, unescape, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// An extension that this crate knows by name at most, kept as it was written.
+/// An extension that this crate does not interpret, kept as it was written.
 ///
-/// Two are equal if their JSON texts are, but for the space between tokens.
+/// Two are equal if their JSON texts are, ignoring space between tokens.
 ///
 /// # Examples
 /// ```
@@ -34,13 +34,13 @@ impl Extension {
     /// An extension with the JSON text of its configuration, if it has one.
     ///
     /// # Errors
-    /// Where the name is empty, or `configuration` is no JSON object.
+    /// If the name is empty, or `configuration` is not a JSON object.
     pub fn new(name: &str, configuration: Option<&str>) -> Result<Self> {
         Self::made(name, configuration, true)
     }
 
     /// As [`new`](Extension::new), with `"must_understand": false`: readers that do not know the
-    /// extension may go on without it.
+    /// extension may continue without it.
     ///
     /// # Errors
     /// As for [`new`](Extension::new).
@@ -89,7 +89,7 @@ impl Extension {
         self.configuration.as_deref()
     }
 
-    /// False where a reader may go on without knowing the extension.
+    /// False if a reader may continue without knowing the extension.
     #[must_use]
     pub fn must_understand(&self) -> bool {
         self.must_understand
@@ -110,7 +110,7 @@ impl PartialEq for Extension {
 
 impl Eq for Extension {}
 
-/// An extension as written, not yet looked into.
+/// An extension as written, not yet interpreted.
 #[derive(Debug)]
 pub(crate) struct RawExtension<'a> {
     pub(crate) name: Cow<'a, str>,
@@ -118,24 +118,40 @@ pub(crate) struct RawExtension<'a> {
     pub(crate) must_understand: bool,
     /// Written as a string alone.
     pub(crate) bare: bool,
-    /// Members other than the three; errors in what is known (SD-41).
+    /// A member other than the three: an error in a known extension (SD-41).
     unknown: Option<Cow<'a, str>>,
     raw: Raw<'a>,
 }
 
-pub(crate) const MEMBERS: &[&str] = &["name", "configuration", "must_understand"];
+const MEMBERS: &[&str] = &["name", "configuration", "must_understand"];
 
 impl<'a> RawExtension<'a> {
     pub(crate) fn read(raw: Raw<'a>) -> Result<Self> {
-        Self::parts(raw).breaks(Rule::ExtensionForm)
+        Self::read_in_place(&mut Reader::new(raw.text()), |_, _| None)
     }
 
-    fn parts(raw: Raw<'a>) -> Result<Self> {
+    /// Reads the extension in place in a document.
+    ///
+    /// `read_configuration` is called with the name and the reader at the configuration, which it
+    /// may read there, so that a long one is parsed only once. It returns `None` if it leaves the
+    /// reader unchanged, and is not called if the configuration comes before the name.
+    pub(crate) fn read_in_place(
+        reader: &mut Reader<'a>,
+        read_configuration: impl FnMut(&str, &mut Reader<'a>) -> Option<Result<()>>,
+    ) -> Result<Self> {
+        Self::parts(reader, read_configuration).breaks(Rule::EXTENSION_FORM)
+    }
+
+    fn parts(
+        reader: &mut Reader<'a>,
+        mut read_configuration: impl FnMut(&str, &mut Reader<'a>) -> Option<Result<()>>,
+    ) -> Result<Self> {
         const ALLOWED: &str = "a name or an object with a name";
-        if raw.text() == "\"\"" {
-            return Err(raw.expected(ALLOWED));
-        }
-        if raw.json_type() == JsonType::String {
+        if reader.peek() != Some(b'{') {
+            let raw = reader.value(Grammar::Json)?;
+            if raw.text() == "\"\"" {
+                return Err(raw.expected(ALLOWED));
+            }
             return Ok(RawExtension {
                 name: raw.string(ALLOWED)?,
                 configuration: None,
@@ -145,26 +161,47 @@ impl<'a> RawExtension<'a> {
                 raw,
             });
         }
-        let mut object = Object::read(raw, ALLOWED)?;
-        let name = object.require("name", "a name")?.string("a name").member("name")?;
-        let configuration = object.take("configuration");
-        if let Some(value) = configuration
-            && value.json_type() != JsonType::Object
-        {
-            return Err(value.expected("an object").in_member("configuration"));
+        let start = reader.offset();
+        reader.open(b'{', "an object")?;
+        let mut keys = Vec::new();
+        let (mut name, mut configuration, mut unknown) = (None::<Cow<'_, str>>, None, None);
+        let mut must_understand = true;
+        while let Some(key) = reader.next_key(keys.is_empty())? {
+            let key = unescape(key).unwrap_or(Cow::Borrowed(key));
+            let first = reader.peek();
+            let start = reader.offset();
+            let in_place = match (&name, key.as_ref(), first) {
+                (Some(name), "configuration", Some(b'{')) => read_configuration(name, reader),
+                _ => None,
+            };
+            if let Some(read) = in_place {
+                read.member(&key)?;
+                configuration = Some(Raw::checked(reader.since(start)));
+                keys.push(key);
+                continue;
+            }
+            let value = reader.value(Grammar::Json).member(&key)?;
+            match key.as_ref() {
+                "name" if value.text() == "\"\"" => {
+                    return Err(value.expected("a name").in_member("name"));
+                }
+                "name" => name = Some(value.string("a name").member("name")?),
+                "configuration" if value.json_type() != JsonType::Object => {
+                    return Err(value.expected("an object").in_member("configuration"));
+                }
+                "configuration" => configuration = Some(value),
+                "must_understand" => must_understand = value.bool().member("must_understand")?,
+                _ => unknown = unknown.or_else(|| Some(key.clone())),
+            }
+            keys.push(key);
         }
-        let must_understand = match object.take("must_understand") {
-            Some(value) => value.bool().member("must_understand")?,
-            None => true,
-        };
-        if name.is_empty() {
-            return Err(MetadataError::unexpected("\"\"", "a name").in_member("name"));
-        }
-        let unknown = object.rest().into_iter().next().map(|(key, _)| key);
+        distinct(&mut keys)?;
+        let name = name.ok_or_else(|| MetadataError::missing("name", "a name"))?;
+        let raw = Raw::checked(reader.since(start));
         Ok(RawExtension { name, configuration, must_understand, bare: false, unknown, raw })
     }
 
-    /// The members are the three that the specification has, for an extension that is known.
+    /// Checks that a known extension has only the specification's three members.
     pub(crate) fn only_known_members(&self) -> Result<()> {
         match &self.unknown {
             Some(key) => Err(MetadataError::unknown_member(key, MEMBERS)),
@@ -172,7 +209,7 @@ impl<'a> RawExtension<'a> {
         }
     }
 
-    /// The members of the configuration; none where it is left out.
+    /// The members of the configuration; none if it is left out.
     pub(crate) fn members(&self) -> Result<Object<'a>> {
         let raw = match self.configuration {
             Some(raw) => raw,
@@ -181,7 +218,7 @@ impl<'a> RawExtension<'a> {
         Object::read(raw, "an object").member("configuration")
     }
 
-    /// No configuration, or an empty one.
+    /// Checks that there is no configuration, or an empty one.
     pub(crate) fn no_configuration(&self) -> Result<()> {
         self.members()?.check_known(&[]).member("configuration")
     }
@@ -195,7 +232,7 @@ impl<'a> RawExtension<'a> {
         }
     }
 
-    /// What is wrong with a name that nothing here goes by.
+    /// The error of an unknown name.
     pub(crate) fn unknown_name(
         &self,
         what: &'static str,

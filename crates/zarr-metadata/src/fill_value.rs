@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::codec::Endian;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
@@ -12,9 +13,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The value of elements that were never written.
 ///
-/// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` is not `0.0`, and
-/// payloads of NaN tell apart, however either is spelled in JSON. Of types that are not interpreted
-/// the JSON is compared, but for the space between tokens.
+/// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` differs from `0.0`,
+/// and NaNs differ by their payloads, however they are spelled in JSON. For types that are not
+/// interpreted, the JSON is compared, ignoring space between tokens.
 ///
 /// # Examples
 /// ```
@@ -39,25 +40,33 @@ impl FillValue {
     ///
     /// # Errors
     /// Where the text is no value of the type (SD-45, SD-46, SD-54, SD-55). Of types that are not
-    /// interpreted any value but `null` is kept.
+    /// interpreted any value but `null` is kept; of types that are not known `null` is as well.
     pub fn parse(data_type: &DataType, json: &str) -> Result<Self> {
-        Self::read(data_type, Raw::parse(json, Grammar::WithNotFinite)?)
+        Self::read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, Endian::Little)
     }
 
-    pub(crate) fn read(data_type: &DataType, raw: Raw<'_>) -> Result<Self> {
-        let bytes = match data_type.layout() {
-            Some(layout) => {
+    /// `packed` is the byte order of records that are written as base64.
+    pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, packed: Endian) -> Result<Self> {
+        let bytes = match (data_type.size(), raw.json_type()) {
+            (Some(size), _) => {
                 let mut bytes = Vec::new();
                 // A fill value of raw bits spells out each byte: do not trust the name alone.
-                bytes.reserve_exact(layout.size().min(raw.text().len().max(32)));
-                element::read(data_type, raw, &mut bytes)?;
+                bytes.reserve_exact(size.min(raw.text().len().max(32)));
+                element::read(data_type, raw, packed, &mut bytes)?;
                 Some(bytes.into_boxed_slice())
             }
-            None if matches!(raw.json_type(), JsonType::Null | JsonType::NotFinite) => {
-                let error = raw.expected(format!("a fill value of type {data_type}"));
-                return Err(error.breaks(Rule::FillValueKind));
+            (None, _) if data_type.is_variable_length() => {
+                let mut bytes = Vec::new();
+                element::read(data_type, raw, packed, &mut bytes)?;
+                Some(bytes.into_boxed_slice())
             }
-            None => None,
+            // What values a type has that is not known, nobody here can say.
+            (None, JsonType::Null) if data_type.is_unknown() => None,
+            (None, JsonType::Null | JsonType::NotFinite) => {
+                let error = raw.expected(format!("a fill value of type {data_type}"));
+                return Err(error.breaks(Rule::FILL_VALUE_KIND));
+            }
+            (None, _) => None,
         };
         Ok(FillValue { json: raw.text().into(), bytes })
     }
@@ -65,15 +74,38 @@ impl FillValue {
     /// The fill value whose element has these bytes in memory, little-endian.
     ///
     /// # Errors
-    /// Unless `bytes` is one element: its length, or a bool other than 0 and 1. Types that are not
-    /// interpreted have no bytes.
+    /// Unless `bytes` is one element: its length, a bool other than 0 and 1, or a byte out of the
+    /// range of a sub-byte type (SD-18). Types that are not interpreted have no bytes.
     pub fn from_bytes(data_type: &DataType, bytes: &[u8]) -> Result<Self> {
         let mut json = String::new();
         format_element(data_type, bytes, &mut json)?;
+        let mut canonical = bytes.to_vec();
+        data_type.canonicalize_element(&mut canonical);
+        if canonical != bytes {
+            let bits: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
+            let found = format!("bits {}", bits.join(" "));
+            let allowed = format!("those of a value of {data_type}: {json} is 0x");
+            let allowed = canonical.iter().fold(allowed, |text, byte| format!("{text}{byte:02x}"));
+            return Err(MetadataError::unexpected(found, allowed).breaks(Rule::FILL_VALUE_RANGE));
+        }
         Self::parse(data_type, &json)
     }
 
-    /// The element with all bits zero; its JSON in canonical form.
+    /// What an array of this type gets where nobody says a fill value: "NaT" for times and
+    /// durations, of which 0 is one like any other, else [`zero`](Self::zero).
+    ///
+    /// # Errors
+    /// For types that are not interpreted.
+    pub fn default_for(data_type: &DataType) -> Result<Self> {
+        match data_type {
+            DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_) => {
+                Self::from_bytes(data_type, &i64::MIN.to_le_bytes())
+            }
+            _ => Self::zero(data_type),
+        }
+    }
+
+    /// The element with all bits zero, of variable length the empty one; its JSON in canonical form.
     ///
     /// # Errors
     /// For types that are not interpreted.
@@ -81,8 +113,8 @@ impl FillValue {
         Self::from_bytes(data_type, &vec![0; data_type.size().unwrap_or_default()])
     }
 
-    /// The bytes of one element in memory, little-endian; `None` for types that are not
-    /// interpreted.
+    /// The bytes of one element in memory, little-endian, of a string its UTF-8; `None` for types
+    /// that are not interpreted.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         self.bytes.as_deref()

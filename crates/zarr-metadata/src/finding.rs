@@ -1,65 +1,108 @@
-//! What a document has that is read all the same, but should be told.
+//! What is reported beside errors: in a document, or in whatever else is checked.
 
 use std::fmt;
 
 use crate::printable::Printable;
+use crate::rule::{Rule, Severity};
 
-/// Something that a document should not have, and that does not keep it from being read.
+/// A broken rule, and where.
 ///
-/// Its text is one line: the JSON path, what was found, what is allowed, and the id in brackets.
+/// A document has findings of its own, which do not prevent reading it; they have a JSON path and
+/// no key. Whoever checks a whole store gives each the key of its object.
+///
+/// The text is one line, escaped as by [`Printable`](crate::Printable): severity, key, JSON path,
+/// message, and the rule's id in brackets.
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::NodeMetadata;
+/// use zarr_metadata::{NodeMetadata, Rule};
 ///
 /// let json = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"x": [0, NaN]}}"#;
 /// let group = NodeMetadata::from_json(json)?;
 /// let [finding] = group.findings() else { panic!("one") };
-/// assert_eq!((finding.id(), finding.path()), ("not-finite-word", "$.attributes.x[1]"));
+/// assert_eq!((finding.rule(), finding.path()), (Rule::NOT_FINITE_WORD, Some("$.attributes.x[1]")));
+/// assert_eq!(
+///     finding.clone().with_key("a/zarr.json").to_string(),
+///     "warning: a/zarr.json: $.attributes.x[1]: found NaN, expected JSON, which has no such \
+///      numbers [not-finite-word]"
+/// );
 /// # Ok::<_, zarr_metadata::MetadataError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    pub(crate) id: &'static str,
-    pub(crate) path: String,
-    pub(crate) found: String,
-    pub(crate) allowed: &'static str,
+    rule: Rule,
+    key: Option<String>,
+    path: Option<String>,
+    message: String,
 }
 
-/// How many findings of one place are told. In a chain of many codecs deep inside of shards each would
-/// have a long path of its own, and their memory be out of proportion to the document's.
+/// How many findings of one part of a document are listed. In a chain of many codecs deep inside
+/// shards each would have a long path, and together they would take memory out of proportion to
+/// the document's.
 const MOST: usize = 100;
 
-/// Behind what was found by the last of them.
+/// Added to the message of the last of them.
 const MORE: &str = ", and more that is not listed";
 
 impl Finding {
-    pub(crate) fn new(id: &'static str, found: impl Into<String>, allowed: &'static str) -> Self {
-        Finding { id, path: "$".to_owned(), found: found.into(), allowed }
+    /// A finding without a place. `message` says what was found and what is allowed.
+    #[must_use]
+    pub fn new(rule: Rule, message: impl Into<String>) -> Self {
+        Finding { rule, key: None, path: None, message: message.into() }
     }
 
-    /// A stable name of the kind of finding, such as `bare-string-codec`.
+    /// The same finding, in the object of this key.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Finding { key: Some(key.into()), ..self }
+    }
+
+    /// The same finding, at this JSON path of its document.
+    #[must_use]
+    pub fn with_path(self, path: impl Into<String>) -> Self {
+        Finding { path: Some(path.into()), ..self }
+    }
+
+    /// The rule that is broken.
+    #[must_use]
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// The id of the rule, such as `bare-string-codec`.
     #[must_use]
     pub fn id(&self) -> &'static str {
-        self.id
+        self.rule.id()
     }
 
-    /// The place inside the document as a JSON path.
+    /// How bad it is.
     #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
+    pub fn severity(&self) -> Severity {
+        self.rule.severity()
     }
 
-    /// What the document has there.
+    /// The object in a store that it is about: a document, a chunk, a stray file. `None` while it
+    /// is about a document alone.
     #[must_use]
-    pub fn found(&self) -> &str {
-        &self.found
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
-    /// What belongs there.
+    /// The place inside a document as a JSON path; `None` where it is about no document.
     #[must_use]
-    pub fn allowed(&self) -> &'static str {
-        self.allowed
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// What was found and what is allowed.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// A finding at the root of what is being read.
+    pub(crate) fn in_document(rule: Rule, found: impl fmt::Display, allowed: &str) -> Self {
+        Finding::new(rule, format!("found {found}, expected {allowed}")).with_path("$")
     }
 
     /// Puts `path` before whatever `read` finds, up to a number.
@@ -72,8 +115,8 @@ impl Finding {
         let result = read(&mut inside);
         if inside.len() > MOST {
             inside.truncate(MOST);
-            if let Some(last) = inside.last_mut().filter(|last| !last.found.ends_with(MORE)) {
-                last.found.push_str(MORE);
+            if let Some(last) = inside.last_mut().filter(|last| !last.message.ends_with(MORE)) {
+                last.message.push_str(MORE);
             }
         }
         if !inside.is_empty() {
@@ -83,15 +126,20 @@ impl Finding {
         result
     }
 
+    /// The same finding seen from a document in which this one is at `path`.
     pub(crate) fn under(mut self, path: &str) -> Self {
-        self.path.insert_str(1, path);
+        self.path.get_or_insert_with(|| "$".to_owned()).insert_str(1, path);
         self
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { id, path, found, allowed } = self;
-        write!(f, "{}: found {}, expected {allowed} [{id}]", Printable(path), Printable(found))
+        let Finding { rule, key, path, message } = self;
+        write!(f, "{}: ", rule.severity())?;
+        for place in [key, path].into_iter().flatten() {
+            write!(f, "{}: ", Printable(place))?;
+        }
+        write!(f, "{} [{rule}]", Printable(message))
     }
 }

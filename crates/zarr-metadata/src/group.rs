@@ -1,13 +1,12 @@
 //! The metadata document of a group.
 
-use std::borrow::Cow;
 use std::fmt;
 
+use crate::consolidated::ConsolidatedMetadata;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{JsonType, Object, Raw, same, utf8};
-use crate::node::NodeMetadata;
+use crate::json::{JsonType, Raw, same, utf8};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -34,7 +33,7 @@ impl GroupMetadata {
     /// Reads and checks a document.
     ///
     /// # Errors
-    /// Where the text is not JSON, or breaks a rule of the specification. The documents inside
+    /// If the text is not JSON, or breaks a rule of the specification. The documents inside
     /// consolidated metadata are checked when they are [asked for](ConsolidatedMetadata).
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let mut findings = Vec::new();
@@ -43,7 +42,7 @@ impl GroupMetadata {
         let group = GroupMetadata { document, findings };
         group
             .read_consolidated()
-            .breaks(Rule::ConsolidatedMetadata)
+            .breaks(Rule::CONSOLIDATED_METADATA)
             .member("consolidated_metadata")?;
         Ok(group)
     }
@@ -58,17 +57,17 @@ impl GroupMetadata {
     /// The document with these attributes, the JSON text of an object.
     ///
     /// # Errors
-    /// Where the text is not an object of JSON proper, without bare `NaN` (SD-43).
+    /// If the text is not an object in strict JSON, which has no bare `NaN` (SD-43).
     pub fn with_attributes(&self, json: &str) -> Result<Self> {
         document::check_attributes(json)?;
         Self::from_json(self.document.with_member("attributes", json, GROUP).as_bytes())
     }
 
-    /// The document with another value for one attribute, the JSON text of it, or without that
-    /// attribute where `json` is `None`. The others keep their text and their order.
+    /// The document with another value for one attribute, given as JSON text, or without that
+    /// attribute if `json` is `None`. The others keep their text and order.
     ///
     /// # Errors
-    /// Where the text is not JSON proper, without bare `NaN` (SD-43).
+    /// If the text is not strict JSON, which has no bare `NaN` (SD-43).
     ///
     /// # Examples
     /// ```
@@ -84,10 +83,10 @@ impl GroupMetadata {
         Self::from_json(self.document.with_member("attributes", &attributes, GROUP).as_bytes())
     }
 
-    /// The document without consolidated metadata, of which all other members keep their text.
+    /// The document without consolidated metadata. All other members keep their text.
     ///
     /// # Errors
-    /// None, of a document that has been read.
+    /// None for a document that was read.
     ///
     /// # Examples
     /// ```
@@ -120,7 +119,7 @@ impl GroupMetadata {
         document::attribute(self.attributes(), name)
     }
 
-    /// The documents of the nodes below, where the group keeps copies of them. `null` reads as
+    /// The documents of the nodes below, if the group keeps copies of them. `null` reads as
     /// absent (SD-44).
     #[must_use]
     pub fn consolidated_metadata(&self) -> Option<ConsolidatedMetadata<'_>> {
@@ -136,7 +135,7 @@ impl GroupMetadata {
         }
     }
 
-    /// What the document should not have although it can be read.
+    /// Faults of the document that do not prevent reading it.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -167,75 +166,4 @@ impl fmt::Debug for GroupMetadata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GroupMetadata({})", self.document.text())
     }
-}
-
-/// Copies of the documents below a group, by their path in it.
-///
-/// They are as old as the last consolidation: the documents themselves may say otherwise by now.
-///
-/// # Examples
-/// ```
-/// use zarr_metadata::{GroupMetadata, NodeMetadata};
-///
-/// let root = GroupMetadata::from_json(br#"{
-///   "zarr_format": 3, "node_type": "group",
-///   "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {
-///     "station": {"zarr_format": 3, "node_type": "group"}
-///   }}
-/// }"#)?;
-/// let nodes = root.consolidated_metadata().expect("copies of the documents below");
-/// assert!(nodes.paths().eq(["station"]));
-/// assert!(matches!(nodes.node("station"), Some(Ok(NodeMetadata::Group(_)))));
-/// # Ok::<_, zarr_metadata::MetadataError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct ConsolidatedMetadata<'a> {
-    nodes: Vec<(Cow<'a, str>, Raw<'a>)>,
-    /// The places of the nodes in the order of their paths.
-    sorted: Vec<usize>,
-}
-
-impl<'a> ConsolidatedMetadata<'a> {
-    fn read(raw: Raw<'a>) -> Result<Self> {
-        let mut members = Object::read(raw, "an object")?;
-        members.check_known(&["kind", "must_understand", "metadata"])?;
-        let kind = members.require("kind", "\"inline\"")?;
-        if kind.text() != "\"inline\"" {
-            return Err(kind.expected("\"inline\"").in_member("kind"));
-        }
-        members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
-        let raw = members.require("metadata", "an object of documents by their path")?;
-        let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
-        let nodes = nodes.rest();
-        let mut sorted: Vec<usize> = (0..nodes.len()).collect();
-        sorted.sort_by_key(|at| nodes.get(*at).map(|(path, _)| path.as_ref()));
-        Ok(ConsolidatedMetadata { nodes, sorted })
-    }
-
-    /// The paths of the nodes, as written.
-    pub fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.nodes.iter().map(|(path, _)| path.as_ref())
-    }
-
-    /// The path and the document of every node, each read when it is come to.
-    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata>)> {
-        self.nodes.iter().map(|(path, raw)| (path.as_ref(), read_node(path, *raw)))
-    }
-
-    /// The document of the node at `path`, read now.
-    #[must_use]
-    pub fn node(&self, path: &str) -> Option<Result<NodeMetadata>> {
-        let by_path =
-            |at: &usize| self.nodes.get(*at).map_or("", |(path, _)| path.as_ref()).cmp(path);
-        let at = self.sorted.binary_search_by(by_path).ok()?;
-        let (path, raw) = self.nodes.get(*self.sorted.get(at)?)?;
-        Some(read_node(path, *raw))
-    }
-}
-
-fn read_node(path: &str, raw: Raw<'_>) -> Result<NodeMetadata> {
-    NodeMetadata::from_json(raw.text().as_bytes())
-        .member(path)
-        .member("metadata")
-        .member("consolidated_metadata")
 }

@@ -30,15 +30,15 @@
 //! ```
 //!
 //! # What is kept
-//! The text of a document is kept and written back byte for byte, a change replaces the members it
-//! is about (SD-33). What the crate does not interpret (attributes, unknown codecs) is handed out
-//! as the JSON text that it is. Run-length pairs of a rectilinear grid are never expanded.
+//! The text of a document is kept and written back byte for byte; a change replaces only the
+//! members that it concerns (SD-33). What the crate does not interpret (attributes, unknown codecs)
+//! is available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
 //!
 //! # What hostile input can do
-//! Give an error, which names the place by a JSON path, what was found there and what is allowed.
-//! It cannot make the crate panic, nest it deeper than 128 levels, or take memory or time out of
+//! It can only cause an error, which gives the JSON path, what was found there and what is allowed.
+//! It cannot cause a panic or nesting deeper than 128 levels, nor use memory or time out of
 //! proportion to its own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`]
-//! codecs in a chain are refused, so that whoever works with them need not expect them.
+//! codecs in a chain are refused, so that callers need not expect them.
 //!
 //! # In memory
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
@@ -67,6 +67,7 @@ mod builder;
 mod chunk_grid;
 mod chunk_key;
 mod codec;
+mod consolidated;
 mod data_type;
 mod document;
 mod edges;
@@ -83,27 +84,34 @@ mod node;
 mod printable;
 mod rule;
 mod serde_impls;
+mod variable;
 
 pub use array::ArrayMetadata;
 pub use builder::{ArrayBuilder, Fill};
 pub use chunk_grid::ChunkGrid;
 pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{
-    Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Endian, Gzip, IndexLocation,
-    Packbits, PaddingEncoding, Reshape, ReshapeDim, Sharding, Transpose, Zstd,
+    AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
+    ChecksumLocation, Codec, CodecKind, Deflate, Delta, Endian, FixedScaleOffset, Gzip,
+    IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
+    OutOfRange, Packbits, PaddingEncoding, Quantize, Reshape, ReshapeDim, Rounding, ScaleOffset,
+    Sharding, Shuffle, Transpose, Zstd,
 };
-pub use data_type::{DataType, Layout, RawBits};
+pub use consolidated::ConsolidatedMetadata;
+pub use data_type::{
+    ByteLength, DataType, Field, Layout, Part, RawBits, Struct, TimeStep, TimeUnit, Utf32Length,
+};
 pub use edges::{ChunkEdges, EdgeRun};
 pub use element::{format_element, parse_element};
 pub use error::MetadataError;
 pub use extension::Extension;
 pub use fill_value::FillValue;
 pub use finding::Finding;
-pub use group::{ConsolidatedMetadata, GroupMetadata};
-pub use limits::{MAX_CODECS, MAX_RANK};
+pub use group::GroupMetadata;
+pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
 pub use node::NodeMetadata;
 pub use printable::{Printable, is_printable};
-pub use rule::Rule;
+pub use rule::{Rule, Severity};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

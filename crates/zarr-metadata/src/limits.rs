@@ -1,20 +1,21 @@
-//! Limits of this reader on what documents may ask of whoever works with them.
+//! Limits of this reader on the size of what documents describe.
 //!
-//! A document of a megabyte has room for 500,000 dimensions and 100,000 codecs. No array has, and
-//! what works with chains and grids need not be made for them: it may take more than linear time in
-//! the rank, or keep a level of each codec, without a document making minutes or gigabytes of that.
+//! A document of a megabyte has room for 500,000 dimensions and 100,000 codecs. No real
+//! array has as many. The limits let code that works with chains and grids take more than linear
+//! time in the rank, or keep a level per codec, without a document that turns this into minutes or
+//! gigabytes.
 
 use crate::error::MetadataError;
 use crate::rule::Rule;
 
 /// The most dimensions that an array may have, at any place of a codec chain.
 ///
-/// More is an error that breaks [`Rule::TooManyDimensions`].
+/// More is an error that breaks [`Rule::TOO_MANY_DIMENSIONS`].
 pub const MAX_RANK: usize = 1024;
 
-/// The most codecs that one chain may have; the chains within shards count for themselves.
+/// The most codecs that one chain may have; chains within shards are counted separately.
 ///
-/// More is an error that breaks [`Rule::TooManyCodecs`].
+/// More is an error that breaks [`Rule::TOO_MANY_CODECS`].
 pub const MAX_CODECS: usize = 1024;
 
 /// Refuses an array of more dimensions than [`MAX_RANK`].
@@ -24,7 +25,7 @@ pub(crate) fn check_rank(rank: usize) -> Result<(), MetadataError> {
     }
     let allowed = format!("at most {MAX_RANK}, the limit of this reader");
     Err(MetadataError::unexpected(format!("{rank} dimensions"), allowed)
-        .breaks(Rule::TooManyDimensions))
+        .breaks(Rule::TOO_MANY_DIMENSIONS))
 }
 
 /// Refuses a chain of more codecs than [`MAX_CODECS`].
@@ -33,5 +34,22 @@ pub(crate) fn check_codecs(codecs: usize) -> Result<(), MetadataError> {
         return Ok(());
     }
     let allowed = format!("at most {MAX_CODECS}, the limit of this reader");
-    Err(MetadataError::unexpected(format!("{codecs} codecs"), allowed).breaks(Rule::TooManyCodecs))
+    Err(MetadataError::unexpected(format!("{codecs} codecs"), allowed)
+        .breaks(Rule::TOO_MANY_CODECS))
+}
+
+/// The most bytes that an element of strings, bytes or records may have: 1 MiB.
+///
+/// A few characters of a document say how long such an element is, and its fill value has to be
+/// held whole. More is an error that breaks [`Rule::ELEMENT_TOO_LARGE`].
+pub const MAX_ELEMENT_SIZE: usize = 1 << 20;
+
+/// Refuses an element of more bytes than [`MAX_ELEMENT_SIZE`].
+pub(crate) fn check_element_size(bytes: usize) -> Result<usize, MetadataError> {
+    if bytes <= MAX_ELEMENT_SIZE {
+        return Ok(bytes);
+    }
+    let allowed = format!("at most {MAX_ELEMENT_SIZE} bytes, the limit of this reader");
+    Err(MetadataError::unexpected(format!("an element of {bytes} bytes"), allowed)
+        .breaks(Rule::ELEMENT_TOO_LARGE))
 }

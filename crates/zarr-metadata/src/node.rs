@@ -1,10 +1,11 @@
 //! The metadata document of an array or a group, whichever it is.
 
 use crate::array::ArrayMetadata;
+use crate::consolidated::ConsolidatedMetadata;
 use crate::document;
-use crate::error::MetadataError;
+use crate::error::{At, MetadataError};
 use crate::group::GroupMetadata;
-use crate::json::{utf8, write_string};
+use crate::json::{Raw, utf8, write_string};
 use crate::rule::Rule;
 
 /// A `zarr.json`, by its `node_type`.
@@ -42,7 +43,7 @@ impl NodeMetadata {
                 let mut found = String::new();
                 write_string(&crate::error::shorten(other), &mut found);
                 let error = MetadataError::unexpected(found, "\"array\" or \"group\"");
-                Err(error.breaks(Rule::NodeType).in_member("node_type"))
+                Err(error.breaks(Rule::NODE_TYPE).in_member("node_type"))
             }
         }
     }
@@ -56,7 +57,7 @@ impl NodeMetadata {
         }
     }
 
-    /// What the document should not have although it can be read.
+    /// Faults of the document that do not prevent reading it.
     #[must_use]
     pub fn findings(&self) -> &[crate::Finding] {
         match self {
@@ -64,4 +65,26 @@ impl NodeMetadata {
             NodeMetadata::Group(group) => group.findings(),
         }
     }
+}
+
+impl ConsolidatedMetadata<'_> {
+    /// The path and the document of every node, each read when the iterator reaches it.
+    pub fn nodes(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata, MetadataError>)> {
+        self.texts().map(|(path, raw)| (path, read_consolidated(path, raw)))
+    }
+
+    /// The document of the node at `path`, read now.
+    #[must_use]
+    pub fn node(&self, path: &str) -> Option<Result<NodeMetadata, MetadataError>> {
+        self.text(path).map(|raw| read_consolidated(path, raw))
+    }
+}
+
+fn read_consolidated(path: &str, raw: Raw<'_>) -> Result<NodeMetadata, MetadataError> {
+    NodeMetadata::from_json(raw.text().as_bytes())
+        .member(path)
+        .member("metadata")
+        .member("consolidated_metadata")
 }

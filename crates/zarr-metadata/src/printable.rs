@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// Shows a value with every character escaped that a terminal obeys or that hides what a text says.
+/// Shows a value with all characters escaped that control a terminal or hide what a text says.
 ///
 /// Names, keys and attributes come from whoever wrote a store: shown as they are, they could move
 /// the cursor, recolour or rename a terminal, forge lines of their own, or turn the order of letters

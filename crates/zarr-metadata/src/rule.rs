@@ -1,142 +1,228 @@
-//! The rules that a document can break, each by a name that stays.
+//! Rules that something stored can break, each with a name that stays.
 
 use std::fmt;
 
-macro_rules! rules {
-    ($($variant:ident $id:literal $text:literal;)*) => {
-        /// A rule of the specifications that a `zarr.json` can break.
-        ///
-        /// Some are about a document alone, and [`MetadataError::rule`](crate::MetadataError::rule)
-        /// names them; others need chunk shapes, and the crates that bind chains and grids do.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum Rule {
-            $(#[doc = concat!("`", $id, "`: ", $text, ".")] $variant,)*
-        }
-
-        impl Rule {
-            /// Every rule.
-            pub const ALL: &[Rule] = &[$(Rule::$variant),*];
-
-            /// A stable name in kebab case, such as `reshape-elements`.
-            #[must_use]
-            pub fn id(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => $id,)*
-                }
-            }
-
-            /// What must be so, in one sentence without its period.
-            #[must_use]
-            pub fn text(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => $text,)*
-                }
-            }
-        }
-    };
+/// How bad a broken rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// A rule of the specifications is broken: readers may fail, or read something else.
+    Error,
+    /// Allowed, or harmless here, but probably unintended: other readers may refuse it.
+    Warning,
+    /// Nothing is wrong, but worth knowing: what common writers leave, or what could not be
+    /// checked here.
+    Note,
 }
 
-rules! {
-    NotJson "not-json" "a document must be one JSON object, in UTF-8";
-    TooDeep "too-deep" "a document must be nested no deeper than 128 levels, a limit of this \
-        reader";
-    TooManyDimensions "too-many-dimensions" "an array must have no more than 1024 dimensions at any \
-        place of its chain, a limit of this reader";
-    TooManyCodecs "too-many-codecs" "a chain must have no more than 1024 codecs, a limit of this \
-        reader";
-    DuplicateKey "duplicate-key" "an object must have each key once";
-    ZarrFormat "zarr-format" "`zarr_format` must be the integer 3";
-    NodeType "node-type" "`node_type` must be \"array\" or \"group\"";
-    MissingMember "missing-member" "a member that is required must be there";
-    UnknownMember "unknown-member" "a member of a document that is not known must be an object \
-        with `\"must_understand\": false`";
-    Attributes "attributes" "`attributes` must be an object";
-    Shape "shape" "`shape` must be an array of integers of at least 0";
-    DimensionNames "dimension-names" "`dimension_names` must have a string or null for each \
-        dimension";
-    StorageTransformers "storage-transformers" "`storage_transformers` must be an array, empty \
-        but for what need not be understood";
-    ConsolidatedMetadata "consolidated-metadata" "consolidated metadata must be on groups, of the \
-        kind \"inline\", with documents by their path";
-    ExtensionForm "extension-form" "a data type, grid, key encoding or codec must be a name, or \
-        an object with a name and perhaps a configuration, an object";
-    UnknownExtensionMember "unknown-extension-member" "an extension and its configuration must \
-        have no members that its document does not name";
-    UnderstandDataType "data-type-must-be-understood" "a data type that is not known must not \
-        have `\"must_understand\": false`";
-    RawBits "raw-bits" "raw bits must be `r` and a positive multiple of 8";
-    UnknownChunkGrid "unknown-chunk-grid" "the chunk grid must be `regular` or `rectilinear`";
-    GridRank "grid-rank" "a grid must have an entry for each dimension of the array";
-    RegularChunkShape "regular-chunk-shape" "`chunk_shape` of a regular grid must be an array of \
-        integers of at least 1";
-    GridKind "grid-kind" "`kind` of a rectilinear grid must be \"inline\"";
-    GridSpelling "grid-spelling" "the edges of a rectilinear grid must be its `chunk_shapes`, not \
-        a `chunk_shape`";
-    GridAxis "grid-axis" "an axis of a rectilinear grid must be an integer or an array of edges";
-    GridEdge "grid-edge" "an edge must be an integer, or a run of them";
-    GridZeroEdge "grid-zero-edge" "an edge must be at least 1";
-    GridRun "grid-run" "a run must be [length, count], two integers of at least 1";
-    GridTooShort "grid-too-short" "the edges of an axis must sum to at least its length";
-    GridOverflow "grid-overflow" "the edges of an axis must sum to less than 2^64";
-    UnknownChunkKeyEncoding "unknown-chunk-key-encoding" "the chunk key encoding must be \
-        `default` or `v2`";
-    ChunkKeySeparator "chunk-key-separator" "`separator` must be \"/\" or \".\"";
-    FillValueKind "fill-value-kind" "a fill value must be written as its data type says";
-    FillValueRange "fill-value-range" "a fill value must be one that its data type can hold";
-    FillValueHex "fill-value-hex" "a hexadecimal fill value must have as many digits as its data \
-        type needs, and no bit above it";
-    FillValueComplex "fill-value-complex" "a complex fill value must be [real, imaginary]";
-    FillValueRawBits "fill-value-raw-bits" "a fill value of raw bits must be an integer from 0 to \
-        255 for each byte, or base64";
-    ChainOrder "chain-order" "`codecs` must be an array of array-to-array codecs, then one \
-        array-to-bytes codec, then bytes-to-bytes codecs";
-    BytesEndian "bytes-endian" "`endian` must be \"little\" or \"big\"";
-    BytesEndianMissing "bytes-endian-missing" "`bytes` must have an `endian` where elements have \
-        several bytes";
-    PackbitsSpelling "packbits-spelling" "the members of `packbits` must be `padding_encoding`, \
-        `first_bit` and `last_bit`";
-    PackbitsPaddingEncoding "packbits-padding-encoding" "`padding_encoding` must be \"none\", \
-        \"first_byte\" or \"last_byte\"";
-    PackbitsBit "packbits-bit" "`first_bit` and `last_bit` must be integers of at least 0 or null";
-    PackbitsBitRange "packbits-bit-range" "`first_bit` must be at most `last_bit`, which must be \
-        less than the bits of a component";
-    PackbitsDataType "packbits-data-type" "the data type under `packbits` must be bool, or \
-        integers, floats or complex numbers of fixed size";
-    ReshapeShape "reshape-shape" "`shape` of `reshape` must be an array of sizes of at least 1, \
-        lists of input dimensions and -1";
-    ReshapeAuto "reshape-auto" "`shape` of `reshape` must have -1 at most once";
-    ReshapeIncreasing "reshape-increasing" "input dimensions must increase over the whole of \
-        `shape`";
-    ReshapeInputDim "reshape-input-dim" "an input dimension must be one that the input has";
-    ReshapeElements "reshape-elements" "`reshape` must keep the number of elements of every chunk";
-    ReshapeDivides "reshape-divides" "the sizes beside -1 must divide the number of elements of \
-        every chunk";
-    ReshapePlace "reshape-place" "as many elements must come before and after an input dimension \
-        in the output as in the input";
-    ReshapeOverflow "reshape-overflow" "the sizes of `shape` must multiply to less than 2^64";
-    TransposeOrder "transpose-order" "`order` must be an array of dimensions";
-    TransposePermutation "transpose-permutation" "`order` must have each dimension once";
-    TransposeRank "transpose-rank" "`order` must be as long as the input has dimensions";
-    ShardingChunkShape "sharding-chunk-shape" "`chunk_shape` of shards must be an array of \
-        integers of at least 1";
-    ShardingRank "sharding-rank" "`chunk_shape` of shards must be as long as the input has \
-        dimensions";
-    ShardingDivides "sharding-divides" "`chunk_shape` of shards must divide every chunk";
-    ShardingIndexLocation "sharding-index-location" "`index_location` must be \"start\" or \"end\"";
-    ShardingIndexSize "sharding-index-size" "`index_codecs` must give an index of fixed size";
-    GzipConfiguration "gzip-configuration" "`level` of `gzip` must be an integer from 0 to 9";
-    ZstdConfiguration "zstd-configuration" "`level` of `zstd` must be an integer from -131072 to \
-        22, `checksum` a boolean";
-    BloscConfiguration "blosc-configuration" "the members of `blosc` must have the values that \
-        its document lists";
-    NumcodecsPackbits "numcodecs-packbits" "`numcodecs.packbits` must be given bool, and be \
-        followed by `bytes`";
-    ChunkTooLarge "chunk-too-large" "a chunk must have less than 2^64 elements";
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        })
+    }
+}
+
+/// A rule, by its id, and how bad it is to break it.
+///
+/// The constants are the rules of a `zarr.json`.
+/// [`MetadataError::rule`](crate::MetadataError::rule) names the one that a document breaks, and
+/// [`Finding::rule`](crate::Finding::rule) the one that does not prevent reading. Rules that need
+/// chunk shapes are checked by the crates that bind chains and grids; a crate that examines more
+/// than documents declares rules of its own with [`Rule::new`].
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Rule, Severity};
+///
+/// const LAYOUT: Rule = Rule::new("my-layout", Severity::Warning, "arrays must be in /data");
+/// assert_eq!(Rule::GRID_RANK.id(), "grid-rank");
+/// assert!(Rule::ALL.contains(&Rule::GRID_RANK) && !Rule::ALL.contains(&LAYOUT));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rule {
+    id: &'static str,
+    severity: Severity,
+    text: &'static str,
+}
+
+impl Rule {
+    /// A rule with this id, in kebab case. `text` is one sentence without its period.
+    #[must_use]
+    pub const fn new(id: &'static str, severity: Severity, text: &'static str) -> Self {
+        Rule { id, severity, text }
+    }
+
+    /// A stable name in kebab case, such as `reshape-elements`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        self.id
+    }
+
+    /// How bad it is to break the rule.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        self.severity
+    }
+
+    /// What must be so or, below an error, what was found: one sentence without its period.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        self.text
+    }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
     }
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
+        impl Rule {
+            $(
+                #[doc = concat!("`", $id, "`: ", $text, ".")]
+                pub const $name: Rule = Rule::new($id, Severity::$severity, $text);
+            )*
+
+            /// Every rule of a `zarr.json`.
+            pub const ALL: &[Rule] = &[$(Rule::$name),*];
+        }
+    };
+}
+
+rules! {
+    NOT_JSON "not-json" Error "a document must be one JSON object, in UTF-8";
+    TOO_DEEP "too-deep" Error "a document must be nested no deeper than 128 levels, a limit of this \
+        reader";
+    TOO_MANY_DIMENSIONS "too-many-dimensions" Error "an array must have no more than 1024 dimensions at any \
+        place of its chain, a limit of this reader";
+    TOO_MANY_CODECS "too-many-codecs" Error "a chain must have no more than 1024 codecs, a limit of this \
+        reader";
+    DUPLICATE_KEY "duplicate-key" Error "an object must have each key once";
+    ZARR_FORMAT "zarr-format" Error "`zarr_format` must be the integer 3";
+    NODE_TYPE "node-type" Error "`node_type` must be \"array\" or \"group\"";
+    MISSING_MEMBER "missing-member" Error "a member that is required must be there";
+    UNKNOWN_MEMBER "unknown-member" Error "a member of a document that is not known must be an object \
+        with `\"must_understand\": false`";
+    ATTRIBUTES "attributes" Error "`attributes` must be an object";
+    SHAPE "shape" Error "`shape` must be an array of integers of at least 0";
+    DIMENSION_NAMES "dimension-names" Error "`dimension_names` must have a string or null for each \
+        dimension";
+    STORAGE_TRANSFORMERS "storage-transformers" Error "`storage_transformers` must be an array, empty \
+        but for what need not be understood";
+    CONSOLIDATED_METADATA "consolidated-metadata" Error "consolidated metadata must be on groups, of the \
+        kind \"inline\", with documents by their path";
+    EXTENSION_FORM "extension-form" Error "a data type, grid, key encoding or codec must be a name, or \
+        an object with a name and perhaps a configuration, an object";
+    UNKNOWN_EXTENSION_MEMBER "unknown-extension-member" Error "an extension and its configuration must \
+        have no members that its document does not name";
+    UNDERSTAND_DATA_TYPE "data-type-must-be-understood" Error "a data type that is not known must not \
+        have `\"must_understand\": false`";
+    RAW_BITS "raw-bits" Error "raw bits must be `r` and a positive multiple of 8";
+    DATA_TYPE_CONFIGURATION "data-type-configuration" Error "the configuration of a data type must \
+        have the members that its document lists, with values that it allows";
+    ELEMENT_TOO_LARGE "element-too-large" Error "an element of strings, bytes or records must have \
+        no more than 1 MiB, a limit of this reader";
+    UNKNOWN_CHUNK_GRID "unknown-chunk-grid" Error "the chunk grid must be `regular` or `rectilinear`";
+    GRID_RANK "grid-rank" Error "a grid must have an entry for each dimension of the array";
+    REGULAR_CHUNK_SHAPE "regular-chunk-shape" Error "`chunk_shape` of a regular grid must be an array of \
+        integers of at least 1";
+    GRID_KIND "grid-kind" Error "`kind` of a rectilinear grid must be \"inline\"";
+    GRID_SPELLING "grid-spelling" Error "the edges of a rectilinear grid must be its `chunk_shapes`, not \
+        a `chunk_shape`";
+    GRID_AXIS "grid-axis" Error "an axis of a rectilinear grid must be an integer or an array of edges";
+    GRID_EDGE "grid-edge" Error "an edge must be an integer, or a run of them";
+    GRID_ZERO_EDGE "grid-zero-edge" Error "an edge must be at least 1";
+    GRID_RUN "grid-run" Error "a run must be [length, count], two integers of at least 1";
+    GRID_TOO_SHORT "grid-too-short" Error "the edges of an axis must sum to at least its length";
+    GRID_OVERFLOW "grid-overflow" Error "the edges of an axis must sum to less than 2^64";
+    UNKNOWN_CHUNK_KEY_ENCODING "unknown-chunk-key-encoding" Error "the chunk key encoding must be \
+        `default` or `v2`";
+    CHUNK_KEY_SEPARATOR "chunk-key-separator" Error "`separator` must be \"/\" or \".\"";
+    FILL_VALUE_KIND "fill-value-kind" Error "a fill value must be written as its data type says";
+    FILL_VALUE_RANGE "fill-value-range" Error "a fill value must be one that its data type can hold";
+    FILL_VALUE_HEX "fill-value-hex" Error "a hexadecimal fill value must have as many digits as its data \
+        type needs, and no bit above it";
+    FILL_VALUE_COMPLEX "fill-value-complex" Error "a complex fill value must be [real, imaginary]";
+    FILL_VALUE_RAW_BITS "fill-value-raw-bits" Error "a fill value of raw bits must be an integer from 0 to \
+        255 for each byte, or base64";
+    FILL_VALUE_BYTES "fill-value-bytes" Error "a fill value of bytes must be base64 of no more bytes \
+        than its data type has, and of raw bytes of exactly as many";
+    FILL_VALUE_TEXT "fill-value-text" Error "a fill value of strings must be a string of no more \
+        code points than its data type has";
+    FILL_VALUE_STRUCT "fill-value-struct" Error "a fill value of records must be an object with a \
+        value for each field, and nothing else";
+    CHAIN_ORDER "chain-order" Error "`codecs` must be an array of array-to-array codecs, then one \
+        array-to-bytes codec, then bytes-to-bytes codecs";
+    BYTES_ENDIAN "bytes-endian" Error "`endian` must be \"little\" or \"big\"";
+    BYTES_ENDIAN_MISSING "bytes-endian-missing" Error "`bytes` must have an `endian` where elements have \
+        several bytes";
+    BYTES_DATA_TYPE "bytes-data-type" Error "the data type under `bytes` must be one of fixed size";
+    VLEN_DATA_TYPE "vlen-data-type" Error "the data type under `vlen-utf8` must be `string`, under \
+        `vlen-bytes` `bytes`";
+    PACKBITS_SPELLING "packbits-spelling" Error "the members of `packbits` must be `padding_encoding`, \
+        `first_bit` and `last_bit`";
+    PACKBITS_PADDING_ENCODING "packbits-padding-encoding" Error "`padding_encoding` must be \"none\", \
+        \"first_byte\" or \"last_byte\"";
+    PACKBITS_BIT "packbits-bit" Error "`first_bit` and `last_bit` must be integers of at least 0 or null";
+    PACKBITS_BIT_RANGE "packbits-bit-range" Error "`first_bit` must be at most `last_bit`, which must be \
+        less than the bits of a component";
+    PACKBITS_DATA_TYPE "packbits-data-type" Error "the data type under `packbits` must be bool, or \
+        integers, floats or complex numbers of fixed size";
+    RESHAPE_SHAPE "reshape-shape" Error "`shape` of `reshape` must be an array of sizes of at least 1, \
+        lists of input dimensions and -1";
+    RESHAPE_AUTO "reshape-auto" Error "`shape` of `reshape` must have -1 at most once";
+    RESHAPE_INCREASING "reshape-increasing" Error "input dimensions must increase over the whole of \
+        `shape`";
+    RESHAPE_INPUT_DIM "reshape-input-dim" Error "an input dimension must be one that the input has";
+    RESHAPE_ELEMENTS "reshape-elements" Error "`reshape` must keep the number of elements of every chunk";
+    RESHAPE_DIVIDES "reshape-divides" Error "the sizes beside -1 must divide the number of elements of \
+        every chunk";
+    RESHAPE_PLACE "reshape-place" Error "as many elements must come before and after an input dimension \
+        in the output as in the input";
+    RESHAPE_OVERFLOW "reshape-overflow" Error "the sizes of `shape` must multiply to less than 2^64";
+    TRANSPOSE_ORDER "transpose-order" Error "`order` must be an array of dimensions";
+    TRANSPOSE_PERMUTATION "transpose-permutation" Error "`order` must have each dimension once";
+    TRANSPOSE_RANK "transpose-rank" Error "`order` must be as long as the input has dimensions";
+    SHARDING_CHUNK_SHAPE "sharding-chunk-shape" Error "`chunk_shape` of shards must be an array of \
+        integers of at least 1";
+    SHARDING_RANK "sharding-rank" Error "`chunk_shape` of shards must be as long as the input has \
+        dimensions";
+    SHARDING_DIVIDES "sharding-divides" Error "`chunk_shape` of shards must divide every chunk";
+    SHARDING_INDEX_LOCATION "sharding-index-location" Error "`index_location` must be \"start\" or \"end\"";
+    SHARDING_INDEX_SIZE "sharding-index-size" Error "`index_codecs` must give an index of fixed size";
+    GZIP_CONFIGURATION "gzip-configuration" Error "`level` of `gzip` must be an integer from 0 to 9";
+    ZSTD_CONFIGURATION "zstd-configuration" Error "`level` of `zstd` must be an integer from -131072 to \
+        22, `checksum` a boolean";
+    BLOSC_CONFIGURATION "blosc-configuration" Error "the members of `blosc` must have the values that \
+        its document lists";
+    BITROUND_CONFIGURATION "bitround-configuration" Error "`bitround` must have a number of bits to \
+        keep, and be given integers, floats or complex numbers";
+    CAST_VALUE_CONFIGURATION "cast-value-configuration" Error "the members of `cast_value` must have \
+        the values that its document lists, for types of real numbers";
+    SCALE_OFFSET_CONFIGURATION "scale-offset-configuration" Error "`offset` and `scale` must be \
+        values of the data type under `scale_offset`, one of real numbers";
+    NUMCODECS_CONFIGURATION "numcodecs-configuration" Error "the members of a codec of numcodecs must \
+        have values that numcodecs takes";
+    NUMCODECS_PACKBITS "numcodecs-packbits" Error "`numcodecs.packbits` must be given bool, and be \
+        followed by `bytes`";
+    CHUNK_TOO_LARGE "chunk-too-large" Error "a chunk must have less than 2^64 elements";
+    BARE_STRING_CODEC "bare-string-codec" Warning "a codec is written as a string, which others \
+        refuse";
+    BARE_STRING_CHUNK_KEY_ENCODING "bare-string-chunk-key-encoding" Warning "the key encoding is \
+        written as a string";
+    MISSING_CODEC_MEMBER "missing-codec-member" Note "a codec lacks a member that does not matter \
+        for reading";
+    UNKNOWN_RECTILINEAR_MEMBER "unknown-rectilinear-member" Note "a rectilinear grid has a member \
+        that its document lacks";
+    UNKNOWN_DATA_TYPE "unknown-data-type" Warning "no data type of this name is registered";
+    LEGACY_STRUCT "legacy-struct" Note "a record has its older name, or fields as pairs";
+    MISSING_ENDIAN "missing-endian" Warning "a record has no byte order, and is read as \
+        little-endian";
+    ZERO_CHUNK_LENGTH "zero-chunk-length" Warning "an axis of length 0 has chunks of length 0";
+    NOT_FINITE_WORD "not-finite-word" Warning "bare NaN or Infinity, which is no JSON";
 }

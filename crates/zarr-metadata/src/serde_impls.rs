@@ -1,7 +1,7 @@
 //! `serde` for the types that are JSON by themselves, with the same checks as `from_json`.
 //!
-//! They go through the raw text of `serde_json`, so that nothing in it is lost: other formats of
-//! `serde` cannot carry them.
+//! They use the raw text of `serde_json`, so that nothing is lost; other formats of `serde` cannot
+//! carry them.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
@@ -44,7 +44,7 @@ through_json!(
     Codec: to_json
 );
 
-/// Only its data type can say what a fill value is: there is no way back.
+/// A fill value cannot be read without its data type, so there is no `Deserialize`.
 impl Serialize for FillValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize(self.json(), serializer)

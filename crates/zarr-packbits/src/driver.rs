@@ -14,10 +14,15 @@
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512};
+use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
+use crate::survive::LostBits;
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
 /// Bytes that the portable kernel leaves at most, with as many again to spare.
 const SPARE: usize = 192;
+
+/// Unpacked bytes that are looked at before the portable kernel packs them, out of the first cache.
+const BLOCK: usize = 8 << 10;
 
 /// Unpacked bytes from which on the AVX-512 kernel writes past the caches, which it would only clear.
 /// The others gain nothing: their vectors are no whole lines, and a detour by a buffer costs more.
@@ -96,16 +101,49 @@ fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
 
 /// Packs `src` from bit `bit` (0 to 7) of `dst` on; the caller has checked that it fits.
 pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bit: usize) {
+    pack_watching::<NOTHING>(kernel, field, src, dst, bit);
+}
+
+/// As [`pack`]; false if unpacking gives other elements than `src`.
+pub(crate) fn pack_kept(
+    kernel: Kernel,
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    bit: usize,
+) -> bool {
     if kernel == Kernel::Reference {
-        return scalar::pack(field, src, dst, bit as u64);
+        pack(kernel, field, src, dst, bit);
+        return !LostBits::of(field).any(src);
+    }
+    match seen::watch(field) {
+        NOTHING => pack_watching::<NOTHING>(kernel, field, src, dst, bit).is_kept(field),
+        SUMS => pack_watching::<SUMS>(kernel, field, src, dst, bit).is_kept(field),
+        _ => pack_watching::<PLAIN>(kernel, field, src, dst, bit).is_kept(field),
+    }
+}
+
+fn pack_watching<const WATCH: Watch>(
+    kernel: Kernel,
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    bit: usize,
+) -> Seen<WATCH> {
+    let mut seen = Seen::default();
+    if kernel == Kernel::Reference {
+        scalar::pack(field, src, dst, bit as u64);
+        return seen;
     }
     if bit == 0 && field.is_copy() {
-        return dst[..src.len()].copy_from_slice(src);
+        dst[..src.len()].copy_from_slice(src);
+        return seen;
     }
     let fields = src.len() / field.size;
     let head = head(field, bit).unwrap_or(fields).min(fields);
     let (single, rest) = src.split_at(head * field.size);
     let mut position = bit;
+    seen.look(field, single);
     for component in single.chunks_exact(field.size) {
         let mut value = [0; 8];
         value[..field.size].copy_from_slice(component);
@@ -116,22 +154,29 @@ pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bi
     let (groups, tail) = (groups * 8 * field.size, groups * field.bits as usize);
     let (groups, last) = rest.split_at(groups);
     if rest.is_empty() {
-        return;
+        return seen;
     }
     let (whole, dst) = dst[position / 8..].split_at_mut(tail);
-    pack_groups(kernel, field, groups, whole);
-    pack_tail(field, last, dst);
+    pack_groups(kernel, field, groups, whole, &mut seen);
+    pack_tail(field, last, dst, &mut seen);
+    seen
 }
 
 /// Packs a multiple of eight fields to the whole of `dst`.
-fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
+fn pack_groups<const WATCH: Watch>(
+    kernel: Kernel,
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) {
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     let _ = kernel;
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx512
         && let Some(avx512) = Avx512::new()
     {
-        return avx512.pack(field, src, dst);
+        return avx512.pack(field, src, dst, seen);
     }
     let (mut src, mut dst) = (src, dst);
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -139,23 +184,49 @@ fn pack_groups(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8]) {
         && src.len() >= AVX2_FROM
         && let Some(avx2) = Avx2::new()
     {
-        let done = avx2.pack(field, src, dst);
+        let done = avx2.pack(field, src, dst, seen);
         (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+        return pack_words(field, src, dst, seen, |seen, block| avx2.look(seen, field, block));
     }
-    let done = word::pack(field, src, dst);
-    (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+    pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
+}
+
+/// Packs a multiple of eight fields to the whole of `dst` by the portable kernel. What is gathered is
+/// gathered by `look` before, of one block after the other: as vectors, in which the kernel has
+/// nothing.
+fn pack_words<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+    look: impl Fn(&mut Seen<WATCH>, &[u8]),
+) {
+    let (mut rest, mut dst) = (src, dst);
+    let block_len = if WATCH == NOTHING { src.len().max(1) } else { BLOCK };
+    for block in src.chunks(block_len) {
+        look(seen, block);
+        // The kernel leaves the fields of the last bytes, and then those of the blocks after them.
+        let done = word::pack(field, &rest[..rest.len().min(block.len())], dst);
+        (rest, dst) = (&rest[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+    }
     let mut spare = [0; SPARE];
-    word::pack(field, src, &mut spare);
+    word::pack(field, rest, &mut spare);
     dst.copy_from_slice(&spare[..dst.len()]);
 }
 
 /// Packs less than eight fields from the start of `dst` on, and changes no bit after them.
-fn pack_tail(field: &Field, src: &[u8], dst: &mut [u8]) {
+fn pack_tail<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) {
     if src.is_empty() {
         return;
     }
     let mut group = [0; 64];
     group[..src.len()].copy_from_slice(src);
+    seen.look(field, src);
     let mut spare = [0; SPARE];
     word::pack(field, &group[..8 * field.size], &mut spare);
     let bits = src.len() / field.size * field.bits as usize;

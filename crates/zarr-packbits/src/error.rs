@@ -135,6 +135,16 @@ pub enum Error {
         /// Bits of one packed element.
         bits: u32,
     },
+    /// A packing that [refuses loss](crate::Packing::refuse_loss) would change an element.
+    #[error("element {element} does not fit bits {first_bit} to {last_bit}")]
+    Lost {
+        /// The first such element, counted from the start of the unpacked buffer.
+        element: usize,
+        /// The first encoded bit of a component.
+        first_bit: u32,
+        /// The last encoded bit of a component.
+        last_bit: u32,
+    },
     /// The processor lacks the instructions of a kernel.
     #[error("kernel {kernel:?} is not available on this processor")]
     KernelUnavailable {

@@ -56,6 +56,7 @@ mod field;
 mod operations;
 mod padding;
 mod scalar;
+mod seen;
 mod spec;
 mod survive;
 mod word;

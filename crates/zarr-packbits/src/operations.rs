@@ -9,7 +9,8 @@ impl Packing {
     /// `src`: n elements; `dst`: [`packed_len`](Packing::packed_len) of n bytes, all overwritten.
     ///
     /// # Errors
-    /// [`Error::UnpackedLength`] or [`Error::PackedLength`].
+    /// [`Error::UnpackedLength`] or [`Error::PackedLength`]; [`Error::Lost`] if the packing
+    /// [refuses loss](Packing::refuse_loss).
     ///
     /// # Examples
     /// ```
@@ -33,8 +34,7 @@ impl Packing {
         {
             *last = 0;
         }
-        driver::pack(self.kernel, &self.field, src, dst, 0);
-        Ok(())
+        self.run_pack(src, dst, 0)
     }
 
     /// Unpacks all elements of `packed` into `dst`. Padding bits are not looked at.
@@ -73,13 +73,13 @@ impl Packing {
     /// ```
     ///
     /// # Errors
-    /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`].
+    /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`];
+    /// [`Error::Lost`] if the packing [refuses loss](Packing::refuse_loss).
     pub fn pack_range(&self, src: &[u8], first: usize, packed: &mut [u8]) -> Result<(), Error> {
         let elements = self.elements_in(src.len())?;
         let at = self.checked_position(first)?;
         self.check_fits(packed.len(), at, elements)?;
-        driver::pack(self.kernel, &self.field, src, &mut packed[at.0..], at.1);
-        Ok(())
+        self.run_pack(src, &mut packed[at.0..], at.1)
     }
 
     /// Unpacks the elements from `first` on of the packed chunk `packed`, as many as `dst` holds.
@@ -111,12 +111,12 @@ impl Packing {
     /// [`byte_range`](Packing::byte_range) names.
     ///
     /// # Errors
-    /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`].
+    /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`]; [`Error::Lost`] if the packing
+    /// [refuses loss](Packing::refuse_loss).
     pub fn pack_at(&self, src: &[u8], bit: usize, packed: &mut [u8]) -> Result<(), Error> {
         let elements = self.elements_in(src.len())?;
         self.check_fits(packed.len(), (bit / 8, bit % 8), elements)?;
-        driver::pack(self.kernel, &self.field, src, &mut packed[bit / 8..], bit % 8);
-        Ok(())
+        self.run_pack(src, &mut packed[bit / 8..], bit % 8)
     }
 
     /// Unpacks elements from bit `bit` of `packed` on, as many as `dst` holds.
@@ -144,6 +144,19 @@ impl Packing {
         let elements = self.elements_in(dst.len())?;
         self.check_fits(packed.len(), (bit / 8, bit % 8), elements)?;
         driver::unpack(self.kernel, &self.field, &packed[bit / 8..], bit % 8, dst);
+        Ok(())
+    }
+
+    /// Packs `src` from bit `bit` (0 to 7) of `dst` on, where there is room for it.
+    fn run_pack(&self, src: &[u8], dst: &mut [u8], bit: usize) -> Result<(), Error> {
+        if !self.refuses_loss {
+            driver::pack(self.kernel, &self.field, src, dst, bit);
+        } else if !driver::pack_kept(self.kernel, &self.field, src, dst, bit)
+            && let Some(element) = self.lost(src)?.next()
+        {
+            let (first_bit, last_bit) = (self.first_bit(), self.last_bit());
+            return Err(Error::Lost { element, first_bit, last_bit });
+        }
         Ok(())
     }
 

@@ -54,7 +54,8 @@ impl Packing {
     /// `src`: n elements; `dst`: [`encoded_len`](Packing::encoded_len) of n bytes, all overwritten.
     ///
     /// # Errors
-    /// [`Error::UnpackedLength`] or [`Error::EncodedLength`].
+    /// [`Error::UnpackedLength`] or [`Error::EncodedLength`]; [`Error::Lost`] if the packing
+    /// [refuses loss](Packing::refuse_loss).
     ///
     /// # Examples
     /// ```

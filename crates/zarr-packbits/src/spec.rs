@@ -58,10 +58,12 @@ pub struct Packing {
     pub(crate) field: Field,
     pub(crate) components: u32,
     pub(crate) kernel: Kernel,
+    pub(crate) refuses_loss: bool,
 }
 
 /// Packings are equal if they lay elements out alike. All kernels give the same bytes, so the
 /// kernel is no part of it: what is made on one machine is equal to what is made on another.
+/// Neither is what they [refuse](Packing::refuse_loss).
 impl PartialEq for Packing {
     fn eq(&self, other: &Self) -> bool {
         (self.field, self.components) == (other.field, other.components)
@@ -145,7 +147,7 @@ impl PackingBuilder {
         }
         let bits = (last_bit - first_bit + 1) as u32;
         let field = Field { bits, first_bit: first_bit as u32, size, signed, order };
-        Ok(Packing { field, components, kernel: Kernel::best() })
+        Ok(Packing { field, components, kernel: Kernel::best(), refuses_loss: false })
     }
 }
 
@@ -190,6 +192,37 @@ impl Packing {
     #[must_use]
     pub fn kernel(&self) -> Kernel {
         self.kernel
+    }
+
+    /// The same packing, of which every operation that packs refuses elements that unpacking would
+    /// not give back (SD-49) if `refuse` is true; without this call it drops their other bits.
+    ///
+    /// The kernels look at the elements while they pack them, which takes next to no time. An
+    /// operation that refuses may have written any bits where the elements go, and no others.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::{Error, Packing};
+    ///
+    /// let packing = Packing::builder(8).last_bit(3).build()?;
+    /// let mut packed = [0; 2];
+    /// packing.pack(&[1, 2, 0x13], &mut packed)?;
+    /// assert_eq!(packed, [0x21, 0x03]);
+    ///
+    /// let refused = packing.refuse_loss(true).pack(&[1, 2, 0x13], &mut packed);
+    /// assert_eq!(refused, Err(Error::Lost { element: 2, first_bit: 0, last_bit: 3 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn refuse_loss(mut self, refuse: bool) -> Self {
+        self.refuses_loss = refuse;
+        self
+    }
+
+    /// Whether operations that pack [refuse](Packing::refuse_loss) elements that they would change.
+    #[must_use]
+    pub fn refuses_loss(&self) -> bool {
+        self.refuses_loss
     }
 
     /// Bits of one packed element: the `k` of the document.

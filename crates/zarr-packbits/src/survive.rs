@@ -2,9 +2,7 @@
 
 use core::iter::FusedIterator;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::arch::{Avx2, Avx512};
-use crate::{Error, Kernel, Packing, field::Field};
+use crate::{Error, Packing, field::Field};
 
 impl Packing {
     /// Whether every element of `src` is unchanged by packing and unpacking (SD-49): it has no bit
@@ -28,8 +26,8 @@ impl Packing {
 
     /// The indices of the elements of `src` that packing and unpacking would change, in order.
     ///
-    /// Up to the first of them this reads `src` at the speed of the cache, so that looking at a
-    /// tile before it is packed costs little more than packing it.
+    /// To refuse such elements while they are packed, use
+    /// [`refuse_loss`](Packing::refuse_loss), which costs less than a pass of its own.
     ///
     /// # Errors
     /// [`Error::UnpackedLength`].
@@ -45,7 +43,6 @@ impl Packing {
     pub fn lost<'a>(&self, src: &'a [u8]) -> Result<Lost<'a>, Error> {
         self.elements_in(src.len())?;
         Ok(Lost {
-            kernel: self.kernel,
             bits: LostBits::of(&self.field),
             component_size: self.field.size,
             element_size: self.element_size(),
@@ -59,7 +56,6 @@ impl Packing {
 /// The elements that a packing does not keep; made by [`Packing::lost`].
 #[derive(Debug, Clone)]
 pub struct Lost<'a> {
-    kernel: Kernel,
     bits: LostBits,
     component_size: usize,
     element_size: usize,
@@ -70,7 +66,7 @@ pub struct Lost<'a> {
     until: usize,
 }
 
-/// Bytes that are looked at together: whole elements of any size, and enough for vectors.
+/// Bytes that are looked at together: whole elements of any size.
 const BLOCK: usize = 4096;
 
 impl Iterator for Lost<'_> {
@@ -89,7 +85,7 @@ impl Iterator for Lost<'_> {
             }
             let rest = &self.src[self.at..];
             let mut blocks = rest.chunks(BLOCK);
-            let kept = blocks.position(|block| self.bits.any_by(self.kernel, block))?;
+            let kept = blocks.position(|block| self.bits.any(block))?;
             self.at += kept * BLOCK;
             self.until = self.src.len().min(self.at + BLOCK);
         }
@@ -98,22 +94,19 @@ impl Iterator for Lost<'_> {
 
 impl FusedIterator for Lost<'_> {}
 
-/// Which bits of a component would not come back, in each component of a word of 64 bits.
+/// Which bits of a component would not come back, in each component of a word of 64 bits: the plain
+/// form of what kernels gather in their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LostBits {
     /// Bits above the last one, which come back as 0, or as the bit below if signed; and those below
     /// the first one, which come back as 0.
-    pub(crate) outside: u64,
+    outside: u64,
     /// Of those the ones above, if signed.
     extended: u64,
-    /// The sign bit of a single component if signed, or else 0.
-    pub(crate) sign: u64,
-    /// Bytes of a component.
-    pub(crate) size: usize,
 }
 
 impl LostBits {
-    fn of(field: &Field) -> Self {
+    pub(crate) fn of(field: &Field) -> Self {
         let all = u64::MAX >> (64 - 8 * field.size);
         let below = (1 << field.first_bit) - 1;
         let outside = all & !field.mask();
@@ -122,35 +115,10 @@ impl LostBits {
         Self {
             outside: outside * lanes,
             extended: if field.signed { (outside & !below) * lanes } else { 0 },
-            sign: field.sign(),
-            size: field.size,
         }
-    }
-
-    /// Whether a component in `bytes` would change, by the instructions of a kernel.
-    fn any_by(&self, kernel: Kernel, bytes: &[u8]) -> bool {
-        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-        let _ = kernel;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        if kernel == Kernel::Avx512
-            && let Some(avx512) = Avx512::new()
-        {
-            return avx512.any_lost(self, bytes);
-        }
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        if kernel == Kernel::Avx2
-            && let Some(avx2) = Avx2::new()
-        {
-            return avx2.any_lost(self, bytes);
-        }
-        self.any(bytes)
     }
 
     /// Whether a component in `bytes`, which are whole components, would change.
-    ///
-    /// No branch within, so that it becomes vector instructions: those of the function that it is
-    /// compiled into.
-    #[inline(always)]
     pub(crate) fn any(&self, bytes: &[u8]) -> bool {
         let (words, rest) = bytes.as_chunks::<8>();
         let lost = words.iter().fold(0, |all, word| all | self.in_word(u64::from_le_bytes(*word)));
@@ -162,7 +130,6 @@ impl LostBits {
 
     /// Not zero if a component in `word` would change. A bit above the last must equal the bit
     /// below it if signed; that one is never of another component, as bit 0 is not above the last.
-    #[inline(always)]
     fn in_word(&self, word: u64) -> u64 {
         (word ^ (word << 1 & self.extended)) & self.outside
     }

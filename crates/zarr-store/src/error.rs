@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::KeyError;
 use crate::full_message::FullMessage;
 
-/// What a store was asked to do when it failed.
+/// What a store was asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -17,7 +17,7 @@ pub enum Operation {
     Open,
     /// Read an object, whole or in ranges.
     Get,
-    /// Ask for size and version of an object.
+    /// Look up size and version of an object.
     Head,
     /// Write an object.
     Put,
@@ -45,18 +45,18 @@ impl fmt::Display for Operation {
 
 /// The error of every store operation.
 ///
-/// A missing object is no error where it can be told otherwise: reads answer `None`. Messages are
-/// complete, with all that the system or a client library says; `source` returns nothing.
+/// A missing object is not an error: reads return `None`. Messages are complete, including what the
+/// system or a client library says; `source` returns nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The text given for a key is no key.
+    /// The text given for a key is not a key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The operating system failed the operation: full disk, no permission, and the like.
+    /// The operating system refused the operation: full disk, no permission, and the like.
     #[error("cannot {operation} {key:?}: {}", FullMessage(cause))]
     Io {
-        /// What was asked for.
+        /// What the store was asked to do.
         operation: Operation,
         /// Key, prefix or path that it concerned.
         key: String,
@@ -66,29 +66,29 @@ pub enum StoreError {
     /// A remote store failed the operation, after its retries.
     #[error("cannot {operation} {key:?}: {}", FullMessage(cause.as_ref()))]
     Remote {
-        /// What was asked for.
+        /// What the store was asked to do.
         operation: Operation,
         /// Key, prefix or URL that it concerned.
         key: String,
         /// What the client library said.
         cause: Box<dyn Error + Send + Sync>,
     },
-    /// A byte range leads beyond the object: it is truncated, or the range is wrong.
+    /// A byte range ends beyond the object: the object is truncated, or the range is wrong.
     #[error("cannot read bytes {} to {} of {key:?}: the object has {size} bytes", range.start, range.end)]
     Range {
         /// The object.
         key: String,
-        /// The range asked for.
+        /// The range requested.
         range: Range<u64>,
         /// Size of the object in bytes.
         size: u64,
     },
-    /// The object has fewer bytes than were asked for of its end: it is truncated.
+    /// The object is shorter than the requested suffix: it is truncated.
     #[error("cannot read the last {len} bytes of {key:?}: the object has {size} bytes")]
     Suffix {
         /// The object.
         key: String,
-        /// How many bytes were asked for.
+        /// How many bytes were requested.
         len: u64,
         /// Size of the object in bytes.
         size: u64,
@@ -98,7 +98,7 @@ pub enum StoreError {
     TooLarge {
         /// The object.
         key: String,
-        /// Bytes asked for.
+        /// Bytes requested.
         size: u64,
     },
     /// A symbolic link leads out of a local store.
@@ -109,8 +109,8 @@ pub enum StoreError {
         /// The link.
         link: PathBuf,
     },
-    /// The key has a name that a local store keeps for its own temporary and lock files, or that
-    /// this platform cannot have as a file name.
+    /// The key has a name that a local store reserves for its own temporary and lock files, or that
+    /// is not a file name on this platform.
     #[error("cannot use {key:?}: the name {segment:?} is reserved")]
     Reserved {
         /// The key.
@@ -121,14 +121,15 @@ pub enum StoreError {
     /// The store cannot do this at all.
     #[error("cannot {operation} {key:?}: this store has no {missing}")]
     Unsupported {
-        /// What was asked for.
+        /// What the store was asked to do.
         operation: Operation,
         /// Key that it concerned.
         key: String,
         /// What the store lacks.
         missing: &'static str,
     },
-    /// An update was refused because nothing keeps other processes from losing it.
+    /// An update was refused because the store cannot exclude other processes, which could
+    /// overwrite it.
     #[error(
         "cannot update {key:?}: this store has neither locks between processes nor conditional \
          writes, so that another writer's change could be lost; allow it only for a single process"
@@ -137,7 +138,7 @@ pub enum StoreError {
         /// The key.
         key: String,
     },
-    /// The object was replaced again and again while parts of it were read.
+    /// Other writers replaced the object repeatedly while parts of it were read.
     #[error("cannot read {key:?}: it was replaced by others in each of {attempts} attempts")]
     Unsteady {
         /// The key.
@@ -146,14 +147,14 @@ pub enum StoreError {
         attempts: u32,
     },
     /// What the operation needs belongs to the process that this one was forked from, and cannot
-    /// be made anew.
+    /// be recreated.
     #[error("cannot {operation} {key:?}: {reason}")]
     Forked {
-        /// What was asked for.
+        /// What the store was asked to do.
         operation: Operation,
         /// Key or prefix that it concerned.
         key: String,
-        /// What cannot be made anew, and what to do instead.
+        /// What cannot be recreated, and what to do instead.
         reason: &'static str,
     },
     /// A URL or an option for opening a store is not understood.
@@ -164,7 +165,7 @@ pub enum StoreError {
         /// What is wrong with it, and what is allowed.
         reason: String,
     },
-    /// Other writers changed the object again and again between reading and writing it.
+    /// Other writers changed the object repeatedly between reading and writing it.
     #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
     Contention {
         /// The key.

@@ -1,8 +1,10 @@
-//! What every store can do by the methods that it has.
+//! Shorthands for callers of a store.
 
-use super::{Key, ReadRange, Store, StoreError};
+use std::io::IoSlice;
 
-/// Shorthands for callers of a [`Store`], which every store has and none can change.
+use super::{Key, PutMode, PutOutcome, ReadRange, Store, StoreError, Version};
+
+/// Shorthands for callers of a [`Store`], which every store has and none can override.
 pub trait StoreExt: Store {
     /// Reads the whole object, `None` if there is none.
     ///
@@ -13,8 +15,8 @@ pub trait StoreExt: Store {
         Ok(self.get(key, ReadRange::All, &mut out)?.map(|_| out))
     }
 
-    /// Reads the whole object into `out`, in place of what it held. False and an empty `out` if
-    /// there is no such object.
+    /// Reads the whole object into `out`, replacing its contents. False and an empty `out` if there
+    /// is no such object.
     ///
     /// # Errors
     /// As for [`Store::get`].
@@ -28,6 +30,42 @@ pub trait StoreExt: Store {
     /// As for [`Store::head`].
     fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
         Ok(self.head(key)?.map(|meta| meta.size))
+    }
+
+    /// Writes the whole object, replacing any that is there.
+    ///
+    /// # Errors
+    /// As for [`Store::put_opts`].
+    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
+        self.put_vectored(key, &[IoSlice::new(bytes)])
+    }
+
+    /// Writes the whole object from pieces, one after another, replacing any that is there.
+    ///
+    /// # Errors
+    /// As for [`Store::put_opts`].
+    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+        match self.put_opts(key, pieces, PutMode::Overwrite)? {
+            PutOutcome::Written => Ok(()),
+            // There was no condition to fail; what a faulty store did not write must not pass.
+            PutOutcome::Changed => {
+                Err(StoreError::Contention { key: key.to_string(), attempts: 1 })
+            }
+        }
+    }
+
+    /// Writes the whole object if its version is still `expected`; `None` expects that there is no
+    /// object.
+    ///
+    /// # Errors
+    /// As for [`Store::put_opts`].
+    fn put_if(
+        &self,
+        key: &Key,
+        bytes: &[u8],
+        expected: Option<&Version>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.put_opts(key, &[IoSlice::new(bytes)], PutMode::expecting(expected))
     }
 }
 

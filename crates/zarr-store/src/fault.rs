@@ -1,19 +1,18 @@
-//! A store that goes wrong on purpose.
+//! A store that fails on purpose.
 
 use std::io::{self, IoSlice};
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::api::assemble;
+use super::buffer::assemble;
+use super::listing::{failed, until_error};
 use super::{
-    DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Operation, Prefix, PutOutcome,
-    ReadRange, Store, StoreError, Version,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
-/// What goes wrong with an operation.
+/// How an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -21,8 +20,8 @@ pub enum Fault {
     Fail(io::ErrorKind),
     /// It succeeds, but takes this much longer.
     Delay(Duration),
-    /// A read meets an object cut to at most this many bytes; a write stores no more than these and
-    /// reports success. Other operations are as ever.
+    /// A read sees the object cut to at most this many bytes; a write stores no more than these and
+    /// reports success. Other operations are not affected.
     Truncate(u64),
     /// It fails without reaching the store, and so does every operation after it: as if the process
     /// or the connection had ended before it.
@@ -34,18 +33,18 @@ pub enum Fault {
 
 /// A store for tests: another store, with faults at chosen operations or keys.
 ///
-/// A tool for tests and for nothing else, those of other crates that have to survive failures among
-/// them. Which operations a piece of work takes, and so their numbers, may differ between versions.
+/// Only for tests, also for those of other crates that must survive failures. Which operations a
+/// piece of work takes, and so their numbers, may differ between versions.
 ///
-/// Calls of the [`Store`] methods that reach for storage (get, head, put, delete, list, lock, and
-/// each delete of a `delete_prefix`) are numbered from 0. To see that a piece of work survives the
-/// end of the process at every step, run it once to learn how many
+/// Calls of the [`Store`] methods that access storage (get, head, put, delete, list, lock, clean,
+/// and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
+/// the end of the process at every step, run it once to learn how many
 /// [`operations`](FaultStore::operations) it takes, then once for each of them with
-/// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and look at what the inner store then holds.
+/// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine what the inner store holds.
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, Store, StoreExt};
+/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, StoreExt};
 ///
 /// let inner = MemoryStore::new();
 /// let store = FaultStore::new(inner.clone()).at(1, Fault::DieBefore);
@@ -67,7 +66,7 @@ pub struct FaultStore<S> {
 }
 
 impl<S: Store> FaultStore<S> {
-    /// `inner`, with nothing going wrong yet.
+    /// `inner`, without any faults yet.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -85,8 +84,8 @@ impl<S: Store> FaultStore<S> {
         self
     }
 
-    /// The same store with `fault` at every operation on `key`. It is the same whatever the order
-    /// in which threads come.
+    /// The same store with `fault` at every operation on `key`, which does not depend on the order
+    /// of threads.
     #[must_use]
     pub fn on(mut self, key: Key, fault: Fault) -> Self {
         self.by_key.push((key, fault));
@@ -103,19 +102,13 @@ impl<S: Store> FaultStore<S> {
         self.dead.load(Ordering::SeqCst)
     }
 
-    /// The store within.
+    /// The inner store.
     pub fn inner(&self) -> &S {
         &self.inner
     }
 
-    /// Runs one operation with the faults that it meets; `run` is given how many bytes it may read
-    /// or write.
-    fn run<T>(
-        &self,
-        operation: Operation,
-        name: &str,
-        run: impl FnOnce(u64) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Counts an operation and finds the faults that it meets.
+    fn meet(&self, operation: Operation, name: &str) -> Result<Faults, StoreError> {
         let number = self.operations.fetch_add(1, Ordering::SeqCst);
         let fail = |kind: io::ErrorKind, what: &str| {
             let cause = io::Error::new(kind, format!("{what} at operation {number} on purpose"));
@@ -144,9 +137,42 @@ impl<S: Store> FaultStore<S> {
         if was_dead {
             return Err(died());
         }
-        let result = run(most);
-        if die_after { Err(died()) } else { result }
+        Ok(Faults { most, after: die_after.then(died) })
     }
+
+    /// Runs one operation with the faults that it meets; `run` is given how many bytes it may read
+    /// or write.
+    fn run<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        run: impl FnOnce(u64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Faults { most, after } = self.meet(operation, name)?;
+        let result = run(most);
+        after.map_or(result, Err)
+    }
+
+    /// As [`run`](Self::run): the whole listing is one operation, numbered when it is asked for.
+    fn run_listing<'s, T: Send + 's>(
+        &'s self,
+        prefix: &Prefix,
+        list: impl FnOnce() -> Listing<'s, T>,
+    ) -> Listing<'s, T> {
+        match self.meet(Operation::List, prefix.as_str()) {
+            Ok(Faults { after: None, .. }) => list(),
+            Ok(Faults { after, .. }) => Box::new(until_error(list().chain(after.map(Err)))),
+            Err(error) => failed(error),
+        }
+    }
+}
+
+/// The faults of an operation that does not fail before it begins.
+struct Faults {
+    /// How many bytes it may read or write.
+    most: u64,
+    /// The error to report once it is done.
+    after: Option<StoreError>,
 }
 
 impl<S: Store> Store for FaultStore<S> {
@@ -177,55 +203,35 @@ impl<S: Store> Store for FaultStore<S> {
         })
     }
 
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        self.run(Operation::Put, key.as_str(), |most| self.inner.put(key, start(bytes, most)))
-    }
-
-    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
-        self.run(Operation::Put, key.as_str(), |most| match most {
-            u64::MAX => self.inner.put_vectored(key, pieces),
-            _ => self.inner.put(key, start(&assemble(key, pieces)?, most)),
-        })
-    }
-
-    fn is_vectored(&self) -> bool {
-        self.inner.is_vectored()
-    }
-
-    fn conditional_put(&self) -> bool {
-        self.inner.conditional_put()
-    }
-
-    fn put_if(
+    fn put_opts(
         &self,
         key: &Key,
-        bytes: &[u8],
-        expected: Option<&Version>,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
-        self.run(Operation::Put, key.as_str(), |most| {
-            self.inner.put_if(key, start(bytes, most), expected)
+        self.run(Operation::Put, key.as_str(), |most| match most {
+            u64::MAX => self.inner.put_opts(key, pieces, mode),
+            _ => {
+                let bytes = assemble(key, pieces)?;
+                self.inner.put_opts(key, &[IoSlice::new(start(&bytes, most))], mode)
+            }
         })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.run(Operation::Delete, key.as_str(), |_| self.inner.delete(key))
     }
 
-    fn list(
-        &self,
-        prefix: &Prefix,
-        links: Links,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.run(Operation::List, prefix.as_str(), |_| self.inner.list(prefix, links, visit))
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        self.run_listing(prefix, || self.inner.list(prefix, links))
     }
 
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.run(Operation::List, prefix.as_str(), |_| self.inner.list_dir(prefix, visit))
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        self.run_listing(prefix, || self.inner.list_dir(prefix))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
@@ -234,10 +240,6 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.run(Operation::Delete, prefix.as_str(), |_| self.inner.clean(prefix, removed))
-    }
-
-    fn requests_in_flight(&self) -> NonZeroUsize {
-        self.inner.requests_in_flight()
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

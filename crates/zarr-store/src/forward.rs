@@ -1,13 +1,11 @@
 //! References and shared pointers to stores are stores.
 
 use std::io::IoSlice;
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Prefix, PutOutcome,
-    ReadRange, Store, StoreError, Version,
+    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 macro_rules! forward {
@@ -22,33 +20,17 @@ macro_rules! forward {
                 (**self).get(key, range, out)
             }
 
-            fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-                (**self).head(key)
-            }
-
-            fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-                (**self).put(key, bytes)
-            }
-
-            fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
-                (**self).put_vectored(key, pieces)
-            }
-
-            fn is_vectored(&self) -> bool {
-                (**self).is_vectored()
-            }
-
-            fn conditional_put(&self) -> bool {
-                (**self).conditional_put()
-            }
-
-            fn put_if(
+            fn put_opts(
                 &self,
                 key: &Key,
-                bytes: &[u8],
-                expected: Option<&Version>,
+                pieces: &[IoSlice<'_>],
+                mode: PutMode<'_>,
             ) -> Result<PutOutcome, StoreError> {
-                (**self).put_if(key, bytes, expected)
+                (**self).put_opts(key, pieces, mode)
+            }
+
+            fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+                (**self).head(key)
             }
 
             fn delete(&self, key: &Key) -> Result<(), StoreError> {
@@ -59,21 +41,12 @@ macro_rules! forward {
                 (**self).delete_prefix(prefix)
             }
 
-            fn list(
-                &self,
-                prefix: &Prefix,
-                links: Links,
-                visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-            ) -> Result<(), StoreError> {
-                (**self).list(prefix, links, visit)
+            fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+                (**self).list(prefix, links)
             }
 
-            fn list_dir(
-                &self,
-                prefix: &Prefix,
-                visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-            ) -> Result<(), StoreError> {
-                (**self).list_dir(prefix, visit)
+            fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+                (**self).list_dir(prefix)
             }
 
             fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
@@ -88,8 +61,8 @@ macro_rules! forward {
                 (**self).clean(prefix, removed)
             }
 
-            fn requests_in_flight(&self) -> NonZeroUsize {
-                (**self).requests_in_flight()
+            fn capabilities(&self) -> Capabilities {
+                (**self).capabilities()
             }
 
             fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -1,16 +1,16 @@
-//! What another library says of a failure, to its end and in one line.
+//! The complete message of another library's error, in one line.
 
 use std::error::Error;
 use std::fmt;
 use std::iter;
 
-/// Levels below the first that are looked at: an error may be its own source.
+/// The most sources that are followed: an error may be its own source.
 const MOST_LEVELS: usize = 64;
 
-/// An error and whatever is below it, joined by `": "`.
+/// An error and its sources, joined by `": "`.
 ///
-/// Some libraries show an error's source in its text, some return it, some do both: what the text
-/// shows already is not said again.
+/// Some libraries include the source in an error's text, some return it, some do both: what the
+/// text already contains is not repeated.
 pub struct FullMessage<'a>(pub &'a (dyn Error + 'static));
 
 impl fmt::Display for FullMessage<'_> {
@@ -28,8 +28,8 @@ impl fmt::Display for FullMessage<'_> {
     }
 }
 
-/// Whether a text shows what a level below it says: as a part of its own, and not in the middle of a
-/// name or an address.
+/// Whether a text already contains the text of its source, and not merely within a name or an
+/// address.
 fn says(text: &str, below: &str) -> bool {
     let bounds = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '-' | '_');
     text.match_indices(below).any(|(at, _)| {
@@ -39,7 +39,7 @@ fn says(text: &str, below: &str) -> bool {
     })
 }
 
-/// Servers answer in several lines, which libraries repeat, and in what else a terminal obeys.
+/// Without line breaks and control characters, which servers send and libraries repeat.
 fn one_line(error: &dyn Error) -> String {
     let text = error.to_string();
     let breaks = |c: char| c.is_control() || is_separator_or_bidirectional(c);

@@ -1,4 +1,4 @@
-//! A hash that is the same in every process and version, for names in stores.
+//! A hash that is the same in every process and version, for file names in stores.
 
 use std::hash::Hasher as _;
 

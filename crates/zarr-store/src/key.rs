@@ -1,4 +1,4 @@
-//! Names of objects and of the folders that they seem to lie in.
+//! Names of objects and prefixes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,8 +38,11 @@ impl Key {
         Ok(Self(Arc::new(text.to_owned())))
     }
 
-    /// This key with another end: what follows its first `kept` bytes is written anew, in the same
-    /// memory unless a clone has a part in it.
+    /// This key with another end: keeps its first `kept` bytes and lets `write` append the rest.
+    /// Reuses the memory unless a clone shares it.
+    ///
+    /// # Errors
+    /// [`KeyError`] names the rule that the new key breaks.
     pub fn with_end(
         mut self,
         kept: usize,
@@ -96,7 +99,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A place in the hierarchy of a store: the root, or the segments that a node's keys begin with.
+/// A node of a store's hierarchy: the root, or the segments that keys below it begin with.
 ///
 /// The same rules as for a [`Key`] apply, and the root is the empty text. There is no final `/`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,13 +144,16 @@ impl Prefix {
     /// The key `relative` below this prefix.
     ///
     /// # Errors
-    /// [`KeyError`] if the two together are no key.
+    /// [`KeyError`] if the two together are not a key.
     pub fn key(&self, relative: &str) -> Result<Key, KeyError> {
         check(relative)?;
         self.key_of(relative.len(), |text| text.push_str(relative))
     }
 
-    /// The key below this prefix that `write` appends, of about `length` bytes.
+    /// The key below this prefix whose rest `write` appends, of about `length` bytes.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the two together are not a key.
     pub fn key_of(&self, length: usize, write: impl FnOnce(&mut String)) -> Result<Key, KeyError> {
         let mut text = String::with_capacity(self.key_start() + length);
         text.push_str(&self.0);
@@ -159,7 +165,7 @@ impl Prefix {
         Ok(Key(Arc::new(text)))
     }
 
-    /// How many bytes of the keys below this prefix are the prefix and what divides it from the rest.
+    /// Length in bytes of the prefix and the `/` after it, with which every key below it starts.
     pub fn key_start(&self) -> usize {
         if self.is_root() { 0 } else { self.0.len() + 1 }
     }
@@ -167,7 +173,7 @@ impl Prefix {
     /// The prefix `relative` below this one.
     ///
     /// # Errors
-    /// [`KeyError`] if the two together are no prefix.
+    /// [`KeyError`] if the two together are not a prefix.
     pub fn join(&self, relative: &str) -> Result<Self, KeyError> {
         if relative.is_empty() {
             return Ok(self.clone());
@@ -181,7 +187,7 @@ impl Prefix {
         if self.is_root() { None } else { Some(Key(Arc::clone(&self.0)).parent()) }
     }
 
-    /// What is left of `key` below this prefix, `None` if it lies elsewhere.
+    /// The rest of `key` below this prefix, `None` if it lies elsewhere.
     ///
     /// ```
     /// # use zarr_store::{Key, Prefix};
@@ -217,7 +223,7 @@ impl fmt::Debug for Prefix {
     }
 }
 
-// By bytes, since it is done for the key of every chunk: none of the rules is about others than ASCII.
+// By bytes, because this runs for the key of every chunk: all rules concern ASCII characters.
 fn check(text: &str) -> Result<(), KeyError> {
     // An over-long key is shown in part: the message stays readable and small.
     if text.len() > MAX_KEY_LEN {
@@ -239,7 +245,7 @@ fn check(text: &str) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// Why a text is no [`Key`] or [`Prefix`].
+/// Why a text is not a [`Key`] or [`Prefix`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {

@@ -1,18 +1,19 @@
 //! Stores of Zarr objects: files, memory and object storage, without lost updates.
 //!
-//! A [`Store`] holds objects by key: read whole or in ranges, written whole, removed and listed.
-//! [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `RemoteStore`, with the feature
-//! `object_store`, in S3 and its like. [`open_url`] finds the right one for a path or URL.
-//! `FaultStore`, with the feature `test-util`, fails on purpose.
+//! A [`Store`] holds objects by key: they are read whole or in ranges, written whole, deleted and
+//! listed. [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `RemoteStore`, with
+//! the feature `object_store`, in S3 and other object storage. [`open_url`] opens the right one for
+//! a path or URL. `FaultStore`, with the feature `test-util`, fails on purpose. The book's page on
+//! stores shows how to implement one.
 //!
 //! # Blocking and asynchronous
-//! [`Store`] blocks. [`AsyncStore`] has its reads once more, without blocking the thread: object
-//! storage has its own ([`Store::asynchronous`]), and with the feature `async` any other store is
-//! read on threads of this crate.
+//! [`Store`] blocks. [`AsyncStore`] has its reads without blocking the thread: object storage
+//! implements it ([`Store::asynchronous`]), and with the feature `async` any other store is read on
+//! threads of this crate.
 //!
 //! # Changing shared objects
-//! Part of a chunk is written by reading, changing and writing the whole. [`update`] does that
-//! without losing what others write meanwhile, by the best mechanism that the store has.
+//! Part of a chunk is written by reading, changing and writing the whole chunk. [`update`] does
+//! that without losing concurrent changes, by the best mechanism that the store has.
 //!
 //! # Non-goals
 //! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids.
@@ -31,6 +32,7 @@ mod forward;
 mod full_message;
 mod hash;
 mod key;
+mod listing;
 mod local;
 mod location;
 mod lock_table;
@@ -41,16 +43,16 @@ mod object;
 mod offload;
 mod open;
 mod per_process;
+mod process_locks;
 mod read_range;
 #[cfg(feature = "async")]
 mod runtime;
 mod shown;
+mod types;
 mod update;
 mod waiting;
 
-pub use self::api::{
-    DirEntry, Links, LockGuard, LockScope, ObjectMeta, PutOutcome, Store, Version,
-};
+pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::error::{Operation, StoreError};
 pub use self::ext::StoreExt;
@@ -58,6 +60,7 @@ pub use self::ext::StoreExt;
 pub use self::fault::{Fault, FaultStore};
 pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
+pub use self::listing::Listing;
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
 pub use self::memory::MemoryStore;
@@ -67,9 +70,18 @@ pub use self::object::{ConditionalPut, RemoteStore};
 pub use self::offload::Offload;
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::per_process::PerProcess;
+pub use self::process_locks::ProcessLocks;
 pub use self::read_range::ReadRange;
 pub use self::shown::{shown_url, without_secrets};
+pub use self::types::{
+    Capabilities, DirEntry, Links, LockGuard, LockScope, ObjectMeta, PutMode, PutOutcome, Version,
+};
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;
 
 use self::buffer::reserve;
+
+/// The book's page on stores, whose examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/store.md")]
+struct Page;

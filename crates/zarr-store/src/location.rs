@@ -1,15 +1,15 @@
-//! Where objects are, over all stores.
+//! Where objects are, comparable between stores.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The space of the local file system.
+/// The space of local files.
 pub(super) const FILES: &str = "file";
 
-/// Where the objects below a prefix are, told so that places in different stores can be compared:
-/// a file system and the folders down to it, or a bucket and the segments of a path.
+/// Where the objects below a prefix are, in a form that can be compared between stores: a file
+/// system and the folders of a path, or a bucket and the segments of a path.
 ///
-/// Two stores may be handles of one place, or one may lie within the other.
+/// Two stores may have the same location, or one may lie within the other.
 ///
 /// # Examples
 /// ```
@@ -27,30 +27,30 @@ pub struct Location {
 }
 
 impl Location {
-    /// The place to which `segments` lead in `space`, which names a file system, a bucket, or
-    /// whatever else has paths of its own, and no secret.
+    /// The location of the path `segments` in `space`: a file system, a bucket, or anything else
+    /// that has paths of its own. `space` is shown in messages and must not hold secrets.
     pub fn new(space: impl Into<String>, segments: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let segments = segments.into_iter().map(|segment| segment.as_ref().to_vec()).collect();
         Self { space: space.into(), segments }
     }
 
-    /// Whether `other` is this place or lies below it.
+    /// Whether `other` is this location or lies below it.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         self.space == other.space && other.segments.starts_with(&self.segments)
     }
 
-    /// Whether one of the two lies in the other, or they are the same.
+    /// Whether they are the same or one lies within the other.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.contains(other) || other.contains(self)
     }
 
-    /// Bytes that no other place has.
+    /// Bytes that identify the location.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.space.as_bytes().to_vec();
         for segment in &self.segments {
-            // In no segment of a key, nor of a path.
+            // NUL is in no segment of a key or a path.
             bytes.push(0);
             bytes.extend_from_slice(segment);
         }
@@ -58,7 +58,7 @@ impl Location {
     }
 }
 
-/// A path of the file system, or the space and the path in it: for people, not to be opened.
+/// For people: a path of the file system, or the space and the path in it.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let segments = self.segments.iter().map(|segment| String::from_utf8_lossy(segment));

@@ -6,13 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::per_process::PerProcess;
 
-/// How many names can be taken or given back without disturbing each other.
+/// How many names can be locked or released without waiting for each other.
 const STRIPES: usize = 64;
 
 /// A set of names, each held by at most one thread at a time.
 ///
-/// Memory follows the names held now, not the names ever seen. A process that was forked holds none:
-/// the threads that did are in the other one.
+/// Memory is proportional to the names held now. A forked process holds none: the threads that did
+/// are in its parent.
 #[derive(Debug)]
 pub(super) struct LockTable<T> {
     stripes: PerProcess<Box<[Stripe<T>]>>,
@@ -44,11 +44,11 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
         Self { stripes: PerProcess::new(), hasher: RandomState::new() }
     }
 
-    /// Waits until nobody holds `name`, then holds it. `None` in a process forked from too many
-    /// others that had such tables.
+    /// Waits until nobody holds `name`, then holds it. `None` where [`PerProcess`] has no room
+    /// left.
     pub(super) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
         let stripe = self.stripe(&name)?;
-        // Nothing panics while a stripe is locked, so that poison carries no information.
+        // Nothing panics while a stripe is locked, so a poisoned lock means nothing.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         while names.held.contains(&name) {
             names.waiting += 1;
@@ -78,9 +78,9 @@ impl<T: Eq + Hash> Drop for Held<T> {
         let Some(stripe) = self.table.stripe(&self.name) else { return };
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.held.remove(&self.name);
-        // Telling nobody is a system call too.
+        // Notifying costs a system call even if nobody waits.
         if names.waiting > 0 {
-            // Waiters of other names in this stripe wake too, look, and wait on.
+            // Waiters for other names in this stripe wake too, check, and wait again.
             stripe.freed.notify_all();
         }
     }

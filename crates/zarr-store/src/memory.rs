@@ -3,32 +3,34 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::IoSlice;
-use std::ops::{Bound, ControlFlow};
+use std::iter;
+use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::vec;
 
-use super::api::assemble;
+use super::buffer::assemble;
 use super::lock_table::LockTable;
 use super::{
-    DirEntry, Key, Links, Location, LockGuard, LockScope, ObjectMeta, Operation, Prefix,
-    PutOutcome, ReadRange, Store, StoreError, Version,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, LockScope, ObjectMeta,
+    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
 
-/// Keys that a listing copies at a time, so that no lock is held while a visitor runs.
+/// Keys that a listing copies at a time, so that no lock is held between its items.
 const LIST_BATCH: usize = 1024;
 
-/// The objects are divided by a hash of their keys, so that threads that use different ones seldom
-/// meet at a lock.
+/// Objects are divided among this many maps by a hash of their keys, so that threads that use
+/// different objects seldom wait for each other.
 const STRIPES: usize = 64;
 
-/// A store in the memory of this process, for tests and for arrays that need not last.
+/// A store in the memory of this process, for tests and for temporary arrays.
 ///
-/// A clone is another handle of the same store. Conditional puts and locks reach every user there
-/// can be, since no other process sees the store.
+/// A clone is another handle of the same store. Conditional puts and locks exclude every other
+/// user, since no other process sees the store.
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, MemoryStore, Store, StoreExt};
+/// use zarr_store::{Key, MemoryStore, StoreExt};
 ///
 /// let store = MemoryStore::new();
 /// let key = Key::new("c/0")?;
@@ -40,15 +42,15 @@ const STRIPES: usize = 64;
 pub struct MemoryStore {
     stripes: Arc<[RwLock<Objects>; STRIPES]>,
     locks: Arc<LockTable<Key>>,
-    /// As no other store in memory has, of whatever process.
+    /// Identifies the store among all stores in memory, of any process.
     number: u64,
 }
 
 #[derive(Debug, Default)]
 struct Objects {
-    /// `str` order of the keys, so that what lies below a prefix is one range.
+    /// Ordered as `str`, so that the keys below a prefix are one range.
     by_key: BTreeMap<String, Object>,
-    /// Counts writes: no two states of any of these objects have the same number.
+    /// Counts writes, so that no two versions of these objects have the same number.
     writes: u64,
 }
 
@@ -95,7 +97,7 @@ impl MemoryStore {
         read(self.stripe(key)).by_key.get(key.as_str()).cloned()
     }
 
-    /// The first key from `after` on, in the order of all keys.
+    /// The first key after the bound, in the order of all keys.
     fn first_from(&self, after: &Bound<String>) -> Option<String> {
         let mut least: Option<String> = None;
         for stripe in self.stripes.iter() {
@@ -111,34 +113,37 @@ impl MemoryStore {
     }
 }
 
-// No user code runs while a map is locked, so that poison carries no information.
+// No caller's code runs while a map is locked, so a poisoned lock means nothing.
 fn read(stripe: &RwLock<Objects>) -> RwLockReadGuard<'_, Objects> {
     stripe.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Visits the keys of a stripe that begin with `start`.
-fn list(
-    stripe: &RwLock<Objects>,
-    start: &str,
-    visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>, StoreError> {
-    let mut after = Bound::Included(start.to_owned());
-    loop {
-        let batch: Vec<String> = read(stripe)
+/// The keys of a stripe that begin with `start`.
+struct StripeKeys<'s> {
+    stripe: &'s RwLock<Objects>,
+    start: String,
+    after: Bound<String>,
+    batch: vec::IntoIter<String>,
+}
+
+impl Iterator for StripeKeys<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        if let Some(key) = self.batch.next() {
+            return Some(key);
+        }
+        let batch: Vec<String> = read(self.stripe)
             .by_key
-            .range((after, Bound::Unbounded))
+            .range::<str, _>((self.after.as_ref().map(String::as_str), Bound::Unbounded))
             .map(|(key, _)| key)
-            .take_while(|key| key.starts_with(start))
+            .take_while(|key| key.starts_with(&self.start))
             .take(LIST_BATCH)
             .cloned()
             .collect();
-        let Some(last) = batch.last().cloned() else { return Ok(ControlFlow::Continue(())) };
-        for key in &batch {
-            if visit(Key::new(key)?).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        after = Bound::Excluded(last);
+        self.after = Bound::Excluded(batch.last()?.clone());
+        self.batch = batch.into_iter();
+        self.batch.next()
     }
 }
 
@@ -172,42 +177,31 @@ impl Store for MemoryStore {
         Ok(self.object(key).map(|object| object.meta()))
     }
 
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        // Copied before the map is locked: readers wait for a pointer, not for the copy.
-        let bytes = Arc::new(bytes.to_vec());
-        self.write(key).insert(key, bytes);
-        Ok(())
-    }
-
-    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
-        let bytes = Arc::new(assemble(key, pieces)?);
-        self.write(key).insert(key, bytes);
-        Ok(())
-    }
-
-    // Put together once, where a single piece would be copied.
-    fn is_vectored(&self) -> bool {
-        true
-    }
-
-    fn conditional_put(&self) -> bool {
-        true
-    }
-
-    fn put_if(
+    fn put_opts(
         &self,
         key: &Key,
-        bytes: &[u8],
-        expected: Option<&Version>,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
-        let bytes = Arc::new(bytes.to_vec());
+        // Copied before the map is locked: readers wait for a pointer, not for the copy.
+        let bytes = Arc::new(assemble(key, pieces)?);
         let mut objects = self.write(key);
         let current = objects.by_key.get(key.as_str()).and_then(|object| object.meta().version);
-        if current.as_ref() != expected {
+        let is_met = match mode {
+            PutMode::Overwrite => true,
+            PutMode::Create => current.is_none(),
+            PutMode::Update(expected) => current.as_ref() == Some(expected),
+        };
+        if !is_met {
             return Ok(PutOutcome::Changed);
         }
         objects.insert(key, bytes);
         Ok(PutOutcome::Written)
+    }
+
+    // Vectored: the pieces are copied once, as a single one would be.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().conditional_put(true).vectored_put(true)
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
@@ -215,45 +209,36 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn list(
-        &self,
-        prefix: &Prefix,
-        _: Links,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
         let start = start_of(prefix);
-        for stripe in self.stripes.iter() {
-            if list(stripe, &start, visit)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
+        let keys = self.stripes.iter().flat_map(move |stripe| StripeKeys {
+            stripe,
+            after: Bound::Included(start.clone()),
+            start: start.clone(),
+            batch: Vec::new().into_iter(),
+        });
+        Box::new(keys.map(|key| Ok(Key::new(key)?)))
     }
 
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let start = start_of(prefix);
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        let (prefix, start) = (prefix.clone(), start_of(prefix));
         let mut after = Bound::Included(start.clone());
-        loop {
-            let Some(key) = self.first_from(&after) else { return Ok(()) };
-            let Some(rest) = key.strip_prefix(&start) else { return Ok(()) };
-            let child = rest.split_once('/').map(|(child, _)| child.to_owned());
-            let entry = if let Some(child) = child {
-                // '0' is the character after '/': the search goes on past all of the child's keys.
-                after = Bound::Included(format!("{start}{child}0"));
-                DirEntry::Prefix(prefix.join(&child)?)
-            } else {
-                let object = DirEntry::Object(Key::new(&key)?);
-                after = Bound::Excluded(key);
-                object
-            };
-            if visit(entry).is_break() {
-                return Ok(());
-            }
-        }
+        Box::new(iter::from_fn(move || {
+            let key = self.first_from(&after)?;
+            let rest = key.strip_prefix(&start)?;
+            Some(match rest.split_once('/') {
+                Some((child, _)) => {
+                    // '0' is the character after '/': continue after all keys of the child.
+                    after = Bound::Included(format!("{start}{child}0"));
+                    prefix.join(child).map(DirEntry::Prefix).map_err(StoreError::from)
+                }
+                None => {
+                    let object = Key::new(&key);
+                    after = Bound::Excluded(key);
+                    object.map(DirEntry::Object).map_err(StoreError::from)
+                }
+            })
+        }))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

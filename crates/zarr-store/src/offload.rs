@@ -1,18 +1,18 @@
-//! An asynchronous face for stores that block.
+//! An asynchronous interface for stores that block.
 
 use std::sync::Arc;
 
 use super::runtime::Task;
 use super::{AsyncStore, Key, Object, Operation, ReadRange, Store, StoreFuture};
 
-/// An asynchronous face for a store that blocks: it is read on threads of this crate.
+/// An asynchronous interface for a store that blocks: it is read on threads of this crate.
 #[derive(Debug, Clone)]
 pub struct Offload {
     store: Arc<dyn Store>,
 }
 
 impl Offload {
-    /// The asynchronous face of `store`.
+    /// An asynchronous interface of `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::waiting::{OnWait, Waiting};
 use super::{Durability, LocalStore, MemoryStore, Store, StoreError, shown_url};
 
-/// How a store is opened by URL.
+/// Options for opening a store by URL.
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,7 @@ impl StoreOptions {
         }
     }
 
-    /// Whether a missing folder is made (local stores; object storage has no folders).
+    /// Whether a missing folder is created (local stores; object storage has no folders).
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
@@ -76,7 +76,7 @@ impl StoreOptions {
         self
     }
 
-    /// A setting of the client, stronger than the environment's: `region`, `endpoint`,
+    /// A setting of the client, which overrides the environment's: `region`, `endpoint`,
     /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and whatever else the
     /// `object_store` crate has for the store at hand, by its names.
     #[must_use]
@@ -85,34 +85,34 @@ impl StoreOptions {
         self
     }
 
-    /// How many requests to a remote store are under way at most, from all threads together; at
-    /// least one.
+    /// The most requests to a remote store in flight at a time, from all threads together; at least
+    /// one.
     #[must_use]
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
         self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
         self
     }
 
-    /// How often a request to a remote store is retried, and how long after its start at most.
+    /// How often a request to a remote store is retried, and for how long after its start.
     #[must_use]
     pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
         self.max_retries = retries;
         self.timeout(timeout)
     }
 
-    /// How long after its start a request to a remote store is retried at most; 3 minutes if this is
-    /// not set. No single try lasts longer than that, nor than 30 s, unless the
-    /// [setting](StoreOptions::setting) `timeout` says otherwise: a server that accepts and never
-    /// answers is given up after this time, and that of the last try.
+    /// How long after its start a request to a remote store is retried; 3 minutes by default. No
+    /// single attempt lasts longer than that, nor longer than 30 s unless the
+    /// [setting](StoreOptions::setting) `timeout` says otherwise: a request to a server that
+    /// accepts and never responds fails after this time plus that of the last attempt.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;
         self
     }
 
-    /// What is to happen when a remote store has not answered for 5 s, then for 10 s, 20 s and so on.
+    /// Calls `told` when a remote store has not responded for 5 s, then for 10 s, 20 s and so on.
     ///
-    /// `told` is called on threads that move the bytes of other requests, and should be quick.
+    /// It is called on threads that move the bytes of other requests, and should return quickly.
     ///
     /// # Examples
     /// ```
@@ -131,10 +131,10 @@ impl StoreOptions {
         self.in_flight
     }
 
-    /// Settings of the client, later ones stronger.
+    /// Settings of the client; later ones override earlier ones.
     #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
     pub(super) fn settings(&self) -> Vec<(String, String)> {
-        // That of the clients, if it is not set.
+        // The default of the clients.
         const LONGEST_TRY: Duration = Duration::from_secs(30);
         let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
         let shorter = (self.retry_timeout < LONGEST_TRY).then(|| ("timeout".to_owned(), timeout));
@@ -171,19 +171,19 @@ impl fmt::Debug for StoreOptions {
 
 /// Opens the store at `url`, or in the folder `url` if it is no URL.
 ///
-/// `file:///path` and plain paths are local stores, `memory:` a new empty store in memory. With the
-/// features of the same purpose: `s3://bucket/path` (`aws`), `gs://bucket/path` (`gcp`),
+/// `file:///path` and plain paths are local stores, `memory:` a new empty store in memory. With
+/// features: `s3://bucket/path` (`aws`), `gs://bucket/path` (`gcp`),
 /// `az://container/path` (`azure`), `http://` and `https://` (`http`). Credentials come from the
 /// environment as those services' own tools take them (`AWS_ACCESS_KEY_ID`,
 /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
 ///
 /// # Errors
-/// [`StoreError::Url`] if it is not understood, or this build has no client for it; otherwise
-/// those of the store.
+/// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise those of
+/// the store.
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{open_url, Key, StoreOptions};
+/// use zarr_store::{open_url, Key, StoreExt, StoreOptions};
 ///
 /// let store = open_url("memory:", &StoreOptions::new())?;
 /// store.put(&Key::new("zarr.json")?, b"{}")?;
@@ -192,20 +192,19 @@ impl fmt::Debug for StoreOptions {
 /// ```
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(url), reason };
-    Ok(match place(url).map_err(refuse)? {
-        Place::Folder(path) => Arc::new(local(&path, options)?),
-        Place::Memory => Arc::new(MemoryStore::new()),
+    Ok(match kind_of(url).map_err(refuse)? {
+        Kind::Folder(path) => Arc::new(local(&path, options)?),
+        Kind::Memory => Arc::new(MemoryStore::new()),
         #[cfg(feature = "object_store")]
-        Place::Remote => Arc::new(super::RemoteStore::from_url(url, options)?),
+        Kind::Remote => Arc::new(super::RemoteStore::from_url(url, options)?),
         #[cfg(not(feature = "object_store"))]
-        Place::Remote => {
+        Kind::Remote => {
             return Err(refuse(no_client()));
         }
     })
 }
 
-/// The folder that [`open_url`] opens, `None` if it is somewhere else that `url` leads to, or
-/// nowhere.
+/// The folder that [`open_url`] would open; `None` if `url` is not a local store.
 ///
 /// # Examples
 /// ```
@@ -218,9 +217,9 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 /// ```
 #[must_use]
 pub fn local_path(url: &str) -> Option<PathBuf> {
-    match place(url) {
-        Ok(Place::Folder(path)) => Some(path),
-        Ok(Place::Memory | Place::Remote) | Err(_) => None,
+    match kind_of(url) {
+        Ok(Kind::Folder(path)) => Some(path),
+        Ok(Kind::Memory | Kind::Remote) | Err(_) => None,
     }
 }
 
@@ -234,7 +233,7 @@ fn local(path: &Path, options: &StoreOptions) -> Result<LocalStore, StoreError> 
     Ok(store.with_durability(options.durability).with_outside_links(options.outside_links))
 }
 
-/// What this build can open.
+/// The schemes that this build can open.
 pub(super) fn schemes() -> String {
     let all = [
         (true, "file:"),
@@ -248,15 +247,16 @@ pub(super) fn schemes() -> String {
     built.join(", ")
 }
 
+/// The kind of store that a URL names.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum Kind {
     Folder(PathBuf),
     Memory,
     Remote,
 }
 
-/// Tells URLs from paths, and splits them behind the scheme: it has two letters or more, or else
-/// `C:\data` would be one.
+/// Splits a URL after its scheme; `None` for a path. A scheme has two letters or more: `C:\data` is
+/// a path.
 pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
     url.split_once(':').filter(|(scheme, _)| {
         scheme.len() > 1
@@ -265,16 +265,16 @@ pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
     })
 }
 
-fn place(url: &str) -> Result<Place, String> {
+fn kind_of(url: &str) -> Result<Kind, String> {
     match scheme_of(url) {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
-            "file" => file_path(rest).map(Place::Folder),
-            "memory" if rest.trim_matches('/').is_empty() => Ok(Place::Memory),
+            "file" => file_path(rest).map(Kind::Folder),
+            "memory" if rest.trim_matches('/').is_empty() => Ok(Kind::Memory),
             "memory" => Err("a store in memory has no path: memory: alone is allowed".to_owned()),
-            _ => Ok(Place::Remote),
+            _ => Ok(Kind::Remote),
         },
         _ if url.is_empty() => Err("the empty text is neither a path nor a URL".to_owned()),
-        _ => Ok(Place::Folder(PathBuf::from(url))),
+        _ => Ok(Kind::Folder(PathBuf::from(url))),
     }
 }
 
@@ -326,17 +326,17 @@ mod tests {
 
     #[test]
     fn paths_and_urls_are_told_apart() {
-        let folder = |path: &str| Ok(Place::Folder(PathBuf::from(path)));
-        assert_eq!(place("data.zarr"), folder("data.zarr"));
-        assert_eq!(place("/a b/c%20d"), folder("/a b/c%20d"));
-        assert_eq!(place("./a:b"), folder("./a:b"));
-        assert_eq!(place("file:///a%20b/%C3%A9"), folder("/a b/é"));
-        assert_eq!(place("file:/a"), folder("/a"));
-        assert_eq!(place("FILE://localhost/a"), folder("/a"));
-        assert_eq!(place("memory:"), Ok(Place::Memory));
-        assert_eq!(place("memory://"), Ok(Place::Memory));
-        assert_eq!(place("s3://bucket/a"), Ok(Place::Remote));
-        assert_eq!(place("https://host/a"), Ok(Place::Remote));
+        let folder = |path: &str| Ok(Kind::Folder(PathBuf::from(path)));
+        assert_eq!(kind_of("data.zarr"), folder("data.zarr"));
+        assert_eq!(kind_of("/a b/c%20d"), folder("/a b/c%20d"));
+        assert_eq!(kind_of("./a:b"), folder("./a:b"));
+        assert_eq!(kind_of("file:///a%20b/%C3%A9"), folder("/a b/é"));
+        assert_eq!(kind_of("file:/a"), folder("/a"));
+        assert_eq!(kind_of("FILE://localhost/a"), folder("/a"));
+        assert_eq!(kind_of("memory:"), Ok(Kind::Memory));
+        assert_eq!(kind_of("memory://"), Ok(Kind::Memory));
+        assert_eq!(kind_of("s3://bucket/a"), Ok(Kind::Remote));
+        assert_eq!(kind_of("https://host/a"), Ok(Kind::Remote));
         for wrong in [
             "",
             "file://host/a",
@@ -347,7 +347,7 @@ mod tests {
             "file:///%FF",
             "memory:x",
         ] {
-            assert!(place(wrong).is_err(), "{wrong}");
+            assert!(kind_of(wrong).is_err(), "{wrong}");
         }
         for (wrong, found) in [
             ("file:///tmp/b%+9g", r#""%+9""#),
@@ -359,7 +359,7 @@ mod tests {
             ("file:///a%é", r#""%é""#),
             ("file:///a%\u{1b}[", r#""%\u{1b}[""#),
         ] {
-            let message = place(wrong).unwrap_err();
+            let message = kind_of(wrong).unwrap_err();
             assert_eq!(
                 message,
                 format!(

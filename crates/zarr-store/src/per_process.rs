@@ -1,8 +1,8 @@
-//! What a process must not share with the one that it was forked from.
+//! Values that a forked process must not share with its parent.
 //!
-//! `fork` copies the memory of a process and only one of its threads. Thread pools, sockets and locks
-//! that other threads held are then there without whoever would serve or release them, and waiting
-//! for any of them would never end. Python's `multiprocessing` forks.
+//! `fork` copies the memory of a process and only one of its threads. Thread pools, sockets, and
+//! locks held by other threads are copied without the threads that would serve or release them, and
+//! waiting for any of them would never end. Python's `multiprocessing` forks.
 
 use std::array;
 use std::fmt;
@@ -11,14 +11,14 @@ use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many processes of a line, each forked from the one before, may use the same value.
+/// How many processes, each forked from the one before, may use the same value.
 const GENERATIONS: usize = 16;
 
-/// A value that is made anew in each process: a child of `fork` neither uses nor drops what it
-/// inherited.
+/// A value that each process creates for itself: a child of `fork` neither uses nor drops the one
+/// that it inherited.
 ///
-/// Threads, their channels, sockets and locks that others hold are of no use in a forked process,
-/// which has only the thread that forked: whoever waited for one of them would do so for ever.
+/// A forked process has only the thread that forked: it would wait for ever for other threads, for
+/// their channels and sockets, and for locks that they hold.
 ///
 /// # Examples
 /// ```
@@ -30,23 +30,23 @@ const GENERATIONS: usize = 16;
 /// ```
 ///
 /// # Limits
-/// There is room for a line of 16 processes, each forked from the one before. A process with the
-/// number of an ancestor that has ended takes its value for its own: numbers come again after tens of
+/// There is room for 16 processes, each forked from the one before. A process that has the process
+/// ID of an ancestor that has ended uses the ancestor's value: IDs are reused after tens of
 /// thousands of processes at the earliest.
 pub struct PerProcess<T> {
-    // One for each process, claimed by its number in one step: no process waits for what another one
-    // was making when it forked.
+    // One per process, claimed by its ID in one step: no process waits for a value that another one
+    // was creating when it forked.
     slots: [Slot<T>; GENERATIONS],
 }
 
 struct Slot<T> {
-    /// Number of the process; 0 for none, which is the number of no process.
+    /// ID of the process; 0 for none, which is no process's ID.
     owner: AtomicU32,
     value: OnceLock<T>,
 }
 
 impl<T> PerProcess<T> {
-    /// Without a value in any process.
+    /// No value in any process yet.
     #[must_use]
     pub const fn new() -> Self {
         let slots =
@@ -54,8 +54,8 @@ impl<T> PerProcess<T> {
         Self { slots }
     }
 
-    /// This process's value, which `make` makes at first; `None` if the process has more ancestors
-    /// with values of their own than there is room for.
+    /// This process's value, which `make` creates at first use; `None` if too many of the process's
+    /// ancestors have values of their own.
     pub fn get(&self, make: impl FnOnce() -> T) -> Option<&T> {
         let process = process::id();
         let slot = self.slots.iter().find(|slot| {
@@ -77,7 +77,7 @@ impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let process = process::id();
         for slot in &mut self.slots {
-            // To drop what an ancestor made could wait for its threads.
+            // Dropping what an ancestor created could wait for its threads.
             if *slot.owner.get_mut() != process {
                 mem::forget(slot.value.take());
             }

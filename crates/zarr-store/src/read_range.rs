@@ -6,11 +6,11 @@ use super::{Key, StoreError, reserve};
 
 /// Which bytes of an object [`Store::get`](super::Store::get) reads.
 ///
-/// What is asked for is exact: reading it from an object that is too short is an error.
+/// Requests are exact: it is an error if the object is too short.
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, MemoryStore, ReadRange, Store};
+/// use zarr_store::{Key, MemoryStore, ReadRange, Store, StoreExt};
 ///
 /// let (store, key) = (MemoryStore::new(), Key::new("c/0")?);
 /// store.put(&key, b"0123456789")?;
@@ -23,16 +23,16 @@ use super::{Key, StoreError, reserve};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadRange<'r> {
-    /// All of them.
+    /// The whole object.
     All,
-    /// The last ones, this many.
+    /// The last so many bytes.
     Suffix(u64),
     /// These ranges, concatenated in the order given. They may overlap.
     Ranges(&'r [Range<u64>]),
 }
 
 impl ReadRange<'_> {
-    /// The same, borrowing nothing: for requests that outlive their caller.
+    /// The same without borrowing: for requests that outlive their caller.
     #[cfg(feature = "async")]
     pub(crate) fn to_owned(self) -> OwnedReadRange {
         match self {
@@ -42,10 +42,10 @@ impl ReadRange<'_> {
         }
     }
 
-    /// How many bytes these are of an object of `size` bytes.
+    /// How many bytes these are in an object of `size` bytes.
     ///
     /// # Errors
-    /// [`StoreError::Range`] or [`StoreError::Suffix`] if the object has not all of them.
+    /// [`StoreError::Range`] or [`StoreError::Suffix`] if the object is too short.
     pub(crate) fn len_within(self, key: &Key, size: u64) -> Result<u64, StoreError> {
         match self {
             Self::All => Ok(size),
@@ -57,16 +57,13 @@ impl ReadRange<'_> {
         }
     }
 
-    /// Copies these bytes of `object` to `out`, in place of what it held.
+    /// Copies these bytes of `object` to `out`, replacing its contents: for stores that have whole
+    /// objects in memory.
     ///
     /// # Errors
-    /// As for [`len_within`](Self::len_within), and [`StoreError::TooLarge`].
-    pub(crate) fn copy(
-        self,
-        key: &Key,
-        object: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
+    /// [`StoreError::Range`] or [`StoreError::Suffix`] if the object is too short;
+    /// [`StoreError::TooLarge`] if memory does not suffice.
+    pub fn copy(self, key: &Key, object: &[u8], out: &mut Vec<u8>) -> Result<(), StoreError> {
         out.clear();
         let size = object.len() as u64;
         let len = self.len_within(key, size)?;

@@ -19,11 +19,11 @@ use tokio::task::JoinHandle;
 use super::{Operation, StoreError};
 use crate::per_process::PerProcess;
 
-/// Threads that move bytes between sockets and buffers; decoding is done elsewhere.
+/// The most threads, which only move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
 
-/// One runtime for the process, started at first use and never shut down: connections that are
-/// kept alive belong to it, and shutting one down inside another runtime would panic.
+/// One runtime per process, started at first use and never shut down: kept-alive connections belong
+/// to it, and shutting it down inside another runtime would panic.
 static RUNTIME: PerProcess<Result<Runtime, (io::ErrorKind, String)>> = PerProcess::new();
 
 fn start() -> Result<Runtime, (io::ErrorKind, String)> {
@@ -44,12 +44,12 @@ fn runtime(operation: Operation, name: &str) -> Result<&'static Runtime, StoreEr
     })
 }
 
-/// Runs `future` on the runtime's threads, on behalf of `operation` on the key or prefix `name`, and
-/// blocks this thread until it is done.
+/// Runs `future` on the runtime's threads and blocks this thread until it is done. Errors name
+/// `operation` and the key or prefix `name`.
 ///
-/// The answer comes through a channel of the standard library. Whatever of tokio's this thread waited
-/// for would count against the budget of a task that the thread may itself be polling, and would
-/// be pending for ever once that is used up.
+/// The result comes through a channel of the standard library: this thread may itself be polling a
+/// task of tokio's, and waiting for any type of tokio would use up that task's budget and then
+/// never return.
 #[cfg(feature = "object_store")]
 pub(super) fn wait<T: Send + 'static>(
     operation: Operation,
@@ -58,7 +58,7 @@ pub(super) fn wait<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let (sender, receiver) = mpsc::sync_channel(1);
     runtime(operation, name)?.spawn(async move {
-        // Whoever waits does so until there is an answer.
+        // The receiver waits until there is a result.
         let _received = sender.send(AssertUnwindSafe(future).catch_unwind().await);
     });
     let fail = |cause: Box<dyn std::error::Error + Send + Sync>| StoreError::Remote {
@@ -81,7 +81,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-/// Something under way on the runtime's threads, to be awaited on any executor; given up when
+/// An operation running on the runtime's threads, to be awaited on any executor; cancelled when
 /// dropped.
 #[derive(Debug)]
 pub(super) struct Task<T> {
@@ -91,7 +91,7 @@ pub(super) struct Task<T> {
 }
 
 impl<T: Send + 'static> Task<T> {
-    /// Starts `future`, on behalf of `operation` on the key or prefix `name`.
+    /// Starts `future`. Errors name `operation` and the key or prefix `name`.
     #[cfg(feature = "object_store")]
     pub(super) fn start(
         operation: Operation,
@@ -102,8 +102,7 @@ impl<T: Send + 'static> Task<T> {
         Ok(Self { handle, operation, name: name.to_owned() })
     }
 
-    /// As [`start`](Task::start), for work that blocks its thread. Once it has begun it is not
-    /// given up.
+    /// As [`start`](Task::start), for work that blocks its thread. Once begun it is not cancelled.
     pub(super) fn start_blocking(
         operation: Operation,
         name: &str,

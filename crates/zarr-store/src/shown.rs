@@ -1,11 +1,11 @@
-//! URLs without the secrets that they may hold.
+//! URLs without the secrets that they may contain.
 
-/// The URL of a store as errors, logs and listings may show it: without user and password, and
-/// without what follows `?` or `#`, where signed URLs have their signature. A path stays as it is.
+/// The URL of a store as errors and logs may show it: without user and password, and without what
+/// follows `?` or `#`, where signed URLs have their signature. Paths are unchanged.
 ///
-/// Made for text that somebody typed, whether it is a URL or nearly one: what stands where a
-/// password would is left out in doubt. The container of `abfss://container@account.host` is no
-/// user, and stays unless a password comes with it.
+/// Works on any text that a user typed, also on malformed URLs: what could be a password is
+/// removed. The container of `abfss://container@account.host` is not a user, and is kept unless a
+/// password follows it.
 ///
 /// # Examples
 /// ```
@@ -17,13 +17,13 @@
 /// ```
 #[must_use]
 pub fn shown_url(url: &str) -> String {
-    // Parsers of URLs pass over these.
+    // Parsers of URLs ignore these.
     let url = url.trim_matches(|c: char| c.is_control() || c == ' ');
     let Some((scheme, rest)) = crate::open::scheme_of(url) else { return url.to_owned() };
     let slashes = match scheme.to_ascii_lowercase().as_str() {
         // Three slashes begin a path, not a host.
         "file" | "memory" => rest.len().min(2).min(count_slashes(rest)),
-        // Others are taken as `//` however many there are, or none.
+        // Others treat any number of slashes as `//`.
         _ => count_slashes(rest),
     };
     let (slashes, rest) = rest.split_at(slashes);
@@ -34,7 +34,7 @@ pub fn shown_url(url: &str) -> String {
         Some((user, _)) if container && !user.contains(':') => rest,
         Some((user, _)) => rest.get(user.len().saturating_add(1)..).unwrap_or_default(),
         None if is_host(authority) => rest,
-        // What should be a port is none: a password with one of `/?#` in it.
+        // What should be a port is not one: a password with one of `/?#` in it.
         None => match rest.rsplit_once('@') {
             Some((_, after)) => after,
             None => authority.split(':').next().unwrap_or_default(),
@@ -44,8 +44,8 @@ pub fn shown_url(url: &str) -> String {
     format!("{scheme}:{slashes}{kept}")
 }
 
-/// A message with every URL in it as [`shown_url`] has it: for what other libraries say, and for
-/// what was typed.
+/// A message with every URL in it shown by [`shown_url`]: for messages of other libraries, and for
+/// typed text.
 ///
 /// # Examples
 /// ```
@@ -71,7 +71,7 @@ pub fn without_secrets(message: &str) -> String {
         let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
         match crate::open::scheme_of(bare) {
             Some(_) => text.push_str(&shown_url(bare)),
-            // Nobody's scheme; what follows may be a secret all the same.
+            // Not a valid scheme; what follows may still be a secret.
             None => {
                 let shown = shown_url(&format!("any{bare}"));
                 text.push_str(shown.strip_prefix("any").unwrap_or_default());
@@ -84,7 +84,7 @@ pub fn without_secrets(message: &str) -> String {
     text
 }
 
-/// Where a URL ends in a message: at a space, or at a quote that is not escaped.
+/// Where a URL ends in a message: at white space or an unescaped quote.
 fn end_of_url(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -101,7 +101,7 @@ fn count_slashes(text: &str) -> usize {
     text.len() - text.trim_start_matches(['/', '\\']).len()
 }
 
-/// Whether nothing in it could be a password: a name, and a port if there is a colon.
+/// Whether it is a host name with an optional port, so that no part can be a password.
 fn is_host(authority: &str) -> bool {
     let after_address = authority.rsplit(']').next().unwrap_or_default();
     match after_address.split_once(':') {

@@ -1,4 +1,4 @@
-//! Changes of objects that others may be changing.
+//! Changes of objects that others may be changing too.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::IoSlice;
@@ -10,23 +10,24 @@ use super::{Key, LockScope, Operation, PutOutcome, ReadRange, Store, StoreError,
 /// How often an update by conditional put is tried before it gives up.
 const MAX_ATTEMPTS: u32 = 100;
 
-/// Whether an object may be updated where nothing keeps other processes out.
+/// Whether an object may be updated in a store that cannot exclude other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UpdatePolicy {
-    /// Refuse: an update is safe from every other writer, or does not happen.
+    /// No: an update is safe from every other writer, or is refused.
     #[default]
     RequireExclusion,
-    /// Go ahead, safe from the threads of this process alone. For a store that nobody else writes.
+    /// Yes: an update is safe only from other threads of this process. For a store that no other
+    /// process writes.
     AcceptSingleProcess,
 }
 
-/// What an update makes of an object.
+/// What an update does with an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Leave it as it is.
     Keep,
-    /// Write the bytes that are now in the buffer.
+    /// Write the bytes in the buffer.
     Put,
     /// Remove it.
     ///
@@ -34,31 +35,32 @@ pub enum Change {
     Delete,
 }
 
-/// What an update finds.
+/// The state of an object before an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Current {
     /// Whether there is an object.
     pub exists: bool,
-    /// Whether it can be removed. Where only conditional puts keep others out it cannot, for want
-    /// of a conditional delete: write what means the same instead.
+    /// Whether it can be removed. It cannot where only conditional puts exclude others, since there
+    /// is no conditional delete: write something equivalent instead.
     pub can_delete: bool,
 }
 
-/// Reads an object, lets `change` make something of it, and writes the result, so that no other
-/// update of the same object is lost.
+/// Reads an object, calls `change` and writes the result, without losing any other update of the
+/// same object.
 ///
-/// `change` is given the object's bytes in the buffer (none if it does not exist) and leaves there
-/// what [`Change::Put`] is to write. It may be called more than once, each time with
-/// newer bytes. It must not lock or update another object.
+/// `change` gets the object's bytes in the buffer (none if it does not exist) and leaves there what
+/// [`Change::Put`] is to write. It may be called more than once, each time with newer bytes. It
+/// must not lock or update another object.
 ///
-/// The best mechanism that the store has is taken: a lock that reaches all processes, else a
-/// conditional put with retries, else what `policy` says. Only updates, [`replace`] and [`remove`]
-/// take part: a plain put at the same time may be overwritten with what was read before it.
+/// Uses the best mechanism of the store: a lock that excludes all processes, else a conditional put
+/// with retries, else what `policy` says. This excludes other updates, [`replace`] and [`remove`];
+/// a plain put at the same time may be overwritten by the update of what was read before it.
 ///
 /// # Errors
 /// What `change` returns; [`StoreError::NoExclusion`] if the store has no mechanism and `policy`
-/// requires one; [`StoreError::Contention`] if others were faster too often; errors of the store.
+/// requires one; [`StoreError::Contention`] if other writers were faster too often; errors of the
+/// store.
 ///
 /// # Examples
 /// ```
@@ -84,7 +86,7 @@ pub fn update<E: From<StoreError>>(
     mut change: impl FnMut(Current, &mut Vec<u8>) -> Result<Change, E>,
 ) -> Result<(), E> {
     let guard = store.lock(key)?;
-    if guard.scope() == LockScope::AllProcesses || !store.conditional_put() {
+    if guard.scope() == LockScope::AllProcesses || !store.capabilities().conditional_put {
         if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion {
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
         }
@@ -125,11 +127,11 @@ pub fn update<E: From<StoreError>>(
     Err(StoreError::Contention { key: key.to_string(), attempts: MAX_ATTEMPTS }.into())
 }
 
-/// Writes the whole object, keeping out updates of it: none of them reads the old bytes before
-/// and writes after.
+/// Writes the whole object while excluding updates of it: none reads the old bytes before this
+/// write and writes after it.
 ///
 /// # Errors
-/// As for [`Store::put`] and [`Store::lock`].
+/// As for [`Store::put_opts`] and [`Store::lock`].
 pub fn replace(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
     let _guard = store.lock(key)?;
     store.put(key, bytes)
@@ -148,7 +150,7 @@ pub fn replace_vectored(
     store.put_vectored(key, pieces)
 }
 
-/// Removes the object, keeping out updates of it.
+/// Removes the object while excluding updates of it.
 ///
 /// # Errors
 /// As for [`Store::delete`] and [`Store::lock`].
@@ -157,8 +159,8 @@ pub fn remove(store: &dyn Store, key: &Key) -> Result<(), StoreError> {
     store.delete(key)
 }
 
-/// Waits longer from attempt to attempt, 1 to 64 ms, and not as long as the others: the hash keys
-/// of this process stand in for a source of random numbers.
+/// A pause that grows from attempt to attempt, from 1 to 64 ms, with a random part so that writers
+/// do not keep colliding. The random hash keys of the standard library serve as its source.
 fn pause(attempt: u32) -> Duration {
     let most = 1000_u64 << attempt.min(6);
     let random = RandomState::new().hash_one(attempt);

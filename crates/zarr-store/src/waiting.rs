@@ -1,4 +1,4 @@
-//! Telling of servers that do not answer.
+//! Reporting servers that do not respond.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Operation;
 
-/// A request to a remote store that has been without an answer for some time; see
+/// A request to a remote store that has had no response for some time; see
 /// [`StoreOptions::on_wait`](super::StoreOptions::on_wait).
 ///
 /// Displayed, it is one line without secrets.
@@ -15,13 +15,13 @@ use super::Operation;
 pub struct Waiting {
     /// What was asked for.
     pub operation: Operation,
-    /// Key or prefix that it concerns.
+    /// Key or prefix concerned.
     pub key: String,
-    /// Who was asked: a host with its port, or a bucket.
+    /// The server: a host with its port, or a bucket.
     pub place: String,
-    /// For how long there has been no answer, repetitions included.
+    /// How long there has been no response, retries included.
     pub waited: Duration,
-    /// After how long there will be no more repetitions.
+    /// After how long there are no more retries.
     pub limit: Duration,
 }
 
@@ -34,11 +34,11 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// Who is told.
+/// The callback for such requests.
 #[derive(Clone)]
 #[cfg_attr(
     not(feature = "object_store"),
-    expect(dead_code, reason = "only object storage makes anybody wait")
+    expect(dead_code, reason = "only object storage calls it")
 )]
 pub(super) struct OnWait(Arc<dyn Fn(&Waiting) + Send + Sync>);
 

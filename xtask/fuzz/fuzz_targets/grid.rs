@@ -95,16 +95,24 @@ fn small(left: Small, right: Small, numbers: [u16; 5], list: &[u16]) {
     assert!(cuts.windows(2).all(|pair| pair[0].chunk < pair[1].chunk));
 
     let step = step % 50 + 1;
-    let stepped = axis.select(&AxisSelection::Step { range: start..end, step }).unwrap();
-    assert_eq!(stepped.parts().remaining(), stepped.parts().count() as u64);
-    let mut position = 0;
-    for cut in stepped.parts() {
-        for (local, at) in cut.iter() {
-            assert_eq!((at, part[(position * step) as usize]), (position, (cut.chunk, local)));
-            position += 1;
+    let signed = i64::try_from(step).unwrap();
+    for (step, signed) in [(step, signed), (step, -signed)] {
+        let stepped = AxisSelection::Step { range: start..end, step: signed };
+        let selected = axis.select(&stepped).unwrap();
+        assert_eq!(selected.parts().remaining(), selected.parts().count() as u64);
+        let mut count = 0;
+        for cut in selected.parts() {
+            for (local, at) in cut.iter() {
+                let distance = (at * step) as usize;
+                let place = if signed > 0 { distance } else { part.len() - 1 - distance };
+                assert_eq!(part[place], (cut.chunk, local));
+                assert_eq!(stepped.get(at), Some(start + place as u64));
+                count += 1;
+            }
         }
+        assert_eq!(count, (end - start).div_ceil(step));
+        assert_eq!(stepped.len(), count);
     }
-    assert_eq!(position, (end - start).div_ceil(step));
 
     let indices: Vec<u64> = match extent {
         0 => Vec::new(),
@@ -128,7 +136,7 @@ fn small(left: Small, right: Small, numbers: [u16; 5], list: &[u16]) {
     let mut late = all.range(skip..all.len());
     assert!(all.by_ref().skip(skip as usize).eq(late.by_ref()));
     assert!(all.is_empty() && late.is_empty());
-    let every = AxisSelection::Step { range: 0..other.extent, step };
+    let every = AxisSelection::Step { range: 0..other.extent, step: signed };
     let selected = grid.select(&[indices.as_slice().into(), every]).unwrap();
     let elements = |axes: &[AxisPart<'_>]| axes.iter().map(AxisPart::len).product::<u64>();
     let elements: u64 = selected.parts().map(|part| elements(part.axes())).sum();
@@ -234,10 +242,14 @@ fn agree(axis: &Axis, numbers: [u64; 6]) {
         let whole = axis.select(&(0..extent).into()).unwrap();
         let cut = whole.parts().nth(usize::try_from(chunk).unwrap()).unwrap();
         assert_eq!((cut.chunk, Some(cut.edge)), (chunk, axis.edge(chunk)));
-        for step in numbers.into_iter().filter(|&step| step > 0) {
-            let selected = axis.select(&AxisSelection::Step { range: index..extent, step }).unwrap();
+        for step in numbers.into_iter().map(u64::cast_signed).filter(|&step| step != 0) {
+            let range = if step > 0 { index..extent } else { 0..index + 1 };
+            let stepped = AxisSelection::Step { range, step };
+            let selected = axis.select(&stepped).unwrap();
             let mut parts = selected.parts();
-            assert_eq!(parts.next().map(|cut| cut.chunk), Some(chunk));
+            let lowest = if step > 0 { Some(index) } else { stepped.get(stepped.len() - 1) };
+            let lowest = lowest.and_then(|lowest| axis.chunk_of(lowest));
+            assert_eq!(parts.next().map(|cut| cut.chunk), lowest.map(|found| found.0));
             let left = usize::try_from(parts.remaining()).unwrap();
             assert_eq!(parts.nth(left.saturating_sub(1)).is_some(), left > 0);
             assert_eq!(parts.next(), None);

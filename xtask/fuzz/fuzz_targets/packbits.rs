@@ -112,4 +112,8 @@ fuzz_target!(|input: Input| {
         .filter(|(_, (before, after))| before != after);
     let changed = changed.map(|(element, _)| element);
     assert!(packing.lost(&src).expect("whole elements").eq(changed));
+    // What does not is refused by every kernel, if loss is.
+    let refusing = packing.refuse_loss(true);
+    let kept = same(&refusing, &packed, align, |p, packed| p.pack(&src, packed));
+    assert_eq!(kept, packing.survives(&src).expect("whole elements"));
 });

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, Region};
+use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Selection};
 use zarr_codec::Options;
 use zarr_metadata::ArrayMetadata;
 
@@ -48,27 +48,35 @@ fuzz_target!(|input: &[u8]| {
     // The whole array if it is small, else its first corner.
     let size = array.element_size() as u64;
     let elements = array.shape().iter().try_fold(size, |n, length| n.checked_mul(*length));
-    let region = match elements {
-        Some(bytes) if bytes <= LONGEST => Region::whole(array.shape()),
+    let region: Selection = match elements {
+        Some(bytes) if bytes <= LONGEST => Selection::whole(array.shape()),
         _ if array.shape().len() > 8 => return,
         _ => {
-            let corner = array.shape().iter().map(|length| (0..(*length).min(3)).into());
-            Region::new(corner.collect())
+            array.shape().iter().map(|length| 0..(*length).min(3)).collect()
         }
     };
     if let Ok(read) = array.read(&region) {
         // Read again, by halves of the first axis, it is the same.
-        let Some(first) = region.axes().first().copied() else { return };
-        let middle = first.count / 2;
+        let Some(first) = region.axes().first() else { return };
+        let middle = first.len() / 2;
         let mut halves = Vec::new();
-        for part in [0..middle, middle..first.count] {
+        for part in [0..middle, middle..first.len()] {
             let mut axes = region.axes().to_vec();
             axes[0] = part.into();
-            match array.read(&Region::new(axes)) {
+            match array.read(axes) {
                 Ok(half) => halves.extend(half),
                 Err(error) => panic!("half of a region that reads: {error}"),
             }
         }
         assert_eq!(halves, read);
+        // And by a list of its indices, backwards: the rows in reverse.
+        let mut axes = region.axes().to_vec();
+        axes[0] = (0..first.len()).rev().collect::<Vec<u64>>().into();
+        let row = read.len().checked_div(first.len() as usize).unwrap_or(0).max(1);
+        let reversed: Vec<u8> = read.chunks(row).rev().flatten().copied().collect();
+        match array.read(axes) {
+            Ok(listed) => assert_eq!(listed, reversed),
+            Err(error) => panic!("a list of a region that reads: {error}"),
+        }
     }
 });

@@ -1,23 +1,29 @@
-//! Reading regions without blocking the thread: requests are awaited, chunks decoded elsewhere.
+//! Reading selections without blocking the thread: requests are awaited, chunks decoded elsewhere.
 
 mod batches;
+mod job;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::{self, TryStreamExt as _};
 use tokio::sync::Semaphore;
-use zarr_codec::{ChunkCodec, Scratch, Slice};
-use zarr_view::{OwnedGrid, OwnedOutput};
+use zarr_codec::Scratch;
+use zarr_view::OwnedGrid;
 
-use super::fetch::Fetch;
-use super::{Array, decoders};
+use self::job::Job;
+use super::typed::zeroed_bits;
+use super::{Array, Element, decoders};
 use crate::error::ArrayError;
-use crate::region::Region;
+use crate::selection::Selection;
 use crate::store::{AsyncStore, Object, Offload, Operation, StoreError};
-use crate::transfer::{Part, Transfer, region_len};
+use crate::transfer::{Selected, Transfer};
+
+/// A read under way, which borrows nothing and can be spawned.
+pub type ReadFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
 
 impl Array {
     /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so that it
@@ -40,7 +46,7 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let builder = ArrayBuilder::new([3], DataType::Uint8).chunk_shape([2]);
@@ -49,19 +55,16 @@ impl Array {
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
     /// let writer = array.clone();
-    /// tokio::task::spawn_blocking(move || writer.write(&Region::from(1..2), &[5])).await??;
-    /// let whole = Region::whole(array.shape());
-    /// let elements = tokio::spawn(array.read_async(&whole)).await??;
+    /// tokio::task::spawn_blocking(move || writer.write(1..2, &[5])).await??;
+    /// let elements = tokio::spawn(array.read_async(0..3)).await??;
     /// assert_eq!(elements, [7, 5, 7]);
+    /// assert_eq!(array.read_async(([2, 1, 1],)).await?, [7, 5, 5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_async(
-        &self,
-        region: &Region,
-    ) -> impl Future<Output = Result<Vec<u8>, ArrayError>> + Send + use<> {
-        self.read_async_into(region, Vec::new())
+    pub fn read_async(&self, selection: impl Into<Selection>) -> ReadFuture<Vec<u8>> {
+        self.read_async_into(selection, Vec::new())
     }
 
     /// As [`read_async`](Array::read_async), in place of what `buffer` held, whose memory is used
@@ -74,16 +77,91 @@ impl Array {
     /// As [`read_async`](Array::read_async).
     pub fn read_async_into(
         &self,
-        region: &Region,
-        buffer: Vec<u8>,
-    ) -> impl Future<Output = Result<Vec<u8>, ArrayError>> + Send + use<> {
-        let (array, region) = (self.clone(), region.clone());
-        async move {
-            let buffer = array.room_in(buffer, &region)?;
-            match array.face() {
-                Some(store) => array.read_from(store, &region, buffer).await,
-                None => array.read_in_batches(&region, buffer).await,
-            }
+        selection: impl Into<Selection>,
+        mut buffer: Vec<u8>,
+    ) -> ReadFuture<Vec<u8>> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move {
+            let room = |selected: &Selected<'_>| match buffer.capacity() < selected.length {
+                true => selected.zeroed(),
+                false => {
+                    buffer.resize(selected.length, 0);
+                    Ok(buffer)
+                }
+            };
+            array.read_owned(&selection, room).await
+        })
+    }
+
+    /// As [`read_as`](Array::read_as), without blocking the thread; see
+    /// [`read_async`](Array::read_async).
+    ///
+    /// # Errors
+    /// As [`read_as`](Array::read_as), the first that is met.
+    ///
+    /// # Panics
+    /// If decoding does, on the thread that polls.
+    pub fn read_as_async<T: Element>(&self, selection: impl Into<Selection>) -> ReadFuture<Vec<T>> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move {
+            array.check_type::<T>()?;
+            let room = |selected: &Selected<'_>| zeroed_bits::<T>(selected).map(Bits);
+            let Bits(mut bits) = array.read_owned(&selection, room).await?;
+            array.to_native(bytemuck::cast_slice_mut(&mut bits));
+            array.elements(bits)
+        })
+    }
+
+    /// As [`read_ndarray`](Array::read_ndarray), without blocking the thread; see
+    /// [`read_async`](Array::read_async).
+    ///
+    /// # Errors
+    /// As [`read_ndarray`](Array::read_ndarray), the first that is met.
+    ///
+    /// # Panics
+    /// If decoding does, on the thread that polls.
+    #[cfg(feature = "ndarray")]
+    pub fn read_ndarray_async<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+    ) -> ReadFuture<ndarray::ArrayD<T>> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move {
+            let elements = array.read_as_async(&selection).await?;
+            array.shaped(&selection, elements)
+        })
+    }
+
+    /// Reads what is selected into memory that is as long.
+    async fn read_owned<M: AsMut<[u8]> + Send + 'static>(
+        &self,
+        selection: &Selection,
+        room: impl FnOnce(&Selected<'_>) -> Result<M, ArrayError>,
+    ) -> Result<M, ArrayError> {
+        let selected = Selected::new(self, selection)?;
+        let mut memory = room(&selected)?;
+        let transfer = Transfer::new(selected, memory.as_mut().len())?;
+        let Some(order) = transfer.order() else {
+            return self.read_in_order_of_chunks_async(selection, &transfer, memory).await;
+        };
+        let by_chunk = transfer.selected.zeroed()?;
+        let by_chunk = self.read_in_order_of_chunks_async(selection, &transfer, by_chunk).await?;
+        let ordered = decoders::DECODERS.run(move || {
+            order.run(&by_chunk, memory.as_mut());
+            memory
+        });
+        ordered.await.map_err(interrupted)
+    }
+
+    async fn read_in_order_of_chunks_async<M: AsMut<[u8]> + Send + 'static>(
+        &self,
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        memory: M,
+    ) -> Result<M, ArrayError> {
+        match self.face() {
+            Some(store) => self.read_from(store, transfer, memory).await,
+            None => self.read_in_batches(selection, transfer, memory).await,
         }
     }
 
@@ -93,7 +171,7 @@ impl Array {
     ///
     /// In place of one for each thread that decodes, where the store answers as fast as a thread can
     /// ask; two, if it has an asynchronous face; or, for a store far away, of as many as it is to have
-    /// [requests in flight](crate::store::Store::requests_in_flight), as long as they take no more
+    /// [requests in flight](crate::store::Capabilities::requests_in_flight), as long as they take no more
     /// than 256 MiB.
     #[must_use]
     pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
@@ -106,65 +184,53 @@ impl Array {
     fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
         store.asynchronous().or_else(|| {
-            let far = store.requests_in_flight() > decoders::count();
+            let far = store.capabilities().requests_in_flight > decoders::count();
             far.then(|| -> Arc<dyn AsyncStore> { Arc::new(Offload::new(Arc::clone(store))) })
         })
     }
 
-    /// Reads the region through a face of its store, each chunk decoded on one thread.
-    async fn read_from(
+    /// Reads through a face of the store, each chunk decoded on one thread.
+    async fn read_from<M: AsMut<[u8]> + Send + 'static>(
         &self,
         store: Arc<dyn AsyncStore>,
-        region: &Region,
-        buffer: Vec<u8>,
-    ) -> Result<Vec<u8>, ArrayError> {
-        let transfer = Transfer::new(self, region, buffer.len())?;
-        let places = transfer.cut_owned(buffer, self.element_size())?;
-        let read = Read::new(self, store, &transfer, &places);
+        transfer: &Transfer<'_>,
+        memory: M,
+    ) -> Result<M, ArrayError> {
+        let places = transfer.cut_owned(memory)?;
+        let read = Read::new(self, store, transfer, &places);
         stream::iter((0..transfer.parts()).map(Ok))
             .try_for_each_concurrent(self.chunks_in_flight().get(), |number| read.part(number))
             .await?;
         // Every part has been decoded, and its place dropped with it.
-        places.into_vec().map_err(|_| interrupted("a chunk is still being decoded"))
-    }
-
-    /// The memory of `buffer`, if it is large enough, for the elements of a region.
-    fn room_in(&self, mut buffer: Vec<u8>, region: &Region) -> Result<Vec<u8>, ArrayError> {
-        region.check(self.shape())?;
-        let length = region_len(region, self.element_size())?;
-        if buffer.capacity() < length {
-            return self.room_for(region);
-        }
-        buffer.resize(length, 0);
-        Ok(buffer)
+        places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
     }
 
     fn chunks_in_flight(&self) -> NonZeroUsize {
         self.in_flight.unwrap_or_else(|| {
             let ahead = decoders::count().saturating_mul(NonZeroUsize::MIN.saturating_add(1));
-            ahead.max(self.store().requests_in_flight().min(self.threads_that_fit()))
+            ahead.max(self.store().capabilities().requests_in_flight.min(self.threads_that_fit()))
         })
     }
 }
 
 /// A read under way.
-struct Read<'a> {
+struct Read<'a, M> {
     array: &'a Array,
     store: Arc<dyn AsyncStore>,
     transfer: &'a Transfer<'a>,
-    places: &'a OwnedGrid,
+    places: &'a OwnedGrid<M>,
     encoded: Free<Vec<u8>>,
     scratch: Arc<Free<Scratch>>,
     /// One permit for each thread that may decode, if that is fewer than there are.
     threads: Semaphore,
 }
 
-impl<'a> Read<'a> {
+impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     fn new(
         array: &'a Array,
         store: Arc<dyn AsyncStore>,
         transfer: &'a Transfer<'a>,
-        places: &'a OwnedGrid,
+        places: &'a OwnedGrid<M>,
     ) -> Self {
         // What waits for its turn waits where a thread finds it at once, unless there are too many.
         let few = array.threads.filter(|threads| *threads < decoders::count());
@@ -184,8 +250,8 @@ impl<'a> Read<'a> {
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
         let mut job = Job::new(self, number)?;
         let mut encoded = self.encoded.take();
-        while let Some(range) = job.fetch.need() {
-            let answer = self.store.get(&job.fetch.key, range, encoded);
+        while let Some(range) = job.reader.need() {
+            let answer = self.store.get(&job.reader.key, range, encoded);
             (job, encoded) = self.decode(job, answer.await).await?;
         }
         self.encoded.give(encoded);
@@ -217,71 +283,12 @@ fn interrupted(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> A
     StoreError::io(Operation::Get, "the decoding threads", std::io::Error::other(source)).into()
 }
 
-/// A part on its way, which any thread can take on.
-struct Job {
-    array: Array,
-    part: Owned,
-    fetch: Fetch<Arc<ChunkCodec>>,
-    place: OwnedOutput,
-}
+/// The bit patterns of elements, as memory.
+struct Bits<T>(Vec<T>);
 
-impl Job {
-    fn new(read: &Read<'_>, number: u64) -> Result<Self, ArrayError> {
-        let part = Owned::new(read.transfer, number)?;
-        let place = read.places.take(&part.number);
-        let place = place.expect("each part is visited once, so that its place is there");
-        let codec = read.array.chunk_codec(&part.chunk_shape)?;
-        let key = read.array.chunk_key(&part.chunk)?;
-        let fetch = Fetch::new(read.array, &part.part(), key, codec, place.view());
-        Ok(Self { array: read.array.clone(), part, fetch, place })
-    }
-
-    /// Decodes what has come, and gives its memory back.
-    fn supply(
-        &mut self,
-        answer: Result<Option<Object>, StoreError>,
-        scratch: &mut Scratch,
-    ) -> Result<Vec<u8>, ArrayError> {
-        let mut encoded = Vec::new();
-        let found = answer.map(|object| {
-            object.map(|object| {
-                encoded = object.bytes;
-                object.meta
-            })
-        });
-        let (part, mut place) = (self.part.part(), self.place.lend());
-        self.fetch.supply(&self.array, &part, found, &encoded, &mut place, scratch)?;
-        Ok(encoded)
-    }
-}
-
-/// A part that outlives the walk over the chunks.
-struct Owned {
-    chunk: Vec<u64>,
-    chunk_shape: Vec<u64>,
-    in_chunk: Vec<Slice>,
-    number: Vec<usize>,
-    is_whole: bool,
-}
-
-impl Owned {
-    fn new(transfer: &Transfer<'_>, number: u64) -> Result<Self, ArrayError> {
-        let mut owned = None;
-        transfer.for_each_part(number..number.saturating_add(1), |part| {
-            owned = Some(Self {
-                chunk: part.chunk.to_vec(),
-                chunk_shape: part.chunk_shape.to_vec(),
-                in_chunk: part.in_chunk.to_vec(),
-                number: part.number.to_vec(),
-                is_whole: part.is_whole,
-            });
-            Ok(())
-        })?;
-        Ok(owned.expect("a number below how many parts there are"))
-    }
-
-    fn part(&self) -> Part<'_> {
-        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+impl<T: bytemuck::Pod> AsMut<[u8]> for Bits<T> {
+    fn as_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.0)
     }
 }
 

@@ -1,6 +1,7 @@
-//! Values that a write was given and that its codecs would change (SD-49).
+//! Values that a write was given and that its codecs would change (SD-18, SD-49).
 
 use zarr_codec::{ChunkErrorKind, Lost};
+use zarr_metadata::DataType;
 
 use super::Array;
 use crate::error::ArrayError;
@@ -14,7 +15,7 @@ use crate::transfer::number;
 /// # use std::sync::Arc;
 /// # use zarr_array::store::{MemoryStore, Prefix};
 /// # use zarr_metadata::ArrayMetadata;
-/// use zarr_array::{Array, ArrayError, Region};
+/// use zarr_array::{Array, ArrayError, Selection};
 /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
 /// #   "data_type": "int16", "fill_value": 0,
 /// #   "codecs": [{"name": "packbits", "configuration": {"last_bit": 11}}],
@@ -24,7 +25,7 @@ use crate::transfer::number;
 ///
 /// // Twelve bits, signed: -2048 to 2047.
 /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-/// match array.write_as(&Region::whole(&[3]), &[2047_i16, 3000, -2049]) {
+/// match array.write_as(Selection::whole(&[3]), &[2047_i16, 3000, -2049]) {
 ///     Err(ArrayError::Loss { loss, .. }) => {
 ///         assert_eq!((loss.index.as_slice(), loss.value.as_str()), (&[1][..], "3000"));
 ///         assert_eq!((loss.read_back.as_str(), loss.count, loss.elements), ("-1096", 2, 3));
@@ -42,7 +43,8 @@ pub struct Loss {
     pub codec: String,
     /// The index in the array of the first of them, in the order in which they were given.
     pub index: Vec<u64>,
-    /// Its value, as the JSON of a fill value.
+    /// Its value, as the JSON of a fill value; the number or the bits of a byte that is out of the
+    /// range of a sub-byte type.
     pub value: String,
     /// What it would become.
     pub read_back: String,
@@ -70,7 +72,8 @@ impl Array {
         }
         let Ok(key) = self.prefix().key(METADATA_KEY) else { return cause };
         let size = self.element_size();
-        let Ok(Some(Lost { first, count })) = self.chain().lost(elements) else {
+        let Ok(chain) = self.chain() else { return cause };
+        let Ok(Some(Lost { first, count })) = chain.lost(elements) else {
             return self.check_writable(&key).err().unwrap_or(cause);
         };
         let start = first.saturating_mul(size);
@@ -78,8 +81,7 @@ impl Array {
         let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let at = number(wide(first), shape.iter().copied()).into_iter().enumerate();
         let described = self.value(element).and_then(|value| {
-            let read_back = self
-                .chain()
+            let read_back = chain
                 .read_back(element)
                 .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
             Ok((value, self.value(&read_back)?))
@@ -101,10 +103,26 @@ impl Array {
         }
     }
 
-    /// An element as the JSON of a fill value.
+    /// An element as the JSON of a fill value; one out of the range of a sub-byte type (SD-18) as the
+    /// number that its byte is, or as hexadecimal bits where the type's values are not integers.
     pub(super) fn value(&self, element: &[u8]) -> Result<String, ArrayError> {
         let mut text = String::new();
-        zarr_metadata::format_element(self.data_type(), element, &mut text).map_err(|cause| {
+        let mut canonical = element.to_vec();
+        self.data_type().canonicalize_element(&mut canonical);
+        let data_type = match (canonical == element, self.data_type()) {
+            (true, data_type) => data_type,
+            (false, DataType::Int2 | DataType::Int4) => &DataType::Int8,
+            (false, DataType::Uint2 | DataType::Uint4) => &DataType::Uint8,
+            (false, _) => {
+                let parts: Vec<String> =
+                    element.iter().map(|byte| format!("0x{byte:02x}")).collect();
+                return Ok(match parts.as_slice() {
+                    [part] => part.clone(),
+                    parts => format!("[{}]", parts.join(", ")),
+                });
+            }
+        };
+        zarr_metadata::format_element(data_type, element, &mut text).map_err(|cause| {
             ArrayError::Metadata { key: crate::node::metadata_key(self.prefix()), cause }
         })?;
         Ok(text)

@@ -4,15 +4,16 @@
 mod asynchronous;
 #[cfg(feature = "async")]
 mod decoders;
-pub(crate) mod fetch;
 mod indices;
 mod loss;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-mod orthogonal;
+pub(crate) mod part_reader;
 mod read;
 mod stored;
+mod strided;
 mod typed;
+mod variable;
 mod worker;
 mod write;
 mod written;
@@ -20,11 +21,10 @@ mod written;
 use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use zarr_codec::{Chain, ChunkCodec, Options};
+use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
@@ -34,9 +34,12 @@ use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
+#[cfg(feature = "async")]
+pub use asynchronous::ReadFuture;
 pub use loss::Loss;
 pub use stored::StoredChunk;
 pub use typed::Element;
+pub(crate) use variable::TYPICAL;
 pub use written::Written;
 
 /// Bytes of a local file that are read in the time that one more range takes.
@@ -58,13 +61,13 @@ const CODEC_NUMBERS: usize = 1 << 18;
 /// of threads at once. A clone is one more handle of the same array: it costs next to nothing, and
 /// has settings of its own.
 ///
-/// Elements are bytes in C order of the region, little-endian, complex numbers with the real part
+/// Elements are bytes in C order of the selection, little-endian, complex numbers with the real part
 /// first, types of less than eight bits one byte a component.
 ///
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use zarr_array::{Array, Region};
+/// use zarr_array::Array;
 /// use zarr_array::store::{MemoryStore, Prefix};
 /// use zarr_metadata::{ArrayBuilder, Codec, DataType};
 ///
@@ -75,8 +78,8 @@ const CODEC_NUMBERS: usize = 1 << 18;
 ///     .build()?;
 /// let store = Arc::new(MemoryStore::new());
 /// let array = Array::create(store, &Prefix::root(), metadata)?;
-/// array.write(&Region::from(30..32), &[1, 0, 2, 3])?;
-/// assert_eq!(array.read(&Region::from(29..33))?, [7, 0, 1, 0, 2, 3, 7, 0]);
+/// array.write(30..32, &[1, 0, 2, 3])?;
+/// assert_eq!(array.read(29..33)?, [7, 0, 1, 0, 2, 3, 7, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -99,12 +102,19 @@ struct Shared {
     store: Arc<dyn Store>,
     layout: ChunkLayout,
     metadata: ArrayMetadata,
-    chain: Chain,
-    /// One element in memory's form.
+    chain: BoundChain,
+    /// One element in memory's form; of a string, its UTF-8.
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
     options: Options,
+}
+
+/// The codec chain, bound to the grid's chunk shapes.
+enum BoundChain {
+    Fixed(Chain),
+    /// Of `string` and `bytes`.
+    Variable(VariableChain),
 }
 
 impl fmt::Debug for Array {
@@ -167,13 +177,18 @@ impl Array {
         let Some(fill) = metadata.fill_value().bytes().map(<[u8]>::to_vec) else {
             return Err(ArrayError::DataType {
                 key: key.to_string(),
-                data_type: metadata.data_type().name(),
+                data_type: metadata.data_type().to_string(),
             });
         };
         let layout = ChunkLayout::new(prefix, &metadata)?;
         let edges = occupied_edges(layout.grid());
-        let chain = Chain::bind_with(metadata.codecs(), metadata.data_type(), &edges, options)
-            .map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
+        let (codecs, data_type) = (metadata.codecs(), metadata.data_type());
+        let chain = match data_type.is_variable_length() {
+            true => VariableChain::bind_with(codecs, data_type, &edges, options)
+                .map(BoundChain::Variable),
+            false => Chain::bind_with(codecs, data_type, &edges, options).map(BoundChain::Fixed),
+        };
+        let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let shared = Shared {
             store,
             layout,
@@ -208,15 +223,9 @@ impl Array {
 
     /// Refuses a place with chunks that a new array would show as its own.
     fn check_empty(&self) -> Result<(), ArrayError> {
-        let mut found = None;
-        self.stored_chunks(&mut |chunk| {
-            found = Some(chunk.key);
-            ControlFlow::Break(())
-        })?;
-        found.map_or(Ok(()), |key| {
-            let path = node::display(self.prefix());
-            Err(ArrayError::NotEmpty { path, key: key.to_string() })
-        })
+        let Some(chunk) = self.stored_chunks().next().transpose()? else { return Ok(()) };
+        let path = node::display(self.prefix());
+        Err(ArrayError::NotEmpty { path, key: chunk.key.to_string() })
     }
 
     /// With another policy for partial updates of chunks where nothing keeps other processes out.
@@ -234,7 +243,7 @@ impl Array {
     /// time.
     ///
     /// In place of one a core for what is worth it; or, for a store far away, of as many as it is
-    /// to have [requests in flight](Store::requests_in_flight), which hide its latency, as long as
+    /// to have [requests in flight](crate::store::Capabilities::requests_in_flight), which hide its latency, as long as
     /// they take no more than 256 MiB for their chunks.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
@@ -272,7 +281,7 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::ArrayMetadata;
     /// use zarr_codec::Options;
@@ -285,10 +294,10 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// let samples: Vec<u8> = [1023_u16, 1024, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
-    /// assert!(array.write(&Region::from(0..3), &samples).is_err()); // of ten bits
+    /// assert!(array.write(0..3, &samples).is_err()); // of ten bits
     /// let array = array.with_options(Options::new().allow_loss(true))?;
-    /// array.write(&Region::from(0..3), &samples)?;
-    /// assert_eq!(array.read_as::<u16>(&Region::from(0..3))?, [1023, 0, 1]);
+    /// array.write(0..3, &samples)?;
+    /// assert_eq!(array.read_as::<u16>(0..3)?, [1023, 0, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_options(self, options: Options) -> Result<Self, ArrayError> {
@@ -307,7 +316,7 @@ impl Array {
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
             let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-            match self.shared.store.requests_in_flight() {
+            match self.shared.store.capabilities().requests_in_flight {
                 // Starting threads takes less time than a single answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
                 _ => cores.min(worth),
@@ -342,13 +351,16 @@ impl Array {
         self.shared.metadata.data_type()
     }
 
-    /// Bytes of one element in memory.
+    /// Bytes of one element in memory; 0 where each has a length of its own.
     #[must_use]
     pub fn element_size(&self) -> usize {
-        self.shared.chain.element_size()
+        match &self.shared.chain {
+            BoundChain::Fixed(chain) => chain.element_size(),
+            BoundChain::Variable(_) => 0,
+        }
     }
 
-    /// One element of the fill value in memory's form.
+    /// One element of the fill value in memory's form; of a string, its UTF-8.
     #[must_use]
     pub fn fill(&self) -> &[u8] {
         &self.shared.fill
@@ -367,9 +379,16 @@ impl Array {
     }
 
     /// The codec chain, bound to the grid's chunk shapes.
-    #[must_use]
-    pub fn chain(&self) -> &Chain {
-        &self.shared.chain
+    ///
+    /// # Errors
+    /// [`ArrayError::VariableLength`] for elements that have no fixed size.
+    pub fn chain(&self) -> Result<&Chain, ArrayError> {
+        match &self.shared.chain {
+            BoundChain::Fixed(chain) => Ok(chain),
+            BoundChain::Variable(_) => {
+                Err(ArrayError::VariableLength { data_type: self.data_type().to_string() })
+            }
+        }
     }
 
     /// The store that holds the array.
@@ -395,15 +414,15 @@ impl Array {
     /// The codec of chunks of one shape, compiled when it is first asked for.
     ///
     /// # Errors
-    /// [`ArrayError::Chain`] for a chunk larger than the address space.
+    /// [`ArrayError::Chain`] for a chunk larger than the address space;
+    /// [`ArrayError::VariableLength`] for elements that have no fixed size.
     pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
+        let chain = self.chain()?;
         let mut codecs = self.shared.codecs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(codec) = codecs.get(chunk_shape) {
             return Ok(Arc::clone(codec));
         }
-        let codec = self
-            .shared
-            .chain
+        let codec = chain
             .for_shape(chunk_shape)
             .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })?;
         let codec = Arc::new(codec);
@@ -419,14 +438,15 @@ impl Array {
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
     pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.shared.chain.check_writable().map_err(chain)?;
-        let read_back = self
-            .chain()
-            .read_back(&self.shared.fill)
+        let fixed = match &self.shared.chain {
+            BoundChain::Fixed(chain) => chain,
+            BoundChain::Variable(variable) => return variable.check_writable().map_err(chain),
+        };
+        fixed.check_writable().map_err(chain)?;
+        let lost = fixed
+            .lost_fill(&self.shared.fill)
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
-        if read_back == self.shared.fill {
-            return Ok(());
-        }
+        let Some(read_back) = lost else { return Ok(()) };
         Err(ArrayError::FillValue {
             key: key.to_string(),
             fill_value: self.shared.metadata.fill_value().json().to_owned(),

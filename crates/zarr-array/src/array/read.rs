@@ -1,54 +1,76 @@
-//! Reading regions.
+//! Reading selections.
 
 use std::num::NonZeroUsize;
 
 use zarr_view::Output;
 
 use super::Array;
-use super::fetch::Fetch;
-use super::worker::{Buffers, Worker};
+use super::part_reader::PartReader;
+use super::worker::{ChunkBuffers, Worker};
 use crate::error::ArrayError;
 use crate::parallel;
-use crate::region::Region;
-use crate::transfer::{Part, Transfer, region_len, too_large};
+use crate::selection::Selection;
+use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
-    /// Reads a region: its elements in C order. Chunks that are not stored read as the fill value.
+    /// Reads a [`Selection`]: its elements in C order, lists in their order and with their
+    /// repetitions. Chunks that are not stored read as the fill value.
+    ///
+    /// Each chunk that the selection meets is read once. Of a chunk that can be read in part, the
+    /// selected elements are read; of a list of indices, those between them too. Lists that go back
+    /// and forth between chunks take a second buffer as large as the result.
     ///
     /// # Errors
-    /// [`ArrayError`] names the region's axis, or the chunk that could not be read.
-    pub fn read(&self, region: &Region) -> Result<Vec<u8>, ArrayError> {
-        let mut out = self.room_for(region)?;
-        self.read_into(region, &mut out)?;
+    /// [`ArrayError`] names the selection's axis and what was selected there, or the chunk that could
+    /// not be read.
+    pub fn read(&self, selection: impl Into<Selection>) -> Result<Vec<u8>, ArrayError> {
+        let selected = Selected::new(self, &selection.into())?;
+        let mut out = selected.zeroed()?;
+        let threads = self.threads_for(out.len());
+        self.read_selected(selected, &mut out, threads)?;
         Ok(out)
-    }
-
-    /// Zeros for the elements of a region.
-    pub(super) fn room_for(&self, region: &Region) -> Result<Vec<u8>, ArrayError> {
-        region.check(self.shape())?;
-        let length = region_len(region, self.element_size())?;
-        zarr_view::zeroed(length).map_err(|_| too_large(region, self.element_size()))
     }
 
     /// As [`read`](Array::read), into the caller's bytes.
     ///
     /// # Errors
     /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless `out` is as long as the
-    /// region. `out` may be partly written.
-    pub fn read_into(&self, region: &Region, out: &mut [u8]) -> Result<(), ArrayError> {
+    /// selection. `out` may be partly written.
+    pub fn read_into(
+        &self,
+        selection: impl Into<Selection>,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
+        let selected = Selected::new(self, &selection.into())?;
         let threads = self.threads_for(out.len());
-        self.read_with(region, out, threads)
+        self.read_selected(selected, out, threads)
     }
 
-    /// As [`read_into`](Array::read_into), on this number of threads.
-    pub(crate) fn read_with(
+    /// Reads what is selected on this number of threads.
+    pub(crate) fn read_selected(
         &self,
-        region: &Region,
+        selected: Selected<'_>,
         out: &mut [u8],
         threads: NonZeroUsize,
     ) -> Result<(), ArrayError> {
-        let transfer = Transfer::new(self, region, out.len())?;
-        let places = transfer.cut(out, self.element_size())?;
+        let transfer = Transfer::new(selected, out.len())?;
+        let Some(order) = transfer.order() else {
+            return self.read_in_order_of_chunks(&transfer, out, threads);
+        };
+        let mut by_chunk = transfer.selected.zeroed()?;
+        self.read_in_order_of_chunks(&transfer, &mut by_chunk, threads)?;
+        order.run(&by_chunk, out);
+        Ok(())
+    }
+
+    /// Reads into the places of the parts, as [`Transfer::view`] has them.
+    pub(super) fn read_in_order_of_chunks(
+        &self,
+        transfer: &Transfer<'_>,
+        out: &mut [u8],
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
+        let places = transfer.cut(out)?;
         parallel::for_each(
             transfer.parts(),
             threads,
@@ -68,16 +90,32 @@ impl Array {
     pub(super) fn read_part(
         &self,
         part: &Part<'_>,
+        place: &mut Output<'_>,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let size = self.element_size();
+        let Some(picks) = part.picks(size)? else { return self.read_box(part, place, worker) };
+        let mut gathered = std::mem::take(&mut worker.buffers.gathered);
+        self.read_box(part, &mut picks.around(&mut gathered, size)?, worker)?;
+        picks.finish(&mut gathered, place)?;
+        worker.buffers.gathered = gathered;
+        Ok(())
+    }
+
+    /// Reads the box of a chunk that a part is, or lies in.
+    fn read_box(
+        &self,
+        part: &Part<'_>,
         out: &mut Output<'_>,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
-        let Worker { keys, codecs, buffers: Buffers { encoded, scratch } } = worker;
+        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, .. } } = worker;
         let key = keys.of(part.chunk)?;
-        let mut fetch =
-            Fetch::new(self, part, key.clone(), codecs.of(part.chunk_shape)?, out.view());
-        while let Some(range) = fetch.need() {
+        let mut reader =
+            PartReader::new(self, part, key.clone(), codecs.of(part.chunk_shape)?, out.view());
+        while let Some(range) = reader.need() {
             let found = self.store().get(key, range, encoded);
-            fetch.supply(self, part, found, encoded, out, scratch)?;
+            reader.supply(self, part, found, encoded, out, scratch)?;
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Lists the stored chunks.
 
-use std::ops::ControlFlow;
-
 use super::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
@@ -19,59 +17,51 @@ pub struct StoredChunk {
 }
 
 impl Array {
-    /// Calls `visit` with every chunk in the store, in unspecified order, until it breaks.
+    /// Every chunk in the store, in unspecified order.
     ///
-    /// Lists the store, so the time depends on the number of objects, not on the size of the grid.
-    /// Keys that belong to no chunk are skipped.
+    /// Lists the store as the iterator advances, so the time depends on the number of objects, not on
+    /// the size of the grid, and memory on neither. Keys that belong to no chunk are skipped.
     ///
     /// # Errors
-    /// [`ArrayError::Store`] if the store cannot be listed.
+    /// [`ArrayError::Store`] as the last item if the store cannot be listed.
     ///
     /// # Examples
     /// ```
-    /// # use std::{ops::ControlFlow, sync::Arc};
-    /// # use zarr_array::{Array, Region};
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let metadata = ArrayBuilder::new([30], DataType::Uint8).chunk_shape([10]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_as::<u8>(&Region::from(12..15), &[1, 2, 3])?;
-    /// let mut found = Vec::new();
-    /// array.stored_chunks(&mut |chunk| {
-    ///     found.push(chunk.index);
-    ///     ControlFlow::Continue(())
-    /// })?;
-    /// assert_eq!(found, [[1]]);
+    /// array.write_as::<u8>(12..15, &[1, 2, 3])?;
+    /// let chunks = array.stored_chunks().collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(chunks.len(), 1);
+    /// assert_eq!(chunks[0].index, [1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn stored_chunks(
-        &self,
-        visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
-    ) -> Result<(), ArrayError> {
-        self.layout().stored_chunks(self.store(), visit)
+    pub fn stored_chunks(&self) -> impl Iterator<Item = Result<StoredChunk, ArrayError>> {
+        self.layout().stored_chunks(self.store())
     }
 }
 
 impl ChunkLayout {
-    /// Calls `visit` with every chunk of the array in `store`, in unspecified order, until it breaks.
-    ///
-    /// Lists the store, so the time depends on the number of objects, not on the size of the grid.
-    /// Keys that belong to no chunk are skipped.
+    /// Every chunk of the array in `store`, in unspecified order: as
+    /// [`Array::stored_chunks`], also for arrays whose data type or codecs are not supported.
     ///
     /// # Errors
-    /// [`ArrayError::Store`] if the store cannot be listed.
+    /// [`ArrayError::Store`] as the last item if the store cannot be listed.
     pub fn stored_chunks(
         &self,
         store: &dyn Store,
-        visit: &mut dyn FnMut(StoredChunk) -> ControlFlow<()>,
-    ) -> Result<(), ArrayError> {
-        store.list(self.prefix(), Links::Follow, &mut |key| match self.chunk_of_key(&key) {
-            Some(index) => {
-                let occupied = self.is_occupied(&index);
-                visit(StoredChunk { index, key, occupied })
-            }
-            None => ControlFlow::Continue(()),
-        })?;
-        Ok(())
+    ) -> impl Iterator<Item = Result<StoredChunk, ArrayError>> {
+        store.list(self.prefix(), Links::Follow).filter_map(|key| {
+            let key = match key {
+                Ok(key) => key,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let index = self.chunk_of_key(&key)?;
+            let occupied = self.is_occupied(&index);
+            Some(Ok(StoredChunk { index, key, occupied }))
+        })
     }
 }

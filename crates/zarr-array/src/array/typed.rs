@@ -9,24 +9,26 @@ use zarr_metadata::DataType;
 
 use super::Array;
 use crate::error::ArrayError;
-use crate::region::Region;
-use crate::transfer::{narrow, region_len, too_large};
+use crate::selection::Selection;
+use crate::transfer::Selected;
 
 /// A Rust type for the elements of some data types.
 ///
 /// The integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of fewer than eight bits;
-/// `[u8; N]` for raw bits; `f16` and `bf16` with the feature `half`, `Complex` with the feature
+/// `i64` also for times and durations, of which `i64::MIN` is "NaT"; `[u8; N]` for raw bits and for
+/// bytes of fixed length; `[u32; N]` for the code points of strings of fixed length; `f16` and `bf16` with the feature `half`, `Complex` with the feature
 /// `num-complex`.
 ///
 /// Any other type whose memory is that of the elements can have it too, by the derive macros of the
 /// crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit patterns are
-/// values of it. On a big-endian machine the bytes of each number (each component of a complex
-/// one) are reversed first, as the data type says.
+/// values of it. This is the way to records, whose fields lie without gaps. On a big-endian machine
+/// the bytes of each number (each component of a complex one, each field of a record) are reversed
+/// first, as the data type says.
 ///
 /// # Examples
 /// ```
 /// # use std::sync::Arc;
-/// # use zarr_array::{Array, Region};
+/// # use zarr_array::{Array, Selection};
 /// # use zarr_array::store::{MemoryStore, Prefix};
 /// # use zarr_metadata::ArrayBuilder;
 /// use zarr_array::Element;
@@ -52,11 +54,11 @@ use crate::transfer::{narrow, region_len, too_large};
 /// let metadata = ArrayBuilder::new([2], r24).chunk_shape([2]).build()?;
 /// let image = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
 /// let orange = Rgb { red: 255, green: 165, blue: 0 };
-/// image.write_as(&Region::from(1..2), &[orange])?;
-/// assert_eq!(image.read_as::<Rgb>(&Region::whole(&[2]))?[1], orange);
+/// image.write_as(1..2, &[orange])?;
+/// assert_eq!(image.read_as::<Rgb>(Selection::whole(&[2]))?[1], orange);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Element: NoUninit + CheckedBitPattern<Bits: Pod> + Send + Sync + 'static {
+pub trait Element: NoUninit + CheckedBitPattern<Bits: Pod + Send> + Send + Sync + 'static {
     /// The Rust type's name, for messages.
     const NAME: &'static str;
 
@@ -66,13 +68,13 @@ pub trait Element: NoUninit + CheckedBitPattern<Bits: Pod> + Send + Sync + 'stat
 }
 
 macro_rules! element {
-    ($($(#[$feature:meta])? $type:ty: $name:literal, $($data_type:ident)|+;)*) => {$(
+    ($($(#[$feature:meta])? $type:ty: $name:literal, $($data_type:ident $(($any:tt))?)|+;)*) => {$(
         $(#[$feature])?
         impl Element for $type {
             const NAME: &'static str = $name;
 
             fn matches(data_type: &DataType) -> bool {
-                matches!(data_type, $(DataType::$data_type)|+)
+                matches!(data_type, $(DataType::$data_type $(($any))?)|+)
             }
         }
     )*};
@@ -87,7 +89,7 @@ element! {
     u16: "u16", Uint16;
     i32: "i32", Int32;
     u32: "u32", Uint32;
-    i64: "i64", Int64;
+    i64: "i64", Int64 | NumpyDatetime64(_) | NumpyTimedelta64(_);
     u64: "u64", Uint64;
     f32: "f32", Float32;
     f64: "f64", Float64;
@@ -109,12 +111,26 @@ impl<const N: usize> Element for [u8; N] {
     const NAME: &'static str = "[u8; N]";
 
     fn matches(data_type: &DataType) -> bool {
-        matches!(data_type, DataType::RawBits(raw) if raw.bytes() == N)
+        match data_type {
+            DataType::RawBits(raw) => raw.bytes() == N,
+            DataType::RawBytes(length) | DataType::NullTerminatedBytes(length) => {
+                length.bytes() == N
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<const N: usize> Element for [u32; N] {
+    const NAME: &'static str = "[u32; N]";
+
+    fn matches(data_type: &DataType) -> bool {
+        matches!(data_type, DataType::FixedLengthUtf32(length) if length.code_points() == N)
     }
 }
 
 impl Array {
-    /// Reads a region as elements of a Rust type, in C order.
+    /// Reads a [`Selection`] as elements of a Rust type, in C order.
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
@@ -123,30 +139,26 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::{Array, Selection};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let builder = ArrayBuilder::new([3], DataType::Int16).chunk_shape([2]);
     /// # let metadata = builder.fill_value(-1).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_as(&Region::from(1..2), &[500_i16])?;
-    /// assert_eq!(array.read_as::<i16>(&Region::whole(&[3]))?, [-1, 500, -1]);
-    /// assert!(array.read_as::<f32>(&Region::whole(&[3])).is_err());
+    /// array.write_as(1..2, &[500_i16])?;
+    /// assert_eq!(array.read_as::<i16>(Selection::whole(&[3]))?, [-1, 500, -1]);
+    /// assert!(array.read_as::<f32>(Selection::whole(&[3])).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_as<T: Element>(&self, region: &Region) -> Result<Vec<T>, ArrayError> {
+    pub fn read_as<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+    ) -> Result<Vec<T>, ArrayError> {
         self.check_type::<T>()?;
-        region.check(self.shape())?;
-        region_len(region, self.element_size())?;
-        let count = region.elements().map_or(usize::MAX, narrow);
-        let mut elements: Vec<T::Bits> =
-            try_zeroed_vec(count).map_err(|()| too_large(region, self.element_size()))?;
-        zarr_view::advise_huge_pages(bytemuck::cast_slice_mut(&mut elements));
-        self.read_elements(region, &mut elements)?;
-        checked_elements(elements).ok_or_else(|| ArrayError::ElementValue {
-            data_type: self.data_type().name(),
-            requested: T::NAME,
-        })
+        let selected = Selected::new(self, &selection.into())?;
+        let mut bits = zeroed_bits::<T>(&selected)?;
+        self.read_elements(selected, &mut bits)?;
+        self.elements(bits)
     }
 
     /// As [`read_as`](Array::read_as), into the caller's elements. Their type is one of which all
@@ -154,33 +166,54 @@ impl Array {
     ///
     /// # Errors
     /// As [`read_as`](Array::read_as), and [`ArrayError::BufferLength`] unless `out` is as long as
-    /// the region. `out` may be partly written.
+    /// the selection. `out` may be partly written.
     pub fn read_as_into<T: Element + Pod>(
         &self,
-        region: &Region,
+        selection: impl Into<Selection>,
         out: &mut [T],
     ) -> Result<(), ArrayError> {
         self.check_type::<T>()?;
-        self.read_elements(region, out)
+        self.read_elements(Selected::new(self, &selection.into())?, out)
     }
 
-    /// Reads a region into memory of the elements' size, in this machine's byte order.
-    fn read_elements<T: Pod>(&self, region: &Region, out: &mut [T]) -> Result<(), ArrayError> {
+    /// Reads what is selected into memory of the elements' size, in this machine's byte order.
+    fn read_elements<T: Pod>(
+        &self,
+        selected: Selected<'_>,
+        out: &mut [T],
+    ) -> Result<(), ArrayError> {
         let bytes = bytemuck::cast_slice_mut(out);
-        self.read_into(region, bytes)?;
-        if cfg!(target_endian = "big") {
-            reverse_units(bytes, self.swap_unit());
-        }
+        self.read_selected(selected, bytes, self.threads_for(bytes.len()))?;
+        self.to_native(bytes);
         Ok(())
     }
 
-    /// Writes a region from elements of a Rust type, in C order.
+    /// From the byte order of elements in memory's form to this machine's.
+    pub(super) fn to_native(&self, bytes: &mut [u8]) {
+        if cfg!(target_endian = "big") {
+            self.data_type().swap_byte_order(bytes);
+        }
+    }
+
+    /// The elements with these bit patterns.
+    pub(super) fn elements<T: Element>(&self, bits: Vec<T::Bits>) -> Result<Vec<T>, ArrayError> {
+        checked_elements(bits).ok_or_else(|| ArrayError::ElementValue {
+            data_type: self.data_type().to_string(),
+            requested: T::NAME,
+        })
+    }
+
+    /// Writes a [`Selection`] from elements of a Rust type, in C order.
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
     /// [`write`](Array::write).
-    pub fn write_as<T: Element>(&self, region: &Region, elements: &[T]) -> Result<(), ArrayError> {
-        self.write(region, &self.bytes_of(elements)?)
+    pub fn write_as<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        elements: &[T],
+    ) -> Result<(), ArrayError> {
+        self.write(selection, &self.bytes_of(elements)?)
     }
 
     /// The bytes of elements, if they have the array's type: the caller's own where the machine is
@@ -191,32 +224,29 @@ impl Array {
     ) -> Result<Cow<'a, [u8]>, ArrayError> {
         self.check_type::<T>()?;
         let mut bytes = Cow::Borrowed(bytemuck::cast_slice(elements));
-        let unit = self.swap_unit();
-        if cfg!(target_endian = "big") && unit > 1 {
-            reverse_units(bytes.to_mut(), unit);
+        if cfg!(target_endian = "big") && self.data_type().has_byte_order() {
+            self.data_type().swap_byte_order(bytes.to_mut());
         }
         Ok(bytes)
     }
 
-    /// Bytes that a change of byte order reverses at a time.
-    fn swap_unit(&self) -> usize {
-        self.data_type().layout().map_or(1, |layout| layout.swap_unit)
-    }
-
-    fn check_type<T: Element>(&self) -> Result<(), ArrayError> {
+    pub(super) fn check_type<T: Element>(&self) -> Result<(), ArrayError> {
         if size_of::<T>() == self.element_size() && T::matches(self.data_type()) {
             return Ok(());
         }
-        let data_type = self.data_type().name();
+        // Which methods take them is more than that this one does not.
+        self.chain()?;
+        let data_type = self.data_type().to_string();
         Err(ArrayError::ElementType { data_type, requested: T::NAME })
     }
 }
 
-/// Changes the byte order of elements, between little-endian and big-endian.
-fn reverse_units(bytes: &mut [u8], unit: usize) {
-    if unit > 1 {
-        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-    }
+/// Memory for the bit patterns of what is selected.
+pub(super) fn zeroed_bits<T: Element>(selected: &Selected<'_>) -> Result<Vec<T::Bits>, ArrayError> {
+    let count = selected.length.checked_div(size_of::<T>()).unwrap_or(0);
+    let mut bits: Vec<T::Bits> = try_zeroed_vec(count).map_err(|()| selected.too_large())?;
+    zarr_view::advise_huge_pages(bytemuck::cast_slice_mut(&mut bits));
+    Ok(bits)
 }
 
 /// The elements with these bit patterns, in the same memory; `None` if one of them is no value.
@@ -236,22 +266,6 @@ fn checked_elements<T: Element>(bits: Vec<T::Bits>) -> Option<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn units_are_reversed_as_the_other_byte_order_has_them() {
-        let numbers = [0x0102_0304_u32, 0xa0b0_c0d0];
-        let mut bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-        let big: Vec<u8> = numbers.iter().flat_map(|n| n.to_be_bytes()).collect();
-        reverse_units(&mut bytes, 4);
-        assert_eq!(bytes, big);
-        // The components of complex numbers stay where they are.
-        let mut complex = [1, 2, 3, 4, 5, 6, 7, 8];
-        reverse_units(&mut complex, 2);
-        assert_eq!(complex, [2, 1, 4, 3, 6, 5, 8, 7]);
-        // Raw bits and bytes have no order.
-        reverse_units(&mut complex, 1);
-        assert_eq!(complex, [2, 1, 4, 3, 6, 5, 8, 7]);
-    }
 
     #[test]
     fn elements_take_over_the_memory_of_their_bits() {

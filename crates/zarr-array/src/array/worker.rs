@@ -7,6 +7,7 @@ use zarr_codec::{ChunkCodec, Scratch};
 
 use super::Array;
 use crate::error::ArrayError;
+use crate::picks::Gathered;
 use crate::store::{Key, KeyError};
 use crate::transfer::narrow;
 
@@ -17,16 +18,16 @@ const CODECS: usize = 1 << u8::BITS;
 pub(super) struct Worker<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) codecs: Codecs<'a>,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn new(array: &'a Array) -> Self {
-        Self::with_buffers(array, Buffers::default())
+        Self::with_buffers(array, ChunkBuffers::default())
     }
 
     /// A worker that reuses the memory of another.
-    pub(super) fn with_buffers(array: &'a Array, buffers: Buffers) -> Self {
+    pub(super) fn with_buffers(array: &'a Array, buffers: ChunkBuffers) -> Self {
         let keys = Keys { array, key: None };
         let codecs = Codecs { array, kept: Vec::new() };
         Self { keys, codecs, buffers }
@@ -35,9 +36,10 @@ impl<'a> Worker<'a> {
 
 /// Memory that is reused from chunk to chunk.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(super) struct ChunkBuffers {
     pub(super) encoded: Vec<u8>,
     pub(super) scratch: Scratch,
+    pub(super) gathered: Gathered,
 }
 
 /// The keys of chunks, one at a time, each reusing the memory of the previous one.

@@ -1,25 +1,28 @@
-//! Writing regions.
+//! Writing selections.
 
+use std::borrow::Cow;
 use std::io::IoSlice;
 
 use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
+use zarr_grid::AxisSelection;
 use zarr_view::{CopyError, Element, Output, View, copy};
 
 use super::Array;
-use super::worker::{Buffers, Worker};
+use super::worker::{ChunkBuffers, Worker};
 use super::written::Log;
 use crate::error::ArrayError;
 use crate::parallel;
-use crate::region::Region;
+use crate::selection::Selection;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
-use crate::transfer::{Part, Transfer, narrow};
+use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
-    /// Writes a region from its elements in C order.
+    /// Writes a [`Selection`] from its elements in C order. Of an index that a list repeats, the last
+    /// element stays.
     ///
-    /// Chunks that the region covers are encoded anew. Of all others the rest is kept: they are
+    /// Chunks that the selection covers by ranges are encoded anew. Of all others the rest is kept: they are
     /// read, changed and written under the best exclusion that the store has. So are chunks that
-    /// the array's end cuts, also where the region covers all that lies within it: others may
+    /// the array's end cuts, also where the selection covers all that lies within it: others may
     /// append there meanwhile, or have appended since this array was opened. (One of those that
     /// cannot be decoded is encoded anew.)
     ///
@@ -28,18 +31,39 @@ impl Array {
     /// left out likewise.
     ///
     /// # Errors
-    /// [`ArrayError`] names the region's axis, or the chunk that could not be written; each chunk
+    /// [`ArrayError`] names the selection's axis, or the chunk that could not be written; each chunk
     /// is then as it was or as it should be. Where there are several chunks,
     /// [`ArrayError::Incomplete`] tells which of them were written. [`ArrayError::Loss`] names the
     /// first element that would not read back as it is, unless a loss is
     /// [allowed](zarr_codec::Options::allow_loss); [`ArrayError::FillValue`] says that of the fill
     /// value, if a chunk would be stored with elements that were never written.
-    pub fn write(&self, region: &Region, elements: &[u8]) -> Result<(), ArrayError> {
+    pub fn write(
+        &self,
+        selection: impl Into<Selection>,
+        elements: &[u8],
+    ) -> Result<(), ArrayError> {
+        self.write_selection(&selection.into(), elements)
+    }
+
+    fn write_selection(&self, selection: &Selection, elements: &[u8]) -> Result<(), ArrayError> {
+        let transfer = Transfer::new(Selected::new(self, selection)?, elements.len())?;
+        self.write_transfer(selection, &transfer, elements, || Some(Cow::Borrowed(elements)))
+    }
+
+    /// Writes what lies in `elements` where the transfer says. `in_order` gives the same elements in
+    /// C order, to tell of a loss.
+    pub(super) fn write_transfer<'e>(
+        &self,
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        elements: &[u8],
+        in_order: impl Fn() -> Option<Cow<'e, [u8]>>,
+    ) -> Result<(), ArrayError> {
         let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain().check_writable().map_err(chain)?;
-        let transfer = Transfer::new(self, region, elements.len())?;
-        let threads = self.threads_for(elements.len());
+        self.chain()?.check_writable().map_err(chain)?;
+        let shape = transfer.selected.shape();
+        let threads = self.threads_for(transfer.selected.length);
         let log = Log::default();
         parallel::for_each(
             transfer.parts(),
@@ -50,13 +74,21 @@ impl Array {
                 transfer.for_each_part(range, |part| {
                     let Worker { keys, codecs, buffers } = &mut *worker;
                     let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
-                    let view = transfer.view().shrink(part.in_region).map_err(CopyError::from)?;
-                    if part.fills_chunk() {
-                        self.write_whole(key, codec, elements, &view, buffers)?;
-                    } else if part.is_whole {
-                        self.write_to_end(key, codec, part, elements, &view, buffers)?;
+                    if let Some(moves) = part.scatter(&shape, codec.shape(), self.element_size()) {
+                        // In C order, which is what the moves are made for.
+                        self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
+                            moves.run(elements, decoded);
+                            Ok(())
+                        })?;
                     } else {
-                        self.write_part(key, codec, part, elements, &view, buffers)?;
+                        let view = transfer.view().shrink(part.place).map_err(CopyError::from)?;
+                        if part.fills_chunk() {
+                            self.write_whole(key, codec, elements, &view, buffers)?;
+                        } else if part.is_whole {
+                            self.write_to_end(key, codec, part, elements, &view, buffers)?;
+                        } else {
+                            self.write_part(key, codec, part, elements, &view, buffers)?;
+                        }
                     }
                     done.one_more();
                     Ok(())
@@ -64,21 +96,16 @@ impl Array {
             },
         )
         .map_err(|cause| {
-            let cause = self.explain_region_loss(cause, region, elements);
+            let index = |axis, at| {
+                let at = u64::try_from(at).unwrap_or(u64::MAX);
+                let axis: Option<&AxisSelection> = selection.axes().get(axis);
+                axis.and_then(|axis| axis.get(at)).unwrap_or_default()
+            };
+            let cause = match in_order() {
+                Some(elements) => self.explain_loss(cause, &elements, &shape, index),
+                None => cause,
+            };
             log.incomplete(transfer.chunks(), transfer.parts(), cause)
-        })
-    }
-
-    fn explain_region_loss(
-        &self,
-        cause: ArrayError,
-        region: &Region,
-        elements: &[u8],
-    ) -> ArrayError {
-        let axes = region.axes();
-        let shape: Vec<usize> = axes.iter().map(|axis| narrow(axis.count)).collect();
-        self.explain_loss(cause, elements, &shape, |axis, at| {
-            axes.get(axis).map_or(0, |axis| axis.index(at))
         })
     }
 
@@ -89,10 +116,10 @@ impl Array {
         codec: &ChunkCodec,
         elements: &[u8],
         view: &View,
-        buffers: &mut Buffers,
+        buffers: &mut ChunkBuffers,
     ) -> Result<(), ArrayError> {
-        let Buffers { encoded, scratch } = buffers;
-        let rows = match self.store().is_vectored() {
+        let ChunkBuffers { encoded, scratch, .. } = buffers;
+        let rows = match self.store().capabilities().vectored_put {
             true => codec.encoded_rows(elements, view, self.fill()),
             false => None,
         };
@@ -115,7 +142,7 @@ impl Array {
     }
 
     /// What an encoded chunk counts as: one of the fill value only as any other, where all are stored.
-    fn counted_as(&self, content: Encoded) -> Encoded {
+    pub(super) fn counted_as(&self, content: Encoded) -> Encoded {
         if self.empty_chunks_stored { Encoded::Chunk } else { content }
     }
 
@@ -127,11 +154,11 @@ impl Array {
         part: &Part<'_>,
         elements: &[u8],
         view: &View,
-        buffers: &mut Buffers,
+        buffers: &mut ChunkBuffers,
     ) -> Result<(), ArrayError> {
         let failed = |cause| chunk_error(key, cause);
         let padded = view.pad(&margins(part.in_chunk, codec.shape())).map_err(CopyError::from)?;
-        let Buffers { encoded, scratch } = buffers;
+        let ChunkBuffers { encoded, scratch, .. } = buffers;
         // Where nothing keeps other processes out, no append is safe either: what is there now is
         // kept all the same.
         let policy = UpdatePolicy::AcceptSingleProcess;
@@ -174,7 +201,7 @@ impl Array {
         part: &Part<'_>,
         elements: &[u8],
         view: &View,
-        buffers: &mut Buffers,
+        buffers: &mut ChunkBuffers,
     ) -> Result<(), ArrayError> {
         self.change_chunk(key, codec, Order::Stored, buffers, |whole, decoded| {
             let target = sliced(whole, part.in_chunk)?;
@@ -189,8 +216,11 @@ impl Array {
         chunk_shape: &[u64],
         lengths: &[usize],
     ) -> Result<(), ArrayError> {
+        if self.data_type().is_variable_length() {
+            return self.keep_start_variable(key, chunk_shape, lengths);
+        }
         let codec = self.chunk_codec(chunk_shape)?;
-        let mut buffers = Buffers::default();
+        let mut buffers = ChunkBuffers::default();
         self.change_chunk(key, &codec, Order::Stored, &mut buffers, |whole, decoded| {
             for (axis, (length, size)) in lengths.iter().zip(codec.shape()).enumerate() {
                 let mut past: Vec<_> = codec.shape().iter().map(|size| 0..*size).collect();
@@ -213,10 +243,10 @@ impl Array {
         key: &Key,
         codec: &ChunkCodec,
         order: Order,
-        buffers: &mut Buffers,
+        buffers: &mut ChunkBuffers,
         mut change: impl FnMut(&View, &mut [u8]) -> Result<(), CopyError>,
     ) -> Result<(), ArrayError> {
-        let Buffers { encoded, scratch } = buffers;
+        let ChunkBuffers { encoded, scratch, .. } = buffers;
         let failed = |cause| chunk_error(key, cause);
         update(&**self.store(), key, self.policy, encoded, |current, encoded| {
             let decoded = match current.exists {
@@ -234,7 +264,7 @@ impl Array {
 }
 
 /// What becomes of a chunk that has been encoded.
-fn change_to(content: Encoded, current: Current) -> Change {
+pub(super) fn change_to(content: Encoded, current: Current) -> Change {
     match content {
         Encoded::Chunk => Change::Put,
         Encoded::Empty if !current.exists => Change::Keep,

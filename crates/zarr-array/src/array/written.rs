@@ -7,16 +7,16 @@ use crate::error::ArrayError;
 use crate::transfer::number;
 
 /// Which chunks of a write that ended early were written, and which were not: the chunks that its
-/// region touches, numbered in C order.
+/// selection touches, numbered in C order.
 ///
-/// Those that were not written are as they were, and writing the region again completes it. Of the
+/// Those that were not written are as they were, and writing the selection again completes it. Of the
 /// chunk that failed the store may not know: where the answer of a remote store was lost, it may
 /// have been written and is still counted among the others.
 ///
 /// # Examples
 /// ```
 /// use std::{io, sync::Arc};
-/// use zarr_array::{Array, ArrayError, Region};
+/// use zarr_array::{Array, ArrayError, Selection};
 /// use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix};
 /// use zarr_metadata::{ArrayBuilder, DataType};
 /// # let metadata = ArrayBuilder::new([30], DataType::Uint8).chunk_shape([10]).build()?;
@@ -24,7 +24,7 @@ use crate::transfer::number;
 /// let full = Fault::Fail(io::ErrorKind::StorageFull);
 /// let store = FaultStore::new(MemoryStore::new()).on(Key::new("c/1")?, full);
 /// let array = Array::create(Arc::new(store), &Prefix::root(), metadata)?;
-/// match array.write(&Region::whole(&[30]), &[1; 30]) {
+/// match array.write(Selection::whole(&[30]), &[1; 30]) {
 ///     Err(ArrayError::Incomplete { written, .. }) => {
 ///         assert_eq!(written.chunks().collect::<Vec<_>>(), [[0]]);
 ///         assert_eq!(written.missing().collect::<Vec<_>>(), [[1], [2]]);
@@ -35,7 +35,7 @@ use crate::transfer::number;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Numbers of the chunks that the region touches, for each axis.
+    /// Numbers of the chunks that the selection touches, for each axis.
     axes: Vec<Vec<u64>>,
     total: u64,
     /// The parts that were written, in order and apart.

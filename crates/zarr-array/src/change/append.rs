@@ -8,7 +8,6 @@ use super::document::{Document, Extent};
 use super::resize::grown;
 use crate::array::{Array, Element};
 use crate::error::ArrayError;
-use crate::region::Region;
 
 impl Array {
     /// Appends `count` indices to an axis, with their elements: those of a region that is `count`
@@ -40,7 +39,7 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Region};
+    /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// use zarr_grid::Run;
@@ -51,7 +50,7 @@ impl Array {
     /// let march = [3; 31];
     /// let array = array.append(0, 31, &march, &[Run { edge: 31, count: 1 }])?;
     /// assert_eq!(array.shape(), [90]);
-    /// assert_eq!(array.read(&Region::from(57..61))?, [0, 0, 3, 3]);
+    /// assert_eq!(array.read(57..61)?, [0, 0, 3, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -63,6 +62,75 @@ impl Array {
         count: u64,
         elements: &[u8],
         edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        self.append_by(axis, count, edges, |grown, new| grown.write(new, elements))
+    }
+
+    /// As [`append`](Array::append), from elements of a Rust type.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
+    /// [`append`](Array::append).
+    pub fn append_as<T: Element>(
+        &self,
+        axis: usize,
+        count: u64,
+        elements: &[T],
+        edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        self.append(axis, count, &self.bytes_of(elements)?, edges)
+    }
+
+    /// As [`append`](Array::append), from strings.
+    ///
+    /// # Errors
+    /// As [`append`](Array::append) and [`write_strings`](Array::write_strings).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([1], DataType::String).chunk_shape([2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// let array = array.append_strings(0, 2, &["Bern", "Basel"], &[])?;
+    /// assert!(array.read_strings(0..3)?.iter().eq(["", "Bern", "Basel"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_strings<S: AsRef<str>>(
+        &self,
+        axis: usize,
+        count: u64,
+        strings: &[S],
+        edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        self.check_strings()?;
+        self.append_by(axis, count, edges, |grown, new| grown.write_strings(new, strings))
+    }
+
+    /// As [`append`](Array::append), from byte strings.
+    ///
+    /// # Errors
+    /// As [`append`](Array::append) and [`write_byte_strings`](Array::write_byte_strings).
+    pub fn append_byte_strings<B: AsRef<[u8]>>(
+        &self,
+        axis: usize,
+        count: u64,
+        byte_strings: &[B],
+        edges: &[Run],
+    ) -> Result<Self, ArrayError> {
+        self.append_by(axis, count, edges, |grown, new| grown.write_byte_strings(new, byte_strings))
+    }
+
+    /// Lets `write` fill what is new of the array that has `count` more indices on an axis, and then
+    /// shows it.
+    fn append_by(
+        &self,
+        axis: usize,
+        count: u64,
+        edges: &[Run],
+        write: impl FnOnce(&Self, &[Range<u64>]) -> Result<(), ArrayError>,
     ) -> Result<Self, ArrayError> {
         let document = Document::lock(self, Extent::Chunks)?;
         let rank = self.shape().len();
@@ -81,23 +149,8 @@ impl Array {
         *length = end;
         *slot = edges.to_vec();
         let grown = grown(self, &document, &shape, &all_edges)?;
-        grown.write(&Region::from(ranges.as_slice()), elements)?;
+        write(&grown, &ranges)?;
         document.put(grown.metadata())?;
         Ok(grown)
-    }
-
-    /// As [`append`](Array::append), from elements of a Rust type.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
-    /// [`append`](Array::append).
-    pub fn append_as<T: Element>(
-        &self,
-        axis: usize,
-        count: u64,
-        elements: &[T],
-        edges: &[Run],
-    ) -> Result<Self, ArrayError> {
-        self.append(axis, count, &self.bytes_of(elements)?, edges)
     }
 }

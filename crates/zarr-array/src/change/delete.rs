@@ -1,6 +1,5 @@
 //! Deleting nodes.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::error::ArrayError;
@@ -41,12 +40,7 @@ use crate::store::{Key, Links, Prefix, Store, remove};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    let mut any = false;
-    store.list(prefix, Links::Follow, &mut |_| {
-        any = true;
-        ControlFlow::Break(())
-    })?;
-    if !any {
+    if store.list(prefix, Links::Follow).next().transpose()?.is_none() {
         return Err(ArrayError::NotFound { path: node::display(prefix) });
     }
     for document in documents(&**store, prefix)? {
@@ -58,12 +52,9 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 /// The documents of a node and of all nodes below it, parents first.
 pub(crate) fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
     let mut documents = Vec::new();
-    store.list(prefix, Links::AsObjects, &mut |key| {
-        if key.name() == METADATA_KEY {
-            documents.push(key);
-        }
-        ControlFlow::Continue(())
-    })?;
+    for key in store.list(prefix, Links::AsObjects) {
+        documents.extend(Some(key?).filter(|key| key.name() == METADATA_KEY));
+    }
     documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
     Ok(documents)
 }

@@ -6,7 +6,8 @@ use crate::array::Array;
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{
-    Key, LockGuard, LockScope, PutOutcome, ReadRange, StoreError, UpdatePolicy, Version,
+    Key, LockGuard, LockScope, PutOutcome, ReadRange, StoreError, StoreExt as _, UpdatePolicy,
+    Version,
 };
 
 /// The objects that a change writes besides the document.
@@ -40,7 +41,7 @@ impl<'a> Document<'a> {
         let guard = store.lock(&key)?;
         let locked = guard.scope() == LockScope::AllProcesses;
         let strict = !locked && array.update_policy() == UpdatePolicy::RequireExclusion;
-        let conditional = !locked && store.conditional_put();
+        let conditional = !locked && store.capabilities().conditional_put;
         if strict && extent == Extent::Chunks {
             return Err(ArrayError::NoLock { path: path() });
         }

@@ -1,7 +1,5 @@
 //! Arrays of another shape (SD-08).
 
-use std::ops::ControlFlow;
-
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
 
@@ -50,7 +48,7 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Cut, Region};
+    /// # use zarr_array::{Array, Cut};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// use zarr_grid::Run;
@@ -59,10 +57,10 @@ impl Array {
     ///
     /// // January and February; now March too.
     /// let array = array.resize(&[90], &[vec![Run { edge: 31, count: 1 }]], Cut::Keep)?;
-    /// array.write(&Region::from(88..90), &[1, 2])?;
+    /// array.write(88..90, &[1, 2])?;
     /// let array = array.resize(&[89], &[vec![]], Cut::Discard)?;
     /// let array = array.resize(&[90], &[vec![]], Cut::Keep)?;
-    /// assert_eq!(array.read(&Region::from(87..90))?, [0, 1, 0]);
+    /// assert_eq!(array.read(87..90)?, [0, 1, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -85,12 +83,12 @@ impl Array {
     /// Removes what lies past the end, chunk by chunk of those that are stored.
     fn discard(&self) -> Result<(), ArrayError> {
         let mut past = Vec::new();
-        self.stored_chunks(&mut |chunk| {
+        for chunk in self.stored_chunks() {
+            let chunk = chunk?;
             if !chunk.occupied || self.kept(&chunk.index).is_some() {
                 past.push((chunk.occupied, chunk.key, chunk.index));
             }
-            ControlFlow::Continue(())
-        })?;
+        }
         for (occupied, key, index) in past {
             match self.kept(&index).filter(|_| occupied) {
                 Some((shape, lengths)) => self.keep_start(&key, &shape, &lengths)?,

@@ -1,16 +1,16 @@
 //! The objects of one array: which of them are chunks, and what is in those.
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use zarr_metadata::Codec;
 
-use super::content::{Buffers, Content, Examiner, Fault, Found, PastEnd};
+use super::content::{Content, ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, Rule, STRAY, UNEXAMINED,
+    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk,
 };
 use super::hierarchy::{Walk, unfinished};
+use super::variable::examine_variable;
 use super::{CheckOptions, Progress, Report, is_of_one_object};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -40,7 +40,6 @@ impl Walk<'_> {
         self.long_keys(layout);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         let mut findings = Vec::new();
-        let mut failed = None;
         let mut chunks = 0_u64;
         let mut bytes = 0_u64;
         let mut decode = |batch: &mut Vec<(Key, Vec<u64>)>, findings: &mut Vec<Finding>| {
@@ -50,55 +49,53 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        let listed = self.store.list(layout.prefix(), Links::Follow, &mut |key| {
+        for key in self.store.list(layout.prefix(), Links::Follow) {
+            let key = match key {
+                Ok(key) => key,
+                Err(error) if is_of_one_object(&error) => {
+                    let key = crate::node::metadata_key(layout.prefix());
+                    let message = format!("not examined: further chunks: {error}");
+                    findings.push(Finding::new(UNEXAMINED, message).with_key(key));
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let name = layout.prefix().strip(&key).unwrap_or_default();
             if name == METADATA_KEY {
-                return ControlFlow::Continue(());
+                continue;
             }
             if name == MARKER {
                 findings.push(unfinished(&key, "array"));
-                return ControlFlow::Continue(());
+                continue;
             }
             let Some(index) = layout.chunk_of_key(&key) else {
-                findings.push(STRAY.at(key.as_str(), "in an array, but no chunk's key"));
-                return ControlFlow::Continue(());
+                findings.push(
+                    Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str()),
+                );
+                continue;
             };
             chunks = chunks.saturating_add(1);
             if !layout.is_declared(&index) {
                 let message =
                     format!("chunk {index:?} of a grid of {:?} chunks", layout.grid().declared());
-                findings.push(OUTSIDE.at(key.as_str(), message));
+                findings.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
             } else if !layout.is_occupied(&index) {
                 let message = "wholly past the array's end; it shows again when the array grows";
-                findings.push(PAST.at(key.as_str(), message));
+                findings.push(Finding::new(PAST, message).with_key(key.as_str()));
             } else {
                 batch.push((key, index));
             }
-            if batch.len() >= BATCH
-                && let Err(error) = decode(&mut batch, &mut findings)
-            {
-                failed = Some(error);
-                return ControlFlow::Break(());
+            if batch.len() >= BATCH {
+                decode(&mut batch, &mut findings)?;
             }
             if data.is_none() {
                 batch.clear();
             }
-            ControlFlow::Continue(())
-        });
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        match listed {
-            Err(error) if is_of_one_object(&error) => {
-                let key = crate::node::metadata_key(layout.prefix());
-                findings.push(UNEXAMINED.at(key, format!("not examined: further chunks: {error}")));
-            }
-            listed => listed?,
         }
         decode(&mut batch, &mut findings)?;
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
         self.summary.bytes = self.summary.bytes.saturating_add(bytes);
-        findings.sort_by(|a, b| a.key.cmp(&b.key));
+        findings.sort_by(|a, b| a.key().cmp(&b.key()));
         findings.into_iter().for_each(|finding| self.found(finding));
         Ok(())
     }
@@ -119,7 +116,10 @@ impl Walk<'_> {
                 "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are \
                  not looked at"
             );
-            self.found(UNEXAMINED.at(crate::node::metadata_key(layout.prefix()), message));
+            self.found(
+                Finding::new(UNEXAMINED, message)
+                    .with_key(crate::node::metadata_key(layout.prefix())),
+            );
         }
     }
 }
@@ -143,10 +143,9 @@ impl<'a> Decoder<'a> {
         let examiner = Examiner::new(array, &occupied_edges(array.grid()), options.memory);
         let mut total = 0_u64;
         if progress.is_some() {
-            array.stored_chunks(&mut |chunk| {
-                total = total.saturating_add(chunk.occupied.into());
-                ControlFlow::Continue(())
-            })?;
+            for chunk in array.stored_chunks() {
+                total = total.saturating_add(chunk?.occupied.into());
+            }
         }
         let so_far = Mutex::new(Progress { total, ..Progress::default() });
         Ok(Self { array, examiner, options, progress, so_far })
@@ -195,7 +194,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<u64, ArrayError> {
         let found = Mutex::new((Vec::new(), 0_u64));
         let items = u64::try_from(batch.len()).unwrap_or(u64::MAX);
-        let state = <(Vec<u8>, Buffers)>::default;
+        let state = <(Vec<u8>, ExaminerBuffers)>::default;
         parallel::for_each(items, self.threads(batch), state, |(encoded, buffers), range| {
             for item in range {
                 let Some((key, index)) =
@@ -224,7 +223,7 @@ impl<'a> Decoder<'a> {
         key: &Key,
         index: &[u64],
         encoded: &mut Vec<u8>,
-        buffers: &mut Buffers,
+        buffers: &mut ExaminerBuffers,
     ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
         match array.store().read_into(key, encoded) {
@@ -239,6 +238,11 @@ impl<'a> Decoder<'a> {
         let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
         let mut shape = vec![0; index.len()];
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
+        let mut clipped = vec![0; index.len()];
+        array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
+        if array.data_type().is_variable_length() {
+            return examine_variable(array, key, encoded, &shape, &clipped);
+        }
         let codec = match array.chunk_codec(&shape) {
             Ok(codec) => codec,
             Err(ArrayError::Chain { cause, .. }) => {
@@ -246,26 +250,24 @@ impl<'a> Decoder<'a> {
             }
             Err(error) => return Err(error),
         };
-        let mut clipped = vec![0; index.len()];
-        array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
         let end = (clipped != shape).then_some(clipped.as_slice());
-        let Found { content, past_end } = match self.examiner.examine(&codec, encoded, end, buffers)
-        {
-            Ok(found) => found,
-            Err(Fault::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
-            Err(Fault::Chunk(error)) => {
-                if end.is_some()
-                    && let Ok(codec) = array.chain().for_shape(&clipped)
-                    && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
-                {
-                    let message =
-                        format!("stored as {clipped:?}, expected the full chunk {shape:?}");
-                    return Ok(vec![CLIPPED.at(key.as_str(), message)]);
+        let ExaminedChunk { content, past_end } =
+            match self.examiner.examine(&codec, encoded, end, buffers) {
+                Ok(found) => found,
+                Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
+                Err(ExamineError::Chunk(error)) => {
+                    if end.is_some()
+                        && let Ok(codec) = array.chain()?.for_shape(&clipped)
+                        && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
+                    {
+                        let message =
+                            format!("stored as {clipped:?}, expected the full chunk {shape:?}");
+                        return Ok(vec![Finding::new(CLIPPED, message).with_key(key.as_str())]);
+                    }
+                    let rule = rule_of_chunk(error.kind());
+                    return Ok(vec![Finding::new(rule, error.to_string()).with_key(key.as_str())]);
                 }
-                let rule = Rule::of_chunk(error.kind());
-                return Ok(vec![rule.at(key.as_str(), error.to_string())]);
-            }
-        };
+            };
         let mut found = match past_end {
             PastEnd::None => Vec::new(),
             PastEnd::At(at) => {
@@ -273,7 +275,7 @@ impl<'a> Decoder<'a> {
                     "element {at:?} of the chunk is past the array's end, and not the fill value; \
                      it shows again when the array grows"
                 );
-                vec![OVERFLOW.at(key.as_str(), message)]
+                vec![Finding::new(OVERFLOW, message).with_key(key.as_str())]
             }
             PastEnd::Unknown => {
                 vec![unexamined(key, "elements past the array's end are not looked for")]
@@ -284,8 +286,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
-    UNEXAMINED.at(key.as_str(), format!("not examined: {why}"))
+pub(super) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
+    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
 }
 
 /// The shape of the innermost chunks of shards.
@@ -303,10 +305,13 @@ fn findings(key: &Key, content: Content) -> Vec<Finding> {
     match content {
         Content::Empty => {
             let message = "nothing but the fill value; it need not be stored";
-            vec![FILL_ONLY.at(key.as_str(), message)]
+            vec![Finding::new(FILL_ONLY, message).with_key(key.as_str())]
         }
         Content::Bits(bits) => {
-            vec![BITS.at(key.as_str(), format!("{bits}: bits beyond the elements' own"))]
+            vec![
+                Finding::new(BITS, format!("{bits}: bits beyond the elements' own"))
+                    .with_key(key.as_str()),
+            ]
         }
         Content::Shard { empty, bits } => {
             let more = |others: u64| match others {
@@ -320,14 +325,14 @@ fn findings(key: &Key, content: Content) -> Vec<Finding> {
                     "inner chunk {first:?}{}: nothing but the fill value; need not be stored",
                     more(others)
                 );
-                findings.push(FILL_ONLY.at(key.as_str(), message));
+                findings.push(Finding::new(FILL_ONLY, message).with_key(key.as_str()));
             }
             if let Some(((first, found), others)) = bits {
                 let message = format!(
                     "inner chunk {first:?}, {found}{}: bits beyond the elements' own",
                     more(others)
                 );
-                findings.push(BITS.at(key.as_str(), message));
+                findings.push(Finding::new(BITS, message).with_key(key.as_str()));
             }
             findings
         }

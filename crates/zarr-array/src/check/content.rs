@@ -21,7 +21,7 @@ pub(super) enum Canonical {
 }
 
 impl Canonical {
-    /// `None` where the chain cannot be bound, which has been said.
+    /// `None` where the chain cannot be bound, which has been said, or changes values.
     pub(super) fn new(codecs: &[Codec], data_type: &DataType, edges: &[AxisEdges]) -> Option<Self> {
         let array_to_bytes =
             codecs.iter().position(|codec| codec.kind() == Some(CodecKind::ArrayToBytes))?;
@@ -29,6 +29,11 @@ impl Canonical {
             let edges: Vec<_> =
                 sharding.chunk_shape.iter().map(|size| AxisEdges::one(*size)).collect();
             return Some(Self::Shard(Box::new(Self::new(&sharding.codecs, data_type, &edges)?)));
+        }
+        let before = codecs.get(..array_to_bytes)?;
+        // What a codec rounds or casts need not come out the same when it is encoded again.
+        if !before.iter().all(|codec| matches!(codec, Codec::Transpose(_) | Codec::Reshape(_))) {
+            return None;
         }
         let chain =
             Chain::bind_with(codecs.get(..=array_to_bytes)?, data_type, edges, Options::new())
@@ -44,9 +49,9 @@ impl Canonical {
     }
 }
 
-/// What chunks are looked at in, one set a thread.
+/// Memory for examining chunks, one set per thread.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(super) struct ExaminerBuffers {
     decoded: Vec<u8>,
     again: Vec<u8>,
     scratch: Scratch,
@@ -54,11 +59,11 @@ pub(super) struct Buffers {
     /// The chain that encodes again, for the shape of the last chunk.
     plain: Option<ChunkCodec>,
     /// For the inner chunks of a shard.
-    inner: Option<Box<Buffers>>,
+    inner: Option<Box<ExaminerBuffers>>,
 }
 
-/// What a chunk holds whose bytes are decoded without fault.
-pub(super) struct Found {
+/// What was found in a chunk that decodes.
+pub(super) struct ExaminedChunk {
     pub(super) content: Content,
     pub(super) past_end: PastEnd,
 }
@@ -84,8 +89,8 @@ pub(super) enum PastEnd {
     Unknown,
 }
 
-/// Why a chunk's content is not known.
-pub(super) enum Fault {
+/// Why a chunk could not be examined.
+pub(super) enum ExamineError {
     /// Its bytes are wrong.
     Chunk(ChunkError),
     /// It asks for more than there is to look at it.
@@ -113,8 +118,8 @@ impl<'a> Examiner<'a> {
         codec: &ChunkCodec,
         encoded: &[u8],
         end: Option<&[u64]>,
-        buffers: &mut Buffers,
-    ) -> Result<Found, Fault> {
+        buffers: &mut ExaminerBuffers,
+    ) -> Result<ExaminedChunk, ExamineError> {
         self.chunk(self.canonical.as_ref(), codec, encoded, end, buffers)
     }
 
@@ -124,8 +129,8 @@ impl<'a> Examiner<'a> {
         codec: &ChunkCodec,
         encoded: &[u8],
         end: Option<&[u64]>,
-        buffers: &mut Buffers,
-    ) -> Result<Found, Fault> {
+        buffers: &mut ExaminerBuffers,
+    ) -> Result<ExaminedChunk, ExamineError> {
         if codec.shard().is_some() {
             return self.shard(canonical.and_then(Canonical::inner), codec, encoded, end, buffers);
         }
@@ -135,7 +140,7 @@ impl<'a> Examiner<'a> {
             Some(Canonical::Elements(chain)) => self.again(chain, codec, encoded, buffers),
             _ => Content::Canonical,
         };
-        Ok(Found { content, past_end })
+        Ok(ExaminedChunk { content, past_end })
     }
 
     fn shard(
@@ -144,13 +149,13 @@ impl<'a> Examiner<'a> {
         codec: &ChunkCodec,
         encoded: &[u8],
         end: Option<&[u64]>,
-        buffers: &mut Buffers,
-    ) -> Result<Found, Fault> {
+        buffers: &mut ExaminerBuffers,
+    ) -> Result<ExaminedChunk, ExamineError> {
         let Some(shard) = codec.shard() else { return Err(wrong_size()) };
-        let Buffers { scratch, spare, inner, .. } = &mut *buffers;
+        let ExaminerBuffers { scratch, spare, inner, .. } = &mut *buffers;
         let within = inner.get_or_insert_default();
-        let bytes = codec.decompress(encoded, scratch).map_err(Fault::Chunk)?;
-        let index = shard.read_index(bytes, spare).map_err(Fault::Chunk)?;
+        let bytes = codec.decompress(encoded, scratch).map_err(ExamineError::Chunk)?;
+        let index = shard.read_index(bytes, spare).map_err(ExamineError::Chunk)?;
         let order = codec.transform().order();
         // In the order of the shard's dimensions.
         let end_within: Option<Vec<u64>> = end.zip(order).map(|(end, order)| {
@@ -162,14 +167,15 @@ impl<'a> Examiner<'a> {
             let Some(range) = index.range(number) else { continue };
             any = true;
             let chunk = part(bytes, &range).ok_or_else(wrong_size)?;
-            let place = end_within.as_ref().map(|end| Place::new(shard, number, end));
+            let place = end_within.as_ref().map(|end| CutInnerChunk::new(shard, number, end));
             let end = place.as_ref().and_then(|place| place.end.as_deref());
             let found = self.chunk(canonical, shard.inner(), chunk, end, within);
-            let Found { content, past_end: past } = found.map_err(|fault| match fault {
-                Fault::Chunk(error) => Fault::Chunk(shard.error_in(number, error)),
-                Fault::Unexamined(why) => {
-                    Fault::Unexamined(format!("inner chunk {:?}: {why}", shard.chunk_index(number)))
-                }
+            let ExaminedChunk { content, past_end: past } = found.map_err(|fault| match fault {
+                ExamineError::Chunk(error) => ExamineError::Chunk(shard.error_in(number, error)),
+                ExamineError::Unexamined(why) => ExamineError::Unexamined(format!(
+                    "inner chunk {:?}: {why}",
+                    shard.chunk_index(number)
+                )),
             })?;
             match (&past_end, past, &place, order) {
                 (PastEnd::None, PastEnd::At(at), Some(place), Some(order)) => {
@@ -201,7 +207,7 @@ impl<'a> Examiner<'a> {
             if self.bytes(codec) <= WHOLE.max(stored.saturating_mul(16)) {
                 match self.decode(codec, encoded, buffers) {
                     Ok(()) => past_end = self.past_end(codec, end, buffers),
-                    Err(Fault::Unexamined(_)) => {}
+                    Err(ExamineError::Unexamined(_)) => {}
                     Err(fault) => return Err(fault),
                 }
             }
@@ -211,7 +217,7 @@ impl<'a> Examiner<'a> {
         } else {
             Content::Shard { empty: empty.first_and_others(), bits: bits.first_and_others() }
         };
-        Ok(Found { content, past_end })
+        Ok(ExaminedChunk { content, past_end })
     }
 
     /// Bytes of a chunk's elements.
@@ -225,16 +231,16 @@ impl<'a> Examiner<'a> {
         &self,
         codec: &ChunkCodec,
         encoded: &[u8],
-        buffers: &mut Buffers,
-    ) -> Result<(), Fault> {
+        buffers: &mut ExaminerBuffers,
+    ) -> Result<(), ExamineError> {
         let (bytes, memory) = (self.bytes(codec), self.memory);
         if bytes > memory {
             let why = format!("its elements take {bytes} bytes, more than the {memory} allowed");
-            return Err(Fault::Unexamined(why));
+            return Err(ExamineError::Unexamined(why));
         }
-        let Buffers { decoded, scratch, .. } = buffers;
+        let ExaminerBuffers { decoded, scratch, .. } = buffers;
         let length = codec.elements().saturating_mul(self.array.element_size());
-        let copy = |error: CopyError| Fault::Unexamined(error.to_string());
+        let copy = |error: CopyError| ExamineError::Unexamined(error.to_string());
         if decoded.len() < length {
             // Gone before the new memory is there.
             *decoded = Vec::new();
@@ -245,11 +251,16 @@ impl<'a> Examiner<'a> {
         let everything: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
         let mut out = Output::new(decoded, &whole, self.array.element_size()).map_err(copy)?;
         let fill = self.array.fill();
-        codec.decode(encoded, &everything, &mut out, fill, scratch).map_err(Fault::Chunk)
+        codec.decode(encoded, &everything, &mut out, fill, scratch).map_err(ExamineError::Chunk)
     }
 
     /// Looks for elements past the array's end in what has been decoded.
-    fn past_end(&self, codec: &ChunkCodec, end: Option<&[u64]>, buffers: &Buffers) -> PastEnd {
+    fn past_end(
+        &self,
+        codec: &ChunkCodec,
+        end: Option<&[u64]>,
+        buffers: &ExaminerBuffers,
+    ) -> PastEnd {
         let fill = self.array.fill();
         match end.and_then(|end| past_end(&buffers.decoded, codec.shape(), end, fill)) {
             Some(at) => PastEnd::At(at),
@@ -263,9 +274,9 @@ impl<'a> Examiner<'a> {
         chain: &Chain,
         codec: &ChunkCodec,
         encoded: &[u8],
-        buffers: &mut Buffers,
+        buffers: &mut ExaminerBuffers,
     ) -> Content {
-        let Buffers { decoded, again, scratch, spare, plain, .. } = buffers;
+        let ExaminerBuffers { decoded, again, scratch, spare, plain, .. } = buffers;
         if plain.as_ref().is_none_or(|plain| plain.shape() != codec.shape()) {
             let size = |size: &usize| u64::try_from(*size).ok();
             let shape: Option<Vec<u64>> = codec.shape().iter().map(size).collect();
@@ -294,15 +305,15 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// An inner chunk of a shard that the array's end cuts.
-struct Place {
+/// An inner chunk that lies across the array's end.
+struct CutInnerChunk {
     /// Its first index.
     start: Vec<u64>,
     /// How many of its indices along each axis lie within the array, unless all do.
     end: Option<Vec<u64>>,
 }
 
-impl Place {
+impl CutInnerChunk {
     /// `end` are the indices of the shard that do.
     fn new(shard: &zarr_codec::ShardCodec, number: usize, end: &[u64]) -> Self {
         let widen = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
@@ -358,8 +369,8 @@ fn part<'b>(bytes: &'b [u8], range: &std::ops::Range<u64>) -> Option<&'b [u8]> {
 }
 
 /// What parsing the index has ruled out.
-fn wrong_size() -> Fault {
-    Fault::Unexamined("its index and its bytes do not go together".to_owned())
+fn wrong_size() -> ExamineError {
+    ExamineError::Unexamined("its index and its bytes do not go together".to_owned())
 }
 
 /// The first element outside the box `end` at a chunk's start that is not the fill value.

@@ -1,84 +1,17 @@
-//! What a check finds, and the list of all there is to find.
-
-use std::fmt;
+//! The rules that objects of a store can break beside those of documents, and which of them an
+//! error is about.
 
 use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
-use zarr_metadata::{MetadataError, Printable};
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// A rule of the specifications is broken: readers may fail, or read something else.
-    Error,
-    /// Allowed, or harmless here, but not what was meant: other readers may refuse it.
-    Warning,
-    /// Nothing is wrong, but worth knowing: what ordinary writers leave, or what could not be
-    /// checked here.
-    Note,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        })
-    }
-}
-
-/// One thing that is wrong, and where.
-///
-/// Displayed as one line whatever is in it: severity, key, JSON path, message, and the id in
-/// brackets, escaped as by [`Printable`](zarr_metadata::Printable).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// A stable name of the kind of finding; [`rules`] lists them, and `docs/check.md` has an
-    /// entry for each.
-    pub id: &'static str,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The object in the store that it is about: a document, a chunk, a stray file.
-    pub key: String,
-    /// The place in that object if it is a document, as a JSON path.
-    pub path: Option<String>,
-    /// What was found and what is allowed: one line.
-    pub message: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, severity, key, path, message } = self;
-        write!(f, "{severity}: {}: ", Printable(key))?;
-        if let Some(path) = path {
-            write!(f, "{}: ", Printable(path))?;
-        }
-        write!(f, "{} [{id}]", Printable(message))
-    }
-}
-
-/// A kind of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rule {
-    /// The id that its findings have.
-    pub id: &'static str,
-    /// How bad it is.
-    pub severity: Severity,
-    /// What must be so, or else what it means, in one sentence without its period.
-    pub about: &'static str,
-}
+use zarr_metadata::MetadataError;
+pub use zarr_metadata::{Finding, Rule, Severity};
 
 macro_rules! rules {
-    ($($name:ident $id:literal $severity:ident $about:literal;)*) => {
-        /// What is found beside documents that break a rule.
-        const HERE: &[Rule] =
-            &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
+    ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
+        $(pub(super) const $name: Rule = Rule::new($id, Severity::$severity, $text);)*
 
-        $(pub(super) const $name: Rule =
-            Rule { id: $id, severity: Severity::$severity, about: $about };)*
+        /// The rules that are not about a document.
+        const OF_OBJECTS: &[Rule] = &[$($name),*];
     };
 }
 
@@ -119,92 +52,53 @@ rules! {
     FOREIGN "foreign-file" Warning "a file whose name no key can have";
 }
 
-/// Findings of documents, which have ids of their own in `zarr_metadata`.
-macro_rules! document_rules {
-    ($($id:literal $severity:ident $about:literal;)*) => {
-        /// What documents have that is read all the same.
-        const READ_ALL_THE_SAME: &[Rule] =
-            &[$(Rule { id: $id, severity: Severity::$severity, about: $about }),*];
-    };
-}
-
-document_rules! {
-    "bare-string-codec" Warning "a codec is written as a string, which others refuse";
-    "bare-string-chunk-key-encoding" Warning "the key encoding is written as a string";
-    "missing-codec-member" Note "a codec lacks a member that does not matter for reading";
-    "unknown-rectilinear-member" Note "a rectilinear grid has a member that its document lacks";
-    "unknown-data-type" Warning "no data type of this name is registered";
-    "not-finite-word" Warning "bare NaN or Infinity, which is no JSON";
-}
-
-/// Every kind of finding there is.
+/// Every rule that a check knows: those of documents, [`Rule::ALL`], and those of chunks and of
+/// keys.
 pub fn rules() -> impl Iterator<Item = Rule> {
-    let broken = zarr_metadata::Rule::ALL.iter().map(|rule| (*rule).into());
-    broken.chain(READ_ALL_THE_SAME.iter().chain(HERE).copied())
+    Rule::ALL.iter().chain(OF_OBJECTS).copied()
 }
 
-impl From<zarr_metadata::Rule> for Rule {
-    /// Documents must not break it.
-    fn from(rule: zarr_metadata::Rule) -> Self {
-        Self { id: rule.id(), severity: Severity::Error, about: rule.text() }
+/// The rule that a document breaks.
+pub(super) fn rule_of_document(error: &MetadataError) -> Rule {
+    error.rule().unwrap_or(DOCUMENT)
+}
+
+/// The rule that edges break.
+pub(super) fn rule_of_grid(error: &GridError) -> Rule {
+    match error.kind() {
+        GridErrorKind::ZeroEdge { .. } => Rule::GRID_ZERO_EDGE,
+        GridErrorKind::ZeroCount { .. } => Rule::GRID_RUN,
+        GridErrorKind::EdgeOverflow => Rule::GRID_OVERFLOW,
+        GridErrorKind::EdgesTooShort { .. } => Rule::GRID_TOO_SHORT,
+        GridErrorKind::Rank { .. } => Rule::GRID_RANK,
+        // The others are about what is asked of a grid.
+        _ => DOCUMENT,
     }
 }
 
-impl Rule {
-    /// The rule that a document breaks.
-    pub(super) fn of_document(error: &MetadataError) -> Self {
-        error.rule().map_or(DOCUMENT, Self::from)
-    }
-
-    /// What a document has that is read all the same.
-    pub(super) fn of_finding(finding: &zarr_metadata::Finding) -> Option<Self> {
-        READ_ALL_THE_SAME.iter().find(|rule| rule.id == finding.id()).copied()
-    }
-
-    /// The rule that edges break.
-    pub(super) fn of_grid(error: &GridError) -> Self {
-        use zarr_metadata::Rule as Broken;
-        match error.kind() {
-            GridErrorKind::ZeroEdge { .. } => Broken::GridZeroEdge.into(),
-            GridErrorKind::ZeroCount { .. } => Broken::GridRun.into(),
-            GridErrorKind::EdgeOverflow => Broken::GridOverflow.into(),
-            GridErrorKind::EdgesTooShort { .. } => Broken::GridTooShort.into(),
-            GridErrorKind::Rank { .. } => Broken::GridRank.into(),
-            // The others are about what is asked of a grid.
-            _ => DOCUMENT,
+/// The rule that a chunk's bytes break.
+pub(super) fn rule_of_chunk(error: &ChunkErrorKind) -> Rule {
+    use zarr_packbits::Error as Packed;
+    match error {
+        ChunkErrorKind::DecodedLength { .. }
+        | ChunkErrorKind::DecodedTooLong { .. }
+        | ChunkErrorKind::DecodedTooShort { .. }
+        | ChunkErrorKind::EncodedLength { .. }
+        | ChunkErrorKind::ElementCount { .. }
+        | ChunkErrorKind::ElementLength { .. }
+        | ChunkErrorKind::TrailingBytes { .. }
+        | ChunkErrorKind::IndexLength { .. } => LENGTH,
+        ChunkErrorKind::Packed(Packed::MissingPaddingByte { .. } | Packed::PaddingByte { .. }) => {
+            PADDING
         }
-    }
-
-    /// The rule that a chunk's bytes break.
-    pub(super) fn of_chunk(error: &ChunkErrorKind) -> Self {
-        use zarr_packbits::Error as Packed;
-        match error {
-            ChunkErrorKind::DecodedLength { .. }
-            | ChunkErrorKind::DecodedTooLong { .. }
-            | ChunkErrorKind::DecodedTooShort { .. }
-            | ChunkErrorKind::EncodedLength { .. }
-            | ChunkErrorKind::IndexLength { .. } => LENGTH,
-            ChunkErrorKind::Packed(
-                Packed::MissingPaddingByte { .. } | Packed::PaddingByte { .. },
-            ) => PADDING,
-            ChunkErrorKind::Packed(_) => LENGTH,
-            ChunkErrorKind::Checksum { .. } => CHECKSUM,
-            ChunkErrorKind::Corrupt { .. } => CORRUPT,
-            ChunkErrorKind::Bool { .. } => BOOL,
-            ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
-            ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
-            ChunkErrorKind::IndexOverlap { .. } => INDEX_OVERLAP,
-            ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
-            _ => DECODE,
-        }
-    }
-
-    pub(super) fn at(self, key: impl Into<String>, message: impl Into<String>) -> Finding {
-        let Self { id, severity, .. } = self;
-        Finding { id, severity, key: key.into(), path: None, message: message.into() }
-    }
-
-    pub(super) fn at_path(self, key: &str, path: &str, message: impl Into<String>) -> Finding {
-        Finding { path: Some(path.to_owned()), ..self.at(key, message) }
+        ChunkErrorKind::Packed(_) => LENGTH,
+        ChunkErrorKind::Checksum { .. } => CHECKSUM,
+        ChunkErrorKind::Corrupt { .. } => CORRUPT,
+        ChunkErrorKind::Bool { .. } => BOOL,
+        ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
+        ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
+        ChunkErrorKind::IndexOverlap { .. } => INDEX_OVERLAP,
+        ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
+        _ => DECODE,
     }
 }

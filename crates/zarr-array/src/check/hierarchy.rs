@@ -1,14 +1,13 @@
 //! Nodes, their documents, and what lies beside them.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CONSOLIDATED, FILL, Finding, Rule, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
-    UNSUPPORTED, VERSION_2,
+    CONSOLIDATED, FILL, Finding, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
+    UNSUPPORTED, VERSION_2, rule_of_document, rule_of_grid,
 };
 use super::{CheckOptions, Report, Summary, is_of_one_object};
 use crate::array::Array;
@@ -42,10 +41,10 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn found(&mut self, finding: Finding) {
-        let count = match finding.severity {
+        let count = match finding.severity() {
             Severity::Error => &mut self.summary.errors,
             Severity::Warning => &mut self.summary.warnings,
-            Severity::Note => &mut self.summary.notes,
+            _ => &mut self.summary.notes,
         };
         *count = count.saturating_add(1);
         (self.report)(finding);
@@ -64,7 +63,9 @@ impl<'a> Walk<'a> {
                 // Of this node, which says nothing about the others.
                 Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
                     let message = format!("not examined: {error}");
-                    self.found(UNEXAMINED.at(node::metadata_key(&prefix), message));
+                    self.found(
+                        Finding::new(UNEXAMINED, message).with_key(node::metadata_key(&prefix)),
+                    );
                 }
                 looked => looked?,
             }
@@ -97,16 +98,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn findings(&mut self, key: &Key, findings: &[zarr_metadata::Finding]) {
+    fn findings(&mut self, key: &Key, findings: &[Finding]) {
         for finding in findings {
-            let rule = Rule::of_finding(finding);
-            self.found(Finding {
-                id: finding.id(),
-                severity: rule.map_or(Severity::Warning, |rule| rule.severity),
-                key: key.to_string(),
-                path: Some(finding.path().to_owned()),
-                message: format!("found {}, expected {}", finding.found(), finding.allowed()),
-            });
+            self.found(finding.clone().with_key(key.as_str()));
         }
     }
 
@@ -118,11 +112,7 @@ impl<'a> Walk<'a> {
         strict: bool,
         waiting: &mut Vec<Prefix>,
     ) -> Result<(), ArrayError> {
-        let mut entries = Vec::new();
-        self.store.list_dir(prefix, &mut |entry| {
-            entries.push(entry);
-            ControlFlow::Continue(())
-        })?;
+        let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
         entries.sort();
         let mut nodes = Vec::new();
         for entry in entries {
@@ -131,7 +121,10 @@ impl<'a> Walk<'a> {
                     let Ok(key) = child.key(METADATA_KEY) else {
                         let message =
                             "not examined: a key of what is in it is longer than keys are";
-                        self.found(UNEXAMINED.at(format!("{}/", child.as_str()), message));
+                        self.found(
+                            Finding::new(UNEXAMINED, message)
+                                .with_key(format!("{}/", child.as_str())),
+                        );
                         continue;
                     };
                     let marked = || match child.key(MARKER) {
@@ -155,7 +148,10 @@ impl<'a> Walk<'a> {
                     match looked {
                         Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
                             let message = format!("not examined: {error}");
-                            self.found(UNEXAMINED.at(format!("{}/", child.as_str()), message));
+                            self.found(
+                                Finding::new(UNEXAMINED, message)
+                                    .with_key(format!("{}/", child.as_str())),
+                            );
                         }
                         looked => looked?,
                     }
@@ -164,11 +160,13 @@ impl<'a> Walk<'a> {
                     let name = prefix.strip(&key).unwrap_or_default();
                     if VERSION_2_NAMES.contains(&name) {
                         let message = "of Zarr version 2, beside a zarr.json; not read";
-                        self.found(VERSION_2.at(key.as_str(), message));
+                        self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                     } else if name == MARKER {
                         self.found(unfinished(&key, "group"));
                     } else if name != METADATA_KEY {
-                        self.found(STRAY.at(key.as_str(), "belongs to no node"));
+                        self.found(
+                            Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
+                        );
                     }
                 }
                 DirEntry::Object(_) => {}
@@ -181,8 +179,16 @@ impl<'a> Walk<'a> {
     /// A place without a document: what is there is an unfinished copy, or has just gone.
     fn unfinished(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
         let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
-        let node = if copy.kind == Some(Kind::Group) { "group" } else { "array" };
-        self.found(unfinished(&prefix.key(MARKER)?, node));
+        let key = prefix.key(MARKER)?;
+        self.found(match copy.kind {
+            Some(Kind::Array) => unfinished(&key, "array"),
+            Some(Kind::Group) => unfinished(&key, "group"),
+            None => {
+                let message = "an interrupted copy, or something else of this name: it says nothing \
+                               to resume it by; begin anew";
+                Finding::new(UNFINISHED, message).with_key(key.as_str())
+            }
+        });
         // Whatever is finished in it is worth a look; the chunks of an array belong to the copy.
         match copy.kind {
             Some(Kind::Group) => self.children(prefix, false, waiting),
@@ -196,18 +202,13 @@ impl<'a> Walk<'a> {
             let Ok(key) = prefix.key(name) else { continue };
             if self.store.head(&key)?.is_some() {
                 let message = "a node of Zarr version 2; only version 3 is read";
-                self.found(VERSION_2.at(key.as_str(), message));
+                self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                 return Ok(());
             }
         }
-        let mut any = false;
-        self.store.list(prefix, Links::Follow, &mut |_| {
-            any = true;
-            ControlFlow::Break(())
-        })?;
-        if any {
+        if self.store.list(prefix, Links::Follow).next().transpose()?.is_some() {
             let message = "objects that belong to no node: there is no zarr.json";
-            self.found(STRAY.at(format!("{}/", prefix.as_str()), message));
+            self.found(Finding::new(STRAY, message).with_key(format!("{}/", prefix.as_str())));
         }
         Ok(())
     }
@@ -224,7 +225,11 @@ impl<'a> Walk<'a> {
             let at = format!("$.consolidated_metadata.metadata[{path:?}]");
             let own_key = prefix.join(path).and_then(|child| child.key(METADATA_KEY));
             let Ok(own_key) = own_key else {
-                self.found(CONSOLIDATED.at_path(key.as_str(), &at, "no path that a node can have"));
+                self.found(
+                    Finding::new(CONSOLIDATED, "no path that a node can have")
+                        .with_key(key.as_str())
+                        .with_path(at),
+                );
                 continue;
             };
             let own = self.store.read(&own_key)?;
@@ -235,7 +240,7 @@ impl<'a> Walk<'a> {
                 (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
                 _ => continue,
             };
-            self.found(CONSOLIDATED.at_path(key.as_str(), &at, message));
+            self.found(Finding::new(CONSOLIDATED, message).with_key(key.as_str()).with_path(at));
         }
         Ok(())
     }
@@ -249,8 +254,12 @@ impl<'a> Walk<'a> {
         let layout = match ChunkLayout::new(prefix, &metadata) {
             Ok(layout) => layout,
             Err(ArrayError::Grid { cause, .. }) => {
-                let rule = Rule::of_grid(&cause);
-                self.found(rule.at_path(key.as_str(), "$.chunk_grid", cause.to_string()));
+                let rule = rule_of_grid(&cause);
+                self.found(
+                    Finding::new(rule, cause.to_string())
+                        .with_key(key.as_str())
+                        .with_path("$.chunk_grid"),
+                );
                 return self.marker(prefix);
             }
             Err(error) => return Err(error),
@@ -274,19 +283,30 @@ impl<'a> Walk<'a> {
                     array.check_writable(key)
                 {
                     let message = format!("{fill_value} would read back as {read_back}");
-                    self.found(FILL.at_path(key.as_str(), "$.fill_value", message));
+                    self.found(
+                        Finding::new(FILL, message)
+                            .with_key(key.as_str())
+                            .with_path("$.fill_value"),
+                    );
                 }
                 return Ok(Some(array));
             }
             Err(ArrayError::Chain { cause, .. }) => self.found(chain_error(key, &cause)),
             Err(ArrayError::DataType { data_type, .. }) => {
                 let message = format!("elements of type {data_type} are not read here");
-                self.found(UNSUPPORTED.at_path(key.as_str(), "$.data_type", message));
+                self.found(
+                    Finding::new(UNSUPPORTED, message)
+                        .with_key(key.as_str())
+                        .with_path("$.data_type"),
+                );
             }
             Err(error @ ArrayError::Store(_)) => return Err(error),
             // Of one node, which says nothing about the others.
             Err(error) => {
-                self.found(UNEXAMINED.at(key.as_str(), format!("not examined: {error}")));
+                self.found(
+                    Finding::new(UNEXAMINED, format!("not examined: {error}"))
+                        .with_key(key.as_str()),
+                );
             }
         }
         Ok(None)
@@ -304,7 +324,7 @@ impl<'a> Walk<'a> {
 
 pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
     let message = format!("a copy to this {node} was interrupted: resume it, or begin anew");
-    UNFINISHED.at(marker.as_str(), message)
+    Finding::new(UNFINISHED, message).with_key(marker.as_str())
 }
 
 /// Whether two documents of a node say different things. What they say of further nodes below is
@@ -319,27 +339,29 @@ fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
 }
 
 fn document_error(key: &Key, error: &MetadataError) -> Finding {
-    Rule::of_document(error).at_path(key.as_str(), error.path(), error.reason().to_string())
+    Finding::new(rule_of_document(error), error.reason().to_string())
+        .with_key(key.as_str())
+        .with_path(error.path())
 }
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {
     let rule = match error.kind() {
         ChainErrorKind::Unsupported if !is_registered(error.codec()) => UNKNOWN_CODEC,
-        kind => kind.rule().map_or(UNSUPPORTED, Rule::from),
+        kind => kind.rule().unwrap_or(UNSUPPORTED),
     };
     let message = format!("codec {}: {}", error.codec(), error.kind());
-    rule.at_path(key.as_str(), error.path(), message)
+    Finding::new(rule, message).with_key(key.as_str()).with_path(error.path())
 }
 
 /// Whether a codec that is not read here is one that other programs know: those of the registry of
-/// zarr-extensions, whose names with a dot have an owner.
+/// zarr-extensions as of July 2026, and names with a dot, which have an owner.
 fn is_registered(codec: &str) -> bool {
     const NAMES: [&str; 8] = [
+        "bitround",
         "cast_value",
-        "optional",
-        "pcodec",
+        "conditional",
+        "n5_default",
         "scale_offset",
-        "vlen-array",
         "vlen-bytes",
         "vlen-utf8",
         "zfp",

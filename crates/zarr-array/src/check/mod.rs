@@ -7,7 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use zarr_array::check::{CheckOptions, check};
-//! use zarr_array::store::{Key, MemoryStore, Prefix, Store};
+//! use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt};
 //!
 //! let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
 //! store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
@@ -25,9 +25,9 @@ mod chunks;
 mod content;
 mod finding;
 mod hierarchy;
+mod variable;
 
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use finding::{Finding, Rule, Severity, rules};
@@ -161,11 +161,9 @@ pub fn check_with_progress(
 /// What the store says.
 pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<(), ArrayError> {
     let mut found: Vec<Leftover> = Vec::new();
-    let listed = store.leftovers(&Prefix::root(), &mut |leftover| {
-        if !leftover.in_use {
-            found.push(leftover);
-        }
-        ControlFlow::Continue(())
+    let listed = store.leftovers(&Prefix::root()).try_for_each(|leftover| {
+        found.extend(Some(leftover?).filter(|leftover| !leftover.in_use));
+        Ok(())
     });
     found.sort_by(|a, b| a.path.cmp(&b.path));
     for leftover in found {
@@ -177,12 +175,12 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
             LeftoverKind::Lock => (finding::LOCK, "a lock that nobody holds; may be removed"),
             LeftoverKind::Foreign => (finding::FOREIGN, "no object: no key can have this name"),
         };
-        report(rule.at(path.display().to_string(), message));
+        report(Finding::new(rule, message).with_key(path.display().to_string()));
     }
     match listed {
         Err(error) if is_of_one_object(&error) => {
             let message = format!("not examined: files that are no objects: {error}");
-            report(finding::UNEXAMINED.at("/", message));
+            report(Finding::new(finding::UNEXAMINED, message).with_key("/"));
             Ok(())
         }
         listed => listed.map_err(ArrayError::from),

@@ -2,22 +2,23 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_grid::{AxisPart, Grid, GridError};
 use zarr_metadata::ArrayMetadata;
 
-use super::begin::begin;
+use super::begin::{begin, withdraw};
+use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Marker};
-use super::side::Side;
+use super::marker::{Marker, TargetState};
 use super::{CopyOptions, CopySummary, Progress};
-use crate::array::Array;
+use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::region::Region;
+use crate::selection::Selection;
 use crate::store::{Prefix, Store};
+use crate::transfer::Selected;
 use crate::unfinished::Kind;
 
 /// Copies the elements of `from` to a new array with this metadata.
@@ -33,26 +34,27 @@ use crate::unfinished::Kind;
 /// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
 /// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if what is there is not this
 /// copy, interrupted; [`TransferError::Unfinished`] if it is one, and `resume` is not set;
-/// otherwise what reading and writing say. What was written until then stays, to be resumed.
+/// otherwise what reading and writing say. Chunks that were written until then stay, to be resumed;
+/// if there are none, nothing stays.
 ///
 /// # Examples
 /// ```
 /// use std::sync::Arc;
 /// use zarr_array::copy::{CopyOptions, copy_array};
 /// use zarr_array::store::{MemoryStore, Prefix};
-/// use zarr_array::{Array, Region};
+/// use zarr_array::{Array, Selection};
 /// use zarr_metadata::{ArrayBuilder, ChunkGrid, DataType};
 ///
 /// let metadata = ArrayBuilder::new([59], DataType::Uint8).chunk_shape([10]).build()?;
 /// let from = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-/// from.write(&Region::from(9..11), &[1, 2])?;
+/// from.write(9..11, &[1, 2])?;
 ///
 /// let months = ChunkGrid::Rectilinear { chunk_shapes: vec![[31, 28].into()] };
 /// let months = from.metadata().with_shape_and_grid(from.shape(), &months)?;
 /// let store = Arc::new(MemoryStore::new());
 /// let options = CopyOptions::new();
 /// let (to, _) = copy_array(&from, store, &Prefix::root(), months, &options, &mut |_| {})?;
-/// assert_eq!(to.read(&Region::from(8..12))?, [0, 1, 2, 0]);
+/// assert_eq!(to.read(8..12)?, [0, 1, 2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn copy_array(
@@ -65,13 +67,18 @@ pub fn copy_array(
 ) -> Result<(Array, CopySummary), TransferError> {
     let store = store.checked().unwrap_or(store);
     let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
-    let here = Side::new(from.store(), from.prefix());
-    let there = Side::new(&store, prefix);
+    let here = Endpoint::new(from.store(), from.prefix());
+    let there = Endpoint::new(&store, prefix);
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
     let found = begin(&marker, here, Some(metadata), options, &mut || Ok(()))?;
-    let summary = marker.finish(found, || prepared.run(from, found, options, progress))?;
+    let result = marker.finish(found, || prepared.run(from, found, options, progress));
+    let summary = result.inspect_err(|error| {
+        if found == TargetState::Fresh {
+            withdraw(there, error);
+        }
+    })?;
     Ok((prepared.to, summary))
 }
 
@@ -94,9 +101,9 @@ impl Prepared {
         if !same {
             return Err(TransferError::Mismatch {
                 source_shape: from.shape().to_vec(),
-                source_type: from.data_type().name(),
+                source_type: from.data_type().to_string(),
                 target_shape: metadata.shape().to_vec(),
-                target_type: metadata.data_type().name(),
+                target_type: metadata.data_type().to_string(),
             });
         }
         let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss);
@@ -113,14 +120,14 @@ impl Prepared {
     pub(super) fn run(
         &self,
         from: &Array,
-        found: Found,
+        found: TargetState,
         options: &CopyOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         let to = &self.to;
         let done = match found {
-            Found::Interrupted => stored(to)?,
-            Found::Fresh | Found::Finished => HashSet::new(),
+            TargetState::Interrupted => stored(to)?,
+            TargetState::Fresh | TargetState::Finished => HashSet::new(),
         };
         Copy { from, to, done, budget: self.budget, verify: options.verify }
             .run(&self.tasks, progress)
@@ -139,13 +146,8 @@ fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
 
 /// The chunks of the target that an interrupted copy has written.
 fn stored(to: &Array) -> Result<HashSet<Vec<u64>>, TransferError> {
-    let mut done = HashSet::new();
-    to.stored_chunks(&mut |chunk| {
-        done.insert(chunk.index);
-        ControlFlow::Continue(())
-    })
-    .map_err(TransferError::Target)?;
-    Ok(done)
+    let indices = to.stored_chunks().map(|chunk| chunk.map(|chunk| chunk.index));
+    indices.collect::<Result<_, _>>().map_err(TransferError::Target)
 }
 
 fn grid_error(array: &Array, cause: GridError) -> TransferError {
@@ -164,7 +166,7 @@ impl Budget {
     /// Each thread takes buffers for a chunk of the source or of the target; the rest is for the
     /// elements of a task. Fewer threads rather than no task at all.
     fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
-        let size = u64::try_from(to.element_size()).unwrap_or(u64::MAX).max(1);
+        let size = size_of_elements(to);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
         let (from, one) = (chunk(from), chunk(to));
         // A chunk as it is stored, what a compressor makes of it (twice, where there are two of
@@ -187,9 +189,20 @@ impl Budget {
         let threads = (1..=cores.get()).rev().filter_map(NonZeroUsize::new).find(fits);
         let threads = threads.unwrap_or(NonZeroUsize::MIN);
         let taken = buffers.saturating_mul(u64::try_from(threads.get()).unwrap_or(u64::MAX));
-        let elements = limit.saturating_sub(taken) / copies / size;
+        let left = limit.saturating_sub(taken);
+        // Neither is 0.
+        let elements = left.checked_div(copies.saturating_mul(size)).unwrap_or(0);
         Ok(Self { threads, elements })
     }
+}
+
+/// Bytes of an element, where each has a length of its own those that one is taken to have.
+fn size_of_elements(array: &Array) -> u64 {
+    let size = match array.data_type().is_variable_length() {
+        true => TYPICAL,
+        false => array.element_size(),
+    };
+    u64::try_from(size).unwrap_or(u64::MAX).max(1)
 }
 
 /// Elements of the largest chunk.
@@ -219,22 +232,28 @@ impl Copy<'_> {
         let bytes_of = |sizes: &mut dyn Iterator<Item = u64>| {
             sizes.fold(size, |product, size| product.saturating_mul(size))
         };
+        let is_variable = self.to.data_type().is_variable_length();
         let total = bytes_of(&mut self.to.shape().iter().copied());
+        // How long the elements are is known when they have been read.
+        let total = (!is_variable).then_some(total);
         let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-        progress(Progress { done: 0, total: Some(total) });
+        progress(Progress { done: 0, total });
         let (mut elements, mut again) = (Vec::new(), Vec::new());
         let tasks = tasks.all_chunks().map_err(|error| grid_error(self.to, error))?;
         for task in tasks {
             let ranges: Vec<Range<u64>> = task.axes().iter().map(AxisPart::in_selection).collect();
             if self.is_done(&ranges)? {
                 summary.skipped = summary.skipped.saturating_add(1);
+            } else if is_variable {
+                summary.bytes = summary.bytes.saturating_add(self.variable_task(&ranges)?);
+                summary.tasks = summary.tasks.saturating_add(1);
             } else {
                 self.task(&ranges, &mut elements, &mut again)?;
                 summary.tasks = summary.tasks.saturating_add(1);
             }
             let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
             summary.bytes = summary.bytes.saturating_add(bytes);
-            progress(Progress { done: summary.bytes, total: Some(total) });
+            progress(Progress { done: summary.bytes, total });
         }
         Ok(summary)
     }
@@ -261,9 +280,8 @@ impl Copy<'_> {
         elements: &mut Vec<u8>,
         again: &mut Vec<u8>,
     ) -> Result<(), TransferError> {
-        let region = Region::from(ranges);
-        let length = crate::transfer::region_len(&region, self.to.element_size())
-            .map_err(TransferError::Target)?;
+        let selection = Selection::from(ranges);
+        let length = Selected::new(self.to, &selection).map_err(TransferError::Target)?.length;
         let room = |buffer: &mut Vec<u8>| {
             if buffer.len() < length {
                 // Never both the old and the new: the old one goes first.
@@ -274,19 +292,35 @@ impl Copy<'_> {
         };
         room(elements).map_err(TransferError::Target)?;
         let bytes = elements.get_mut(..length).unwrap_or_default();
-        self.read(&region, bytes)?;
-        self.to.write(&region, bytes).map_err(TransferError::Target)?;
+        self.read(&selection, bytes)?;
+        self.to.write(&selection, bytes).map_err(TransferError::Target)?;
         if self.verify {
             room(again).map_err(TransferError::Target)?;
             let read = again.get_mut(..length).unwrap_or_default();
-            self.to.read_into(&region, read).map_err(TransferError::Target)?;
+            self.to.read_into(&selection, read).map_err(TransferError::Target)?;
             if !self.is_as_written(bytes, read)? {
-                let path = node::display(self.to.prefix());
-                let start = ranges.iter().map(|range| range.start).collect();
-                return Err(TransferError::Verify { path, start });
+                return Err(self.differs(ranges));
             }
         }
         Ok(())
+    }
+
+    /// As [`task`](Self::task), of elements of variable length; the bytes of these.
+    fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
+        let read = self.from.read_byte_strings(ranges).map_err(source)?;
+        let elements: Vec<&[u8]> = read.iter().collect();
+        self.to.write_byte_strings(ranges, &elements).map_err(TransferError::Target)?;
+        if self.verify && self.to.read_byte_strings(ranges).map_err(TransferError::Target)? != read
+        {
+            return Err(self.differs(ranges));
+        }
+        Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
+    }
+
+    /// The error of elements that do not read back as they were written.
+    fn differs(&self, ranges: &[Range<u64>]) -> TransferError {
+        let path = node::display(self.to.prefix());
+        TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
     }
 
     /// Whether these elements are the ones that were written, or what the target's codecs make of
@@ -298,7 +332,8 @@ impl Copy<'_> {
         let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
         let piece = count.saturating_mul(self.to.element_size());
         for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
-            let expected = self.to.chain().read_back(written).map_err(|cause| {
+            let chain = self.to.chain().map_err(TransferError::Target)?;
+            let expected = chain.read_back(written).map_err(|cause| {
                 target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
             })?;
             if expected != read {
@@ -308,7 +343,8 @@ impl Copy<'_> {
         Ok(true)
     }
 
-    fn read(&self, region: &Region, out: &mut [u8]) -> Result<(), TransferError> {
-        self.from.read_with(region, out, self.budget.threads).map_err(source)
+    fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<(), TransferError> {
+        let selected = Selected::new(self.from, selection).map_err(source)?;
+        self.from.read_selected(selected, out, self.budget.threads).map_err(source)
     }
 }

@@ -1,15 +1,14 @@
 //! From what is at a target to an empty target with a marker.
 
-use std::ops::ControlFlow;
-
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::CopyOptions;
+use super::endpoint::Endpoint;
 use super::error::{TransferError, target};
-use super::marker::{Found, Marker, Step};
-use super::side::Side;
+use super::marker::{Marker, Step, TargetState};
 use crate::change::documents;
-use crate::store::{DirEntry, Key, Links, StoreExt as _, remove};
+use crate::error::ArrayError;
+use crate::store::{DirEntry, Key, Links, StoreError, StoreExt as _, remove};
 use crate::unfinished::MARKER;
 
 /// Makes the target of a copy ready: either there is nothing but the marker, or this copy,
@@ -32,11 +31,11 @@ use crate::unfinished::MARKER;
 /// is there: a document at the target is always that of a whole node, the old or the new.
 pub(super) fn begin(
     marker: &Marker<'_>,
-    from: Side<'_>,
+    from: Endpoint<'_>,
     metadata: Option<&ArrayMetadata>,
     options: &CopyOptions,
     look: &mut dyn FnMut() -> Result<(), TransferError>,
-) -> Result<Found, TransferError> {
+) -> Result<TargetState, TransferError> {
     let to = marker.to;
     from.apart(to)?;
     from.refuse_unfinished()?;
@@ -52,15 +51,16 @@ pub(super) fn begin(
             }
         },
         _ if replace => true,
-        (Some(_), None) if !options.resume => {
+        (Some(Some(_)), None) if !options.resume => {
             return Err(TransferError::Unfinished { path: to.path() });
         }
+        (Some(None), None) => return Err(TransferError::OtherCopy { path: to.path() }),
         _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
         (Some(Some(Step::Copying)), _) => {
             to.clean()?;
             return Ok(match marker.is_finished()? {
-                true => Found::Finished,
-                false => Found::Interrupted,
+                true => TargetState::Finished,
+                false => TargetState::Interrupted,
             });
         }
         (Some(Some(Step::Clearing)), _) => true,
@@ -87,7 +87,48 @@ pub(super) fn begin(
         clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
         marker.put(Step::Copying)?;
     }
-    Ok(Found::Fresh)
+    Ok(TargetState::Fresh)
+}
+
+/// Takes back what a copy that has failed put at its target, if that is nothing but markers: then
+/// there is nothing to resume. Chunks stay, and the markers with them, and so does everything where
+/// the failure is that of a store.
+pub(super) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
+    if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
+    {
+        return;
+    }
+    // What cannot be removed stays, as if the copy had been killed.
+    let _stays = remove_markers(to);
+}
+
+/// Removes what is at a target if it is nothing but markers, the one that stands for all last.
+fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
+    for key in to.store.list(to.prefix, Links::AsObjects) {
+        if key?.name() != MARKER {
+            return Ok(());
+        }
+    }
+    let mut prefixes = Vec::new();
+    for entry in to.store.list_dir(to.prefix) {
+        if let DirEntry::Prefix(prefix) = entry? {
+            prefixes.push(prefix);
+        }
+    }
+    prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
+    match to.prefix.key(MARKER) {
+        Ok(marker) => to.store.delete(&marker),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether a store failed, which may be able again later.
+fn is_of_store(cause: &ArrayError) -> bool {
+    match cause {
+        ArrayError::Store(_) => true,
+        ArrayError::Incomplete { cause, .. } => is_of_store(cause),
+        _ => false,
+    }
 }
 
 /// What is at a target where there is neither a document nor a marker.
@@ -98,7 +139,7 @@ enum Stranger {
     Other(Key),
 }
 
-fn stranger(to: Side<'_>, metadata: Option<&ArrayMetadata>) -> Result<Stranger, TransferError> {
+fn stranger(to: Endpoint<'_>, metadata: Option<&ArrayMetadata>) -> Result<Stranger, TransferError> {
     let is_chunk = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
         metadata.is_some_and(|metadata| {
@@ -106,19 +147,18 @@ fn stranger(to: Side<'_>, metadata: Option<&ArrayMetadata>) -> Result<Stranger, 
         })
     };
     let mut found = Stranger::Nothing;
-    to.store.list(to.prefix, Links::Follow, &mut |key| {
-        if is_chunk(&key) {
-            found = Stranger::Chunk(key);
-            return ControlFlow::Continue(());
+    for key in to.store.list(to.prefix, Links::Follow) {
+        let key = key?;
+        if !is_chunk(&key) {
+            return Ok(Stranger::Other(key));
         }
-        found = Stranger::Other(key);
-        ControlFlow::Break(())
-    })?;
+        found = Stranger::Chunk(key);
+    }
     Ok(found)
 }
 
 /// Removes everything but the marker, documents first; of links what they are.
-fn clear(to: Side<'_>, is_array: bool) -> Result<(), TransferError> {
+fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
     let store = &**to.store;
     let documents = match is_array {
         true => vec![to.document()?],
@@ -129,23 +169,16 @@ fn clear(to: Side<'_>, is_array: bool) -> Result<(), TransferError> {
     }
     // Some file systems pass over entries of a folder that shrinks while it is read.
     loop {
-        let (mut prefixes, mut removed, mut failed) = (Vec::new(), false, None);
-        store.list_dir(to.prefix, &mut |entry| {
-            match entry {
+        let (mut prefixes, mut removed) = (Vec::new(), false);
+        for entry in store.list_dir(to.prefix) {
+            match entry? {
                 DirEntry::Prefix(prefix) => prefixes.push(prefix),
                 DirEntry::Object(key) if to.prefix.strip(&key) == Some(MARKER) => {}
-                DirEntry::Object(key) => match store.delete(&key) {
-                    Ok(()) => removed = true,
-                    Err(error) => {
-                        failed = Some(error);
-                        return ControlFlow::Break(());
-                    }
-                },
+                DirEntry::Object(key) => {
+                    store.delete(&key)?;
+                    removed = true;
+                }
             }
-            ControlFlow::Continue(())
-        })?;
-        if let Some(error) = failed {
-            return Err(error.into());
         }
         for prefix in prefixes {
             store.delete_prefix(&prefix)?;
@@ -154,13 +187,11 @@ fn clear(to: Side<'_>, is_array: bool) -> Result<(), TransferError> {
             break;
         }
     }
-    let mut left = None;
-    store.list(to.prefix, Links::AsObjects, &mut |key| {
-        if to.prefix.strip(&key) == Some(MARKER) {
-            return ControlFlow::Continue(());
+    for key in store.list(to.prefix, Links::AsObjects) {
+        let key = key?;
+        if to.prefix.strip(&key) != Some(MARKER) {
+            return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
         }
-        left = Some(key.to_string());
-        ControlFlow::Break(())
-    })?;
-    left.map_or(Ok(()), |key| Err(TransferError::NotEmpty { path: to.path(), key }))
+    }
+    Ok(())
 }

@@ -155,15 +155,15 @@ pub enum TransferError {
     },
 }
 
-/// A node on one side of a copy: the root of a side is the side itself.
+/// A node at one end of a copy, `source` or `target`, and its path there.
 struct Node<'a>(&'static str, &'a str);
 
 impl fmt::Display for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(side, path) = self;
+        let Self(end, path) = self;
         match *path == ROOT {
-            true => f.write_str(side),
-            false => write!(f, "{side} {}", Printable(path)),
+            true => f.write_str(end),
+            false => write!(f, "{end} {}", Printable(path)),
         }
     }
 }

@@ -6,10 +6,10 @@ use std::hash::Hasher as _;
 use fnv::FnvHasher;
 
 use super::CopySummary;
+use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
-use super::side::Side;
 use crate::store::{Key, StoreExt as _};
-use crate::unfinished::{Kind, MARKER, plain};
+use crate::unfinished::{Kind, MARKER, plain, read_marker};
 
 /// How far an unfinished copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) enum Step {
 
 /// What a target was found to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum TargetState {
     /// Nothing. The marker has been put.
     Fresh,
     /// This copy, interrupted.
@@ -33,7 +33,7 @@ pub(super) enum Found {
 
 /// A copy's marker at its target.
 pub(super) struct Marker<'a> {
-    pub(super) to: Side<'a>,
+    pub(super) to: Endpoint<'a>,
     key: Key,
     kind: Kind,
     /// The document that the target is to have.
@@ -48,9 +48,9 @@ impl<'a> Marker<'a> {
     /// The marker of the copy that makes the node `to` with the document `to_document` from the
     /// node `from` with the document `from_document`.
     pub(super) fn new(
-        from: Side<'_>,
+        from: Endpoint<'_>,
         from_document: &str,
-        to: Side<'a>,
+        to: Endpoint<'a>,
         kind: Kind,
         to_document: String,
     ) -> Result<Self, TransferError> {
@@ -98,43 +98,43 @@ impl<'a> Marker<'a> {
     /// How far the copy is of which there is a marker, if there is one: `Some(None)` for that of
     /// another copy.
     pub(super) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
-        let Some(text) = self.to.store.read(&self.key)? else { return Ok(None) };
+        let Some(text) = read_marker(&**self.to.store, &self.key)? else { return Ok(None) };
         let steps = [Step::Clearing, Step::Copying];
         Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
     }
 
     /// Makes a node ready that belongs to a tree, which was found to be `tree`. What is there has
     /// been put by the copy of the tree, since nothing was there when that began.
-    pub(super) fn begin_within(&self, tree: Found) -> Result<Found, TransferError> {
-        if tree != Found::Fresh {
+    pub(super) fn begin_within(&self, tree: TargetState) -> Result<TargetState, TransferError> {
+        if tree != TargetState::Fresh {
             let marker = self.find()?;
             if marker.is_some_and(|step| step != Some(Step::Copying)) {
                 return Err(TransferError::OtherCopy { path: self.to.path() });
             }
             if self.is_finished()? {
-                return Ok(Found::Finished);
+                return Ok(TargetState::Finished);
             }
             if marker.is_some() {
-                return Ok(Found::Interrupted);
+                return Ok(TargetState::Interrupted);
             }
         }
         self.put(Step::Copying)?;
-        Ok(Found::Fresh)
+        Ok(TargetState::Fresh)
     }
 
     /// Does the work of a copy that was found to be `found`, unless it was done before: document
     /// and marker are the last two steps.
     pub(super) fn finish(
         &self,
-        found: Found,
+        found: TargetState,
         work: impl FnOnce() -> Result<CopySummary, TransferError>,
     ) -> Result<CopySummary, TransferError> {
         let summary = match found {
-            Found::Finished => match self.kind {
+            TargetState::Finished => match self.kind {
                 Kind::Array => CopySummary { arrays: 1, ..CopySummary::default() },
                 Kind::Group => CopySummary { groups: 1, ..CopySummary::default() },
             },
-            Found::Fresh | Found::Interrupted => {
+            TargetState::Fresh | TargetState::Interrupted => {
                 let summary = work()?;
                 self.put_document()?;
                 summary
@@ -194,7 +194,7 @@ mod tests {
         let from: Arc<dyn Store> = Arc::new(source);
         let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let root = Prefix::root();
-        let (from, to) = (Side::new(&from, &root), Side::new(&to, &root));
+        let (from, to) = (Endpoint::new(&from, &root), Endpoint::new(&to, &root));
         let marker = Marker::new(from, "{}", to, Kind::Group, "{}".to_owned()).expect("a marker");
         marker.put(Step::Copying).expect("puts");
         let read = Unfinished::at(&**to.store, &root).expect("reads").expect("is there");

@@ -24,15 +24,15 @@
 
 mod array;
 mod begin;
+mod endpoint;
 mod error;
 mod marker;
 mod objects;
-mod side;
 mod tree;
 
 pub use array::copy_array;
+pub use endpoint::Endpoint;
 pub use error::TransferError;
-pub use side::Side;
 pub use tree::copy_tree;
 
 /// The object at a target while a copy to it is not finished, where its `zarr.json` will be.

@@ -1,13 +1,12 @@
 //! Objects as they are.
 
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
-use super::marker::Found;
-use super::side::Side;
+use super::marker::TargetState;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::node::METADATA_KEY;
 use crate::parallel;
@@ -22,16 +21,15 @@ const BATCH: usize = 256;
 /// Objects of an interrupted copy are there if they are as long as the source's: a put is whole or
 /// not at all, and nothing is there that the copy did not put.
 pub(super) fn copy_objects(
-    from: Side<'_>,
-    to: Side<'_>,
-    found: Found,
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    found: TargetState,
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
     progress(Progress::default());
-    let batch = Batch { from, to, interrupted: found == Found::Interrupted, options };
-    let mut result = Ok(());
+    let batch = Batch { from, to, interrupted: found == TargetState::Interrupted, options };
     let mut keys = Vec::new();
     let mut copy = |keys: &mut Vec<Key>| {
         summary.add(batch.copy(keys)?);
@@ -39,37 +37,31 @@ pub(super) fn copy_objects(
         progress(Progress { done: summary.bytes, total: None });
         Ok::<(), TransferError>(())
     };
-    from.store
-        .list(from.prefix, Links::Follow, &mut |key| {
-            match from.prefix.strip(&key) {
-                Some(METADATA_KEY) => return ControlFlow::Continue(()),
-                Some(MARKER) => {
-                    result = Err(TransferError::UnfinishedSource { path: from.path() });
-                    return ControlFlow::Break(());
-                }
-                _ => keys.push(key),
-            }
-            if keys.len() >= BATCH {
-                result = copy(&mut keys);
-            }
-            if result.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .map_err(source)?;
-    result?;
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        match from.prefix.strip(&key) {
+            Some(METADATA_KEY) => {}
+            Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
+            _ => keys.push(key),
+        }
+        if keys.len() >= BATCH {
+            copy(&mut keys)?;
+        }
+    }
     copy(&mut keys)?;
     Ok(summary)
 }
 
 struct Batch<'a> {
-    from: Side<'a>,
-    to: Side<'a>,
+    from: Endpoint<'a>,
+    to: Endpoint<'a>,
     interrupted: bool,
     options: &'a CopyOptions,
 }
 
 /// What a thread keeps from object to object.
 #[derive(Default)]
-struct Buffers {
+struct ObjectBuffers {
     bytes: Vec<u8>,
     again: Vec<u8>,
 }
@@ -90,11 +82,12 @@ impl Batch<'_> {
             Ok(())
         })?;
         let copies = if self.options.verify { 2 } else { 1 };
-        let one = largest.into_inner().saturating_mul(copies).max(1);
+        let one = NonZero::new(largest.into_inner().saturating_mul(copies));
+        let one = one.unwrap_or(NonZero::<u64>::MIN);
         let fit = usize::try_from(self.options.memory / one).unwrap_or(usize::MAX);
         let threads = NonZeroUsize::new(fit).unwrap_or(NonZeroUsize::MIN).min(at_once);
         let [bytes, tasks, skipped] = [const { AtomicU64::new(0) }; 3];
-        self.each(keys, count, threads, |buffers: &mut Buffers, key| {
+        self.each(keys, count, threads, |buffers: &mut ObjectBuffers, key| {
             let Some(done) = self.object(key, buffers)? else { return Ok(()) };
             bytes.fetch_add(done.bytes, Ordering::Relaxed);
             tasks.fetch_add(done.tasks, Ordering::Relaxed);
@@ -112,7 +105,8 @@ impl Batch<'_> {
     /// Objects under way at once: they wait for their stores more than for cores.
     fn at_once(&self) -> NonZeroUsize {
         let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let [from, to] = [self.from, self.to].map(|side| side.store.requests_in_flight());
+        let [from, to] =
+            [self.from, self.to].map(|end| end.store.capabilities().requests_in_flight);
         cores.max(from).max(to)
     }
 
@@ -134,10 +128,10 @@ impl Batch<'_> {
     fn object(
         &self,
         key: &Key,
-        buffers: &mut Buffers,
+        buffers: &mut ObjectBuffers,
     ) -> Result<Option<CopySummary>, TransferError> {
         let target = self.to.prefix.key(self.from.prefix.strip(key).unwrap_or_default())?;
-        let Buffers { bytes, again } = buffers;
+        let ObjectBuffers { bytes, again } = buffers;
         if self.interrupted {
             let size = self.from.store.size(key).map_err(source)?;
             if let Some(size) = size

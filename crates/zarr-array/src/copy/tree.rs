@@ -6,11 +6,11 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use super::array::Prepared;
-use super::begin::begin;
+use super::begin::{begin, withdraw};
+use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
-use super::marker::{Found, Marker};
+use super::marker::{Marker, TargetState};
 use super::objects::copy_objects;
-use super::side::Side;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -40,15 +40,15 @@ type Change<'a> =
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use zarr_array::copy::{CopyOptions, Side, copy_tree};
+/// use zarr_array::copy::{CopyOptions, Endpoint, copy_tree};
 /// use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt};
 ///
 /// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
 /// from.put(&Key::new("a/zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
 /// let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
 /// let summary = copy_tree(
-///     Side::new(&from, &Prefix::new("a")?),
-///     Side::new(&to, &Prefix::root()),
+///     Endpoint::new(&from, &Prefix::new("a")?),
+///     Endpoint::new(&to, &Prefix::root()),
 ///     &mut |_, metadata| Ok(metadata.clone()),
 ///     &CopyOptions::new().verify(true),
 ///     &mut |_, _| {},
@@ -58,14 +58,14 @@ type Change<'a> =
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn copy_tree(
-    from: Side<'_>,
-    to: Side<'_>,
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
     change: &mut Change<'_>,
     options: &CopyOptions,
     progress: &mut dyn FnMut(&Prefix, Progress),
 ) -> Result<CopySummary, TransferError> {
     let checked = to.store.checked();
-    let to = Side::new(checked.as_ref().unwrap_or(to.store), to.prefix);
+    let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
     match node::open(from.store, from.prefix).map_err(source)? {
         Node::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
@@ -73,7 +73,12 @@ pub fn copy_tree(
             let target = Some(&job.changed);
             let found = begin(&marker, from, target, options, &mut || Ok(()))?;
             let progress = &mut |done| progress(from.prefix, done);
-            marker.finish(found, || job.run(found, options, progress))
+            let result = marker.finish(found, || job.run(found, options, progress));
+            result.inspect_err(|error| {
+                if found == TargetState::Fresh {
+                    withdraw(to, error);
+                }
+            })
         }
         Node::Group(group) => {
             // A part of a tree that is not finished may lack anything.
@@ -93,7 +98,7 @@ pub fn copy_tree(
             };
             let tree = begin(&marker, from, None, options, look)?;
             let mut summary = CopySummary::default();
-            walk(from, to, &mut |here, there, visit| {
+            let walked = walk(from, to, &mut |here, there, visit| {
                 match visit {
                     // That of the root is there.
                     Visit::Group(_) if here.prefix == from.prefix => {}
@@ -102,9 +107,9 @@ pub fn copy_tree(
                     }
                     Visit::GroupEnd(group) => {
                         let marker = group_marker(here, there, group)?;
-                        let found = match tree != Found::Fresh && marker.is_finished()? {
-                            true => Found::Finished,
-                            false => Found::Fresh,
+                        let found = match tree != TargetState::Fresh && marker.is_finished()? {
+                            true => TargetState::Finished,
+                            false => TargetState::Fresh,
                         };
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
                         summary.add(marker.finish(found, || Ok(one))?);
@@ -118,8 +123,11 @@ pub fn copy_tree(
                     }
                 }
                 Ok(())
-            })?;
-            Ok(summary)
+            });
+            if let (Err(error), TargetState::Fresh) = (&walked, tree) {
+                withdraw(to, error);
+            }
+            walked.map(|()| summary)
         }
     }
 }
@@ -141,9 +149,9 @@ enum Ahead {
 
 /// Calls `visit` with each node of the source and where it goes to.
 fn walk(
-    from: Side<'_>,
-    to: Side<'_>,
-    visit: &mut dyn FnMut(Side<'_>, Side<'_>, Visit<'_>) -> Result<(), TransferError>,
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    visit: &mut dyn FnMut(Endpoint<'_>, Endpoint<'_>, Visit<'_>) -> Result<(), TransferError>,
 ) -> Result<(), TransferError> {
     let mut ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
     while let Some(next) = ahead.pop() {
@@ -182,8 +190,8 @@ fn walk(
 
 /// The marker of a group's copy.
 fn group_marker<'a>(
-    from: Side<'_>,
-    to: Side<'a>,
+    from: Endpoint<'_>,
+    to: Endpoint<'a>,
     group: &GroupMetadata,
 ) -> Result<Marker<'a>, TransferError> {
     Marker::new(from, group.json(), to, Kind::Group, document_of(group, to)?)
@@ -191,8 +199,8 @@ fn group_marker<'a>(
 
 /// The copy of one array, looked at as far as can be before anything is written.
 struct Job<'a> {
-    from: Side<'a>,
-    to: Side<'a>,
+    from: Endpoint<'a>,
+    to: Endpoint<'a>,
     document: String,
     changed: ArrayMetadata,
     /// The source and what is made of it, unless it is copied object by object.
@@ -201,8 +209,8 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(
-        from: Side<'a>,
-        to: Side<'a>,
+        from: Endpoint<'a>,
+        to: Endpoint<'a>,
         metadata: ArrayMetadata,
         change: &mut Change<'_>,
         options: &CopyOptions,
@@ -232,7 +240,7 @@ impl<'a> Job<'a> {
 
     fn run(
         self,
-        found: Found,
+        found: TargetState,
         options: &CopyOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
@@ -244,7 +252,7 @@ impl<'a> Job<'a> {
 }
 
 /// The document of a group's copy.
-fn document_of(group: &GroupMetadata, to: Side<'_>) -> Result<String, TransferError> {
+fn document_of(group: &GroupMetadata, to: Endpoint<'_>) -> Result<String, TransferError> {
     // Not touched at all where there is nothing to leave out.
     if group.consolidated_metadata().is_none() {
         return Ok(group.json().to_owned());

@@ -3,15 +3,16 @@
 pub(crate) mod face;
 
 use std::num::NonZeroUsize;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Region};
+use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::ArrayMetadata;
+pub(crate) use zarr_store_tests::executor::block_on;
 
 use face::{Faced, Manner};
 
@@ -53,7 +54,7 @@ fn create(store: Arc<dyn Store>, grid: &str, codecs: &str) -> Array {
     let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
     let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
     let elements: Vec<u16> = (0..44 * 70).map(|n| n * 7 + 1).collect();
-    array.write_as(&Region::from([0..44, 0..70]), &elements).expect("writes");
+    array.write_as([0..44, 0..70], &elements).expect("writes");
     array
 }
 
@@ -74,24 +75,6 @@ fn with_each<A: Clone, const N: usize>(
     all.into_iter().flat_map(move |one| numbers.map(|number| (one.clone(), number)))
 }
 
-/// On an executor that knows nothing of input and output.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
-
 fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -105,8 +88,18 @@ fn every_way_of_reading_gives_the_same() {
         for grid in [REGULAR, RECTILINEAR] {
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
             let array = create(store.clone(), grid, &codecs);
-            for text in ["", "3:50:3, ::-2", "19:21, 13:29", "59, 69", "5:5, :"] {
-                let region = Region::parse(text, array.shape()).expect("parses");
+            for text in [
+                "",
+                "3:50:3, ::-2",
+                "19:21, 13:29",
+                "59, 69",
+                "5:5, :",
+                "[40, 3, 41, 3], [0, 60, 1]",
+                "::-7, [5, 6, 30]",
+                "17, [69, 0]",
+                "[], :",
+            ] {
+                let region = Selection::parse(text, array.shape()).expect("parses");
                 let wanted = array.read(&region).expect("reads");
                 for (face, chunks) in with_each(faces(&store), [1, 2, 16]) {
                     // Opened anew, so that indices are read, and then known.
@@ -115,13 +108,38 @@ fn every_way_of_reading_gives_the_same() {
                     let found = [
                         current.block_on(fresh.read_async(&region)),
                         multi.block_on(multi.spawn(fresh.read_async(&region))).expect("ends"),
-                        block_on(fresh.with_threads(at_once(1)).read_async(&region)),
+                        block_on(fresh.clone().with_threads(at_once(1)).read_async(&region)),
                     ];
                     for found in found {
                         assert_eq!(found.expect("reads"), wanted, "{codecs} {text} {chunks}");
                     }
+                    let typed = block_on(fresh.read_as_async::<u16>(&region)).expect("reads");
+                    let bytes: Vec<u8> = typed.iter().flat_map(|n| n.to_le_bytes()).collect();
+                    assert_eq!(bytes, wanted, "{codecs} {text} {chunks}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn typed_reads_take_the_types_of_the_elements() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    create(store.clone(), REGULAR, &chains()[0]);
+    for face in faces(&store) {
+        let array = Array::open(face, &Prefix::root()).expect("opens");
+        let other = block_on(array.read_as_async::<f32>([0..1, 0..1])).expect_err("not floats");
+        assert!(matches!(other, ArrayError::ElementType { .. }), "{other}");
+        let outside = block_on(array.read_as_async::<u16>([0..61, 0..1])).expect_err("too long");
+        assert!(matches!(outside, ArrayError::Selection { .. }), "{outside}");
+        let row = block_on(array.read_as_async::<u16>((43, [1, 0]))).expect("reads");
+        assert_eq!(row, [(43 * 70 + 1) * 7 + 1, 43 * 70 * 7 + 1]);
+        #[cfg(feature = "ndarray")]
+        {
+            let selection = ([43, 0], 1..3);
+            let found = block_on(array.read_ndarray_async::<u16>(selection)).expect("reads");
+            let first = (43 * 70 + 1) * 7 + 1;
+            assert_eq!(found, ndarray::arr2(&[[first, first + 7], [8, 15]]).into_dyn());
         }
     }
 }
@@ -132,7 +150,7 @@ fn many_reads_share_the_threads() {
     let runtime = tokio::runtime::Builder::new_multi_thread().build().expect("starts");
     let reads: Vec<_> = (0..200)
         .map(|n| {
-            let region = Region::from([n % 44..60, n % 70..70]);
+            let region = Selection::from([n % 44..60, n % 70..70]);
             (array.read(&region).expect("reads"), runtime.spawn(array.read_async(&region)))
         })
         .collect();
@@ -163,9 +181,9 @@ fn faults_are_those_of_reads_that_block() {
         for fault in faults {
             let key = Key::new("c/1/2").expect("a key");
             let store: Arc<dyn Store> = Arc::new(FaultStore::new(memory.clone()).on(key, fault));
-            for text in ["", "10:13, 30:33", "15, 41"] {
+            for text in ["", "10:13, 30:33", "15, 41", "[20, 13], [41, 30]"] {
                 let open = || Array::open(store.clone(), &Prefix::root()).expect("opens");
-                let region = Region::parse(text, open().shape()).expect("parses");
+                let region = Selection::parse(text, open().shape()).expect("parses");
                 let wanted = outcome(open().read(&region));
                 failed += usize::from(wanted.is_err());
                 for (face, chunks) in with_each(faces(&store), [1, 2, 16]) {
@@ -192,7 +210,7 @@ fn nothing_begins_after_an_error() {
         let array = Array::open(face, &Prefix::root()).expect("opens");
         let array = array.with_chunks_in_flight(at_once(1));
         let before = faulty.operations();
-        block_on(array.read_async(&Region::whole(array.shape()))).expect_err("lost");
+        block_on(array.read_async(Selection::whole(array.shape()))).expect_err("lost");
         assert_eq!(faulty.operations(), before + 2);
     }
 }
@@ -209,13 +227,13 @@ fn objects_that_are_replaced_are_read_as_one() {
 }
 
 fn replaced(array: &Array, store: Arc<dyn Store>) {
-    array.write_as(&Region::whole(&[60, 70]), &[1_u16; 60 * 70]).expect("writes");
+    array.write_as(Selection::whole(&[60, 70]), &[1_u16; 60 * 70]).expect("writes");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0_u16.. {
                 let elements = vec![round % 7 + 1; 60 * 70];
-                array.write_as(&Region::whole(&[60, 70]), &elements).expect("writes");
+                array.write_as(Selection::whole(&[60, 70]), &elements).expect("writes");
                 if done.load(Ordering::Relaxed) {
                     break;
                 }
@@ -224,7 +242,7 @@ fn replaced(array: &Array, store: Arc<dyn Store>) {
         let reader = Array::open(store, &Prefix::root()).expect("opens");
         let reader = reader.with_chunks_in_flight(at_once(16));
         // Parts of a row of shards: some inner chunks of each.
-        let region = Region::parse("9:15, :", reader.shape()).expect("parses");
+        let region = Selection::parse("9:15, :", reader.shape()).expect("parses");
         for _ in 0..200 {
             let found = match block_on(reader.read_async(&region)) {
                 Err(ArrayError::Changing { .. }) => continue,
@@ -246,8 +264,10 @@ fn answers_come_in_any_order() {
     for codecs in chains() {
         let store = Arc::new(Faced::new(Arc::new(MemoryStore::new()), Manner::Held));
         let array = create(store.clone(), RECTILINEAR, &codecs);
-        for (seed, text) in ["", "3:50:3, ::-2", "10:43, 10:68"].into_iter().enumerate() {
-            let region = Region::parse(text, array.shape()).expect("parses");
+        for (seed, text) in
+            ["", "3:50:3, ::-2", "10:43, 10:68", "[50, 3, 4], [60, 0, 1]"].into_iter().enumerate()
+        {
+            let region = Selection::parse(text, array.shape()).expect("parses");
             let wanted = array.read(&region).expect("reads");
             let done = AtomicBool::new(false);
             thread::scope(|scope| {
@@ -276,7 +296,7 @@ fn a_read_can_be_dropped_at_any_point() {
         let store = Faced::new(Arc::new(MemoryStore::new()), Manner::Held);
         let handle: Arc<dyn Store> = Arc::new(store.clone());
         let array = create(handle.clone(), REGULAR, &codecs).with_chunks_in_flight(at_once(3));
-        let region = Region::parse("2:42, 2:68", array.shape()).expect("parses");
+        let region = Selection::parse("2:42, 2:68", array.shape()).expect("parses");
         for answers in 0..40 {
             let mut read = Box::pin(array.read_async(&region));
             let mut given = 0;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use zarr_array::check::{CheckOptions, Progress, Severity, check, check_with_progress, rules};
-use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Selection};
 
 /// The folder of fixtures.
 fn root() -> PathBuf {
@@ -111,12 +112,32 @@ fn documents() {
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
 
+/// Those of the registry as of July 2026 that are not read here, and those that are in none.
+#[test]
+fn codecs_are_registered_or_not() {
+    for (name, rule) in [
+        ("conditional", "not-supported"),
+        ("n5_default", "not-supported"),
+        ("zfp", "not-supported"),
+        ("numcodecs.pcodec", "not-supported"),
+        ("optional", "unknown-codec"),
+        ("pcodec", "unknown-codec"),
+        ("vlen-array", "unknown-codec"),
+        ("squeeze", "unknown-codec"),
+    ] {
+        let codecs = format!(r#"[{{"name": "{name}"}}]"#);
+        let store = memory(&[("zarr.json", array("uint8", &codecs, "").as_bytes())]);
+        let found = findings(&store, false).join("\n");
+        assert!(found.ends_with(&format!("[{rule}]")), "{found}");
+    }
+}
+
 /// Keys are checked whatever is in the chunks.
 #[test]
 fn sd_05_keys_of_arrays_that_are_not_read() {
     for (data_type, codecs, path) in [
         ("uint8", r#"[{"name": "bytes"}, {"name": "lzma"}]"#, "$.codecs[1]"),
-        ("uint8", r#"[{"name": "vlen-utf8"}]"#, "$.codecs[0]"),
+        ("uint8", r#"[{"name": "vlen-array"}]"#, "$.codecs[0]"),
         ("somebody.type", BYTES, "$.data_type"),
     ] {
         let edges = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
@@ -304,6 +325,54 @@ fn sd_16_sd_60_inner_chunks() {
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
 
+/// A shard under a reshape, which the array's end cuts: its elements past the end are told by
+/// decoding all of them, up to 64 MiB, or 16 times the bytes that are stored; and within the memory
+/// that is given.
+#[test]
+fn elements_past_the_end_of_a_reshaped_shard() {
+    const MIB: u64 = 1 << 20;
+    // Rows of a mebibyte; the last one is stored, with 7 as its last element or throughout.
+    let found = |rows: u64, noise: bool, memory_limit: u64| {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [{}], "data_type": "uint8",
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [{}]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "codecs": [
+            {{"name": "reshape", "configuration": {{"shape": [{rows}, {MIB}]}}}},
+            {{"name": "sharding_indexed", "configuration": {{"chunk_shape": [1, {MIB}],
+            "codecs": [{{"name": "bytes"}}], "index_location": "end", "index_codecs":
+            [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}}}]}}"#,
+            rows * MIB - 5,
+            rows * MIB
+        );
+        let stored = if noise { 5 } else { 1 };
+        let mut row = vec![0; MIB as usize];
+        *row.last_mut().expect("not empty") = 7;
+        let mut shard = row.repeat(stored);
+        for number in 0..rows {
+            let at = (number + stored as u64).checked_sub(rows).map(|at| at * MIB);
+            shard.extend(at.unwrap_or(u64::MAX).to_le_bytes());
+            shard.extend(at.map_or(u64::MAX, |_| MIB).to_le_bytes());
+        }
+        let store = memory(&[("zarr.json", document.as_bytes()), ("c/0", &shard)]);
+        let mut found = Vec::new();
+        let options = CheckOptions::new().data(true).memory(memory_limit);
+        check(&store, &Prefix::root(), &options, &mut |one| {
+            found.push((one.id(), one.message().to_owned()));
+        })
+        .expect("checks");
+        let [(id, message)] = &found[..] else { panic!("{found:?}") };
+        assert!(
+            *id != "elements-past-end" || message.contains(&format!("[{}]", rows * MIB - 1)),
+            "{message}"
+        );
+        (*id).to_owned()
+    };
+    assert_eq!(found(64, false, 1 << 30), "elements-past-end");
+    assert_eq!(found(65, false, 1 << 30), "not-examined");
+    assert_eq!(found(65, true, 1 << 30), "elements-past-end");
+    assert_eq!(found(64, false, 32 * MIB), "not-examined");
+}
+
 #[test]
 fn progress_reaches_all_chunks() {
     let store: Arc<dyn Store> =
@@ -343,22 +412,41 @@ fn ordinary_stores_have_nothing_but_notes() {
 }
 
 #[test]
+fn chunks_behind_codecs_that_change_values_have_nothing_to_find() {
+    let types = r#""dtype": "<i4""#;
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    let codecs = format!(
+        r#"[{{"name": "numcodecs.delta", "configuration": {{{types}}}}}, {bytes}, {gzip}]"#
+    );
+    let document = array("int32", &codecs, "");
+    let store = memory(&[("zarr.json", document.as_bytes())]);
+    let opened = Array::open(Arc::clone(&store), &Prefix::root()).expect("opens");
+    let count: u64 = opened.shape().iter().product();
+    let elements: Vec<i32> = (0..i32::try_from(count).expect("few")).map(|n| n * n).collect();
+    opened.write_as(Selection::whole(opened.shape()), &elements).expect("writes");
+    let found = findings(&store, true);
+    assert!(found.iter().all(|finding| !finding.contains("not-canonical")), "{found:?}");
+}
+
+#[test]
 fn every_rule_is_in_the_documentation() {
     let docs = fs::read_to_string(root().join("../docs/check.md")).expect("docs/check.md");
     for rule in rules() {
-        let severity = match rule.severity {
+        let severity = match rule.severity() {
             Severity::Error => "Error",
             Severity::Warning => "Warning",
             _ => "Note",
         };
-        let section = format!("\n## {}\n\n{severity}. ", rule.id);
+        let section = format!("\n## {}\n\n{severity}. ", rule.id());
         let entry = docs.split_once(&section).map(|(_, after)| after);
         let entry = entry.unwrap_or_else(|| panic!("docs/check.md lacks {section:?}"));
         let entry = entry.split("\n#").next().unwrap_or_default();
         let says = entry.contains("\n*Spec*: ");
-        assert_eq!(says, rule.severity == Severity::Error, "{}: *Spec* is for errors", rule.id);
+        assert_eq!(says, rule.severity() == Severity::Error, "{}: *Spec* is for errors", rule.id());
     }
-    for broken in zarr_metadata::Rule::ALL {
+    for broken in zarr_metadata::Rule::ALL.iter().filter(|rule| rule.severity() == Severity::Error)
+    {
         let text = broken.text();
         let (first, rest) = text.split_at(1);
         let sentence = format!("\n\nError. {}{rest}.", first.to_uppercase());
@@ -367,31 +455,8 @@ fn every_rule_is_in_the_documentation() {
     let sections: Vec<_> = docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert_eq!(sections.len(), rules().count(), "an entry is there twice");
     for section in sections {
-        assert!(rules().any(|rule| rule.id == section), "{section} is never found");
+        assert!(rules().any(|rule| rule.id() == section), "{section} is never found");
     }
-}
-
-#[test]
-fn every_finding_of_a_document_has_a_rule() {
-    let mut folders = vec![root().join("../crates/zarr-metadata/src")];
-    let mut known = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let code = fs::read_to_string(&path).expect("source code");
-            for made in code.split("Finding::new(").skip(1) {
-                let id = made.trim_start().trim_start_matches('"').split('"').next();
-                let rule = rules().find(|rule| Some(rule.id) == id);
-                assert!(rule.is_some(), "{}: {id:?} has no rule", path.display());
-                known += 1;
-            }
-        }
-    }
-    assert!(known > 5, "{known}");
 }
 
 /// A link out of the store, in place of a chunk or a document, is a finding there, and what is

@@ -8,7 +8,7 @@ use std::time::Duration;
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
 };
-use zarr_array::{Array, ArrayError, Region};
+use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::ArrayMetadata;
 
 use crate::errors::reported;
@@ -30,7 +30,7 @@ fn elements(seed: u8) -> Vec<u8> {
 fn written() -> MemoryStore {
     let store = MemoryStore::new();
     let array = Array::create(Arc::new(store.clone()), &Prefix::root(), metadata());
-    array.and_then(|array| array.write(&Region::whole(&SHAPE), &elements(1))).expect("writes");
+    array.and_then(|array| array.write(Selection::whole(&SHAPE), &elements(1))).expect("writes");
     store
 }
 
@@ -54,9 +54,9 @@ fn incomplete(error: ArrayError) -> (String, Vec<Vec<u64>>, Vec<Vec<u64>>) {
 }
 
 /// Rows and columns of a chunk.
-fn region_of(chunk: &[u64]) -> Region {
+fn region_of(chunk: &[u64]) -> Selection {
     let (row, column) = (2 * chunk[0], 3 * chunk[1]);
-    Region::from([row..row + 2, column..column + 3])
+    Selection::from([row..row + 2, column..column + 3])
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_write_that_fails_tells_which_chunks_were_written() {
         let full = Fault::Fail(ErrorKind::StorageFull);
         let array = open(FaultStore::new(inner.clone()).on(key("c/1/1"), full))
             .with_threads(NonZeroUsize::new(threads).expect("some"));
-        let error = array.write(&Region::whole(&SHAPE), &elements(100)).expect_err("fails");
+        let error = array.write(Selection::whole(&SHAPE), &elements(100)).expect_err("fails");
         let (text, done, missing) = incomplete(error);
         if threads == 1 {
             insta::assert_snapshot!(
@@ -80,7 +80,7 @@ fn a_write_that_fails_tells_which_chunks_were_written() {
         let (now, old) = (open(inner.clone()), open(written()));
         let new = MemoryStore::new();
         let whole = Array::create(Arc::new(new.clone()), &Prefix::root(), metadata());
-        whole.and_then(|new| new.write(&Region::whole(&SHAPE), &elements(100))).expect("writes");
+        whole.and_then(|new| new.write(Selection::whole(&SHAPE), &elements(100))).expect("writes");
         let new = open(new);
         for (chunks, expected) in [(&done, &new), (&missing, &old)] {
             for chunk in chunks {
@@ -91,8 +91,8 @@ fn a_write_that_fails_tells_which_chunks_were_written() {
                 );
             }
         }
-        now.write(&Region::whole(&SHAPE), &elements(100)).expect("completes");
-        assert_eq!(now.read(&Region::whole(&SHAPE)).expect("reads"), elements(100));
+        now.write(Selection::whole(&SHAPE), &elements(100)).expect("completes");
+        assert_eq!(now.read(Selection::whole(&SHAPE)).expect("reads"), elements(100));
     }
 }
 
@@ -102,12 +102,12 @@ fn chunks_between_steps_are_not_counted() {
     let full = Fault::Fail(ErrorKind::StorageFull);
     let array =
         open(FaultStore::new(written()).on(key("c/2/0"), full)).with_threads(NonZeroUsize::MIN);
-    let region = Region::parse("::-4, :2", array.shape()).expect("a region");
+    let region = Selection::parse("::-4, :2", array.shape()).expect("a region");
     let (text, done, missing) = incomplete(array.write(&region, &[9; 4]).expect_err("fails"));
     assert!(text.ends_with("0 of 2 chunks were written") || done == [[0, 0]], "{text}");
     assert_eq!([done, missing].concat().len(), 2);
     // A single chunk needs no such words.
-    let one = array.write(&Region::from([4..6, 0..1]), &[9; 2]).expect_err("fails");
+    let one = array.write([4..6, 0..1], &[9; 2]).expect_err("fails");
     assert!(matches!(one, ArrayError::Store(_)), "{one}");
 }
 
@@ -158,10 +158,10 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
         let store = written();
         let array = damage(&store);
         let before = store.read(&key("c/1/0")).expect("reads");
-        let error = array.read(&Region::whole(&SHAPE)).expect_err(name).to_string();
+        let error = array.read(Selection::whole(&SHAPE)).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
         // A partial write needs what cannot be read: nothing is written over it.
-        let error = array.write(&Region::from([2..3, 1..2]), &[0]).expect_err(name).to_string();
+        let error = array.write([2..3, 1..2], &[0]).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
         assert_eq!(store.read(&key("c/1/0")).expect("reads"), before, "{name}");
         for (row, column) in [(0, 0), (0, 1), (1, 1), (2, 0), (2, 1)] {
@@ -171,8 +171,8 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
         }
         // Writing all of it needs nothing of what is there, where writing goes.
         if !["truncates", "fails"].contains(&name) {
-            array.write(&region_of(&[1, 0]), &[3; 6]).expect("writes");
-            assert_eq!(array.read(&region_of(&[1, 0])).expect("reads"), [3; 6]);
+            array.write(region_of(&[1, 0]), &[3; 6]).expect("writes");
+            assert_eq!(array.read(region_of(&[1, 0])).expect("reads"), [3; 6]);
         }
     }
 }
@@ -188,18 +188,18 @@ fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
     let metadata = ArrayMetadata::from_json(document).expect("valid");
     let store = MemoryStore::new();
     let array = Array::create(Arc::new(store.clone()), &Prefix::root(), metadata).expect("creates");
-    array.write(&Region::from(0..5), &[1; 5]).expect("writes");
+    array.write(0..5, &[1; 5]).expect("writes");
     let sound = store.read(&key("c/1")).expect("reads").expect("is there");
     for damaged in [&sound[..5], &[&[9], &sound[1..]].concat(), &[]] {
         store.put(&key("c/1"), damaged).expect("puts");
-        array.read(&Region::from(0..5)).expect_err("is damaged");
-        array.write(&Region::from(0..5), &[1; 5]).expect("writes");
+        array.read(0..5).expect_err("is damaged");
+        array.write(0..5, &[1; 5]).expect("writes");
         assert_eq!(store.read(&key("c/1")).expect("reads").as_ref(), Some(&sound));
     }
     // A store that cannot be read is another matter.
     let denied = Fault::Fail(ErrorKind::PermissionDenied);
     let denied = open(FaultStore::new(store).on(key("c/1"), denied));
-    denied.write(&Region::from(4..5), &[2]).expect_err("cannot tell what is past the end");
+    denied.write(4..5, &[2]).expect_err("cannot tell what is past the end");
 }
 
 /// A store that is slow, and one that loses a file between listing and reading it.
@@ -207,14 +207,14 @@ fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
 fn slowness_and_vanished_files_are_no_errors() {
     let slow = Fault::Delay(Duration::from_millis(20));
     let array = open(FaultStore::new(written()).on(key("c/0/1"), slow));
-    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), elements(1));
-    array.write(&Region::whole(&SHAPE), &elements(7)).expect("writes");
-    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), elements(7));
+    assert_eq!(array.read(Selection::whole(&SHAPE)).expect("reads"), elements(1));
+    array.write(Selection::whole(&SHAPE), &elements(7)).expect("writes");
+    assert_eq!(array.read(Selection::whole(&SHAPE)).expect("reads"), elements(7));
 
     let folder = tempfile::tempdir().expect("makes a folder");
     let store = LocalStore::open(folder.path()).expect("opens");
     let array = Array::create(Arc::new(store), &Prefix::root(), metadata()).expect("creates");
-    array.write(&Region::whole(&SHAPE), &elements(1)).expect("writes");
+    array.write(Selection::whole(&SHAPE), &elements(1)).expect("writes");
     std::fs::remove_file(folder.path().join("c/0/0")).expect("removes");
     std::fs::remove_dir_all(folder.path().join("c/2")).expect("removes");
     let mut expected = elements(1);
@@ -223,6 +223,6 @@ fn slowness_and_vanished_files_are_no_errors() {
             *element = 0;
         }
     }
-    assert_eq!(array.read(&Region::whole(&SHAPE)).expect("reads"), expected);
-    array.write(&Region::from([5..6, 0..6]), &[8; 6]).expect("writes");
+    assert_eq!(array.read(Selection::whole(&SHAPE)).expect("reads"), expected);
+    array.write([5..6, 0..6], &[8; 6]).expect("writes");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, Region};
+use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 
 const SHARD: &str = r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
@@ -35,25 +35,25 @@ fn stored(store: &MemoryStore, array: &Array) -> Vec<Option<usize>> {
 fn sd_60_shards_without_inner_chunks_are_not_stored() {
     let store = Arc::new(MemoryStore::new());
     let array = array(&store, "uint8", "9", SHARD);
-    let all = Region::whole(&[10]);
+    let all = Selection::whole(&[10]);
     array.write(&all, &[1, 2, 9, 9, 9, 9, 9, 9, 3, 4]).expect("writes");
     // Two entries of sixteen bytes, a checksum, and the inner chunk that is there.
     assert_eq!(stored(&store, &array), [Some(38), None, Some(38)]);
     assert_eq!(array.read(&all).expect("reads"), [1, 2, 9, 9, 9, 9, 9, 9, 3, 4]);
 
     // Overwritten in whole with the fill value, it goes.
-    array.write(&Region::from(0..4), &[9; 4]).expect("writes");
+    array.write(0..4, &[9; 4]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(38)]);
     // A part of a chunk that was not there, with the fill value: still not there.
-    array.write(&Region::from(4..5), &[9]).expect("writes");
+    array.write(4..5, &[9]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(38)]);
     // And a part that adds an inner chunk.
-    array.write(&Region::from(6..7), &[5]).expect("writes");
+    array.write(6..7, &[5]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(40)]);
     assert_eq!(array.read(&all).expect("reads"), [9, 9, 9, 9, 9, 9, 5, 9, 3, 4]);
     // Emptied by a part, it is removed or means the same.
-    array.write(&Region::from(8..10), &[9; 2]).expect("writes");
-    array.write(&Region::from(6..7), &[9]).expect("writes");
+    array.write(8..10, &[9; 2]).expect("writes");
+    array.write(6..7, &[9]).expect("writes");
     assert!(matches!(stored(&store, &array)[2], None | Some(36)), "no inner chunk");
     assert_eq!(array.read(&all).expect("reads"), [9; 10]);
 }
@@ -66,9 +66,9 @@ fn sd_48_equal_means_bit_by_bit() {
     let mut elements = [0.0_f32; 10];
     elements[5] = -0.0;
     let elements: Vec<u8> = elements.iter().flat_map(|value| value.to_le_bytes()).collect();
-    array.write(&Region::whole(&[10]), &elements).expect("writes");
+    array.write(Selection::whole(&[10]), &elements).expect("writes");
     assert_eq!(stored(&store, &array), [None, Some(8), None]);
-    assert_eq!(array.read(&Region::whole(&[10])).expect("reads"), elements);
+    assert_eq!(array.read(Selection::whole(&[10])).expect("reads"), elements);
 }
 
 #[test]
@@ -76,13 +76,13 @@ fn sd_48_chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
     for codec in [r#"{"name": "bytes"}"#, r#"{"name": "packbits"}"#, SHARD] {
         let store = Arc::new(MemoryStore::new());
         let array = array(&store, "uint8", "9", codec).with_empty_chunks_stored(true);
-        let all = Region::whole(&[10]);
+        let all = Selection::whole(&[10]);
         // Whole chunks, a part of one that is not there, and one whose part makes it so.
-        array.write(&Region::from(0..4), &[9; 4]).expect("writes");
+        array.write(0..4, &[9; 4]).expect("writes");
         assert!(matches!(stored(&store, &array)[..], [Some(_), None, None]));
-        array.write(&Region::from(4..5), &[9]).expect("writes");
-        array.write(&Region::from(6..7), &[8]).expect("writes");
-        array.write(&Region::from(6..7), &[9]).expect("writes");
+        array.write(4..5, &[9]).expect("writes");
+        array.write(6..7, &[8]).expect("writes");
+        array.write(6..7, &[9]).expect("writes");
         assert!(stored(&store, &array).iter().all(Option::is_some), "{codec}");
         assert_eq!(array.read(&all).expect("reads"), [9; 10]);
 

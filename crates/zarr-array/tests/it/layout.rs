@@ -1,10 +1,9 @@
 //! Where chunks are, whatever is in them.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use zarr_array::store::{Key, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, ChunkLayout, Region};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, ChunkLayout, Selection};
 use zarr_metadata::ArrayMetadata;
 
 /// Ten by six elements, in chunks of edges 4, 4, 4, 4 and 1, 5: the last row of chunks lies past
@@ -116,23 +115,18 @@ fn plans_and_listings_need_no_codec() {
         let metadata = metadata(data_type, codecs, DEFAULT);
         let layout = ChunkLayout::new(&Prefix::root(), &metadata).expect("a layout");
         assert_eq!(&layout, array.layout());
-        let mut found = Vec::new();
-        layout
-            .stored_chunks(&store, &mut |chunk| {
-                found.push((chunk.index, chunk.occupied));
-                ControlFlow::Continue(())
-            })
-            .expect("lists");
+        let found = layout.stored_chunks(&store).map(|chunk| chunk.expect("lists"));
+        let mut found: Vec<_> = found.map(|chunk| (chunk.index, chunk.occupied)).collect();
         found.sort();
         assert_eq!(found, [(vec![0, 1], true), (vec![3, 0], false), (vec![9, 9], false)]);
-        let region = Region::parse("3:9:2, 0:2", &[10, 6]).expect("a region");
+        let region = Selection::parse("3:9:2, 0:2", &[10, 6]).expect("a region");
         let of = |plan: zarr_array::Plan<'_>| plan.chunks(0..u64::MAX).expect("keys");
         let chunks = of(layout.plan(&region).expect("plans"));
         assert_eq!(chunks, of(array.plan(&region).expect("plans")));
         let keys: Vec<&str> = chunks.iter().map(|chunk| chunk.key.as_str()).collect();
         assert_eq!(keys, ["c/0/0", "c/0/1", "c/1/0", "c/1/1"]);
         assert_eq!(chunks.iter().map(|chunk| chunk.elements).sum::<u64>(), 6);
-        let outside = Region::from([0..11, 0..6]);
-        assert!(matches!(layout.plan(&outside), Err(ArrayError::Region(_))));
+        let outside = Selection::from([0..11, 0..6]);
+        assert!(matches!(layout.plan(&outside), Err(ArrayError::Selection { .. })));
     }
 }

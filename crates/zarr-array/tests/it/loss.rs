@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, TransferError, copy_array};
-use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, AxisSelection, Cut, Loss, Region};
+use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
+use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, AxisSelection, Cut, Group, Loss, Selection};
 use zarr_codec::Options;
-use zarr_metadata::{ArrayMetadata, Codec};
+use zarr_metadata::{ArrayMetadata, Codec, GroupMetadata};
 
 /// Twelve bits, signed: -2048 to 2047.
 const TWELVE: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 11}}]"#;
+
+const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
 
 fn metadata(shape: &[u64], chunk: &[u64], codecs: &str, fill: i32) -> ArrayMetadata {
     let document = format!(
@@ -53,7 +55,7 @@ fn refused<T>(result: Result<T, ArrayError>) -> (Loss, String) {
 #[test]
 fn sd_49_a_write_names_the_first_value_and_how_many_there_are() {
     let array = create(&[4, 5], &[2, 2], TWELVE);
-    let region = Region::whole(&[4, 5]);
+    let region = Selection::whole(&[4, 5]);
     let mut elements = [7_i16; 20];
     (elements[13], elements[6], elements[19]) = (-2049, 3000, 2048);
     let (loss, message) = refused(array.write_as(&region, &elements));
@@ -82,22 +84,22 @@ fn sd_49_the_index_is_that_of_the_array() {
         ),
     ] {
         let array = create(&[9, 10], &[6, 4], &codecs);
-        let whole = Region::whole(&[9, 10]);
+        let whole = Selection::whole(&[9, 10]);
         array.write_as(&whole, &[5_i16; 90]).expect("writes");
         let before = array.read(&whole).expect("reads");
         // Backwards and by steps: rows 7, 4, 1, columns 2, 5, 8.
-        let region = Region::parse("7::-3, 2:9:3", &[9, 10]).expect("a region");
+        let region = Selection::parse("7::-3, 2:9:3", &[9, 10]).expect("a region");
         let (loss, _) = refused(array.write_as(&region, &[1_i16, 2, 3, 4, 5, 3000, 7, 8, 9]));
         assert_eq!((loss.index, loss.count, loss.elements), (vec![4, 8], 1, 9));
         // A single element: less than a chunk, and in a shard less than an inner chunk.
-        let (loss, _) = refused(array.write_as(&Region::from([8..9, 9..10]), &[-2049_i16]));
+        let (loss, _) = refused(array.write_as([8..9, 9..10], &[-2049_i16]));
         assert_eq!((loss.index, loss.read_back), (vec![8, 9], "2047".into()));
         // By lists of indices.
         let columns = AxisSelection::Step { range: 1..10, step: 4 };
         let selects = [AxisSelection::from(vec![8, 0, 3]), columns];
         let mut elements = [0_u8; 18];
         elements[2 * 5 + 1] = 0x10; // 4096
-        let (loss, _) = refused(array.write_orthogonal(&selects, &elements));
+        let (loss, _) = refused(array.write(selects, &elements));
         assert_eq!(
             (loss.index, loss.value, loss.read_back),
             (vec![0, 9], "4096".into(), "0".into())
@@ -113,6 +115,64 @@ fn sd_49_the_index_is_that_of_the_array() {
     }
 }
 
+/// As `metadata`, of another type than int16.
+fn narrow(data_type: &str, shape: &[u64], chunk: &[u64], codecs: &str) -> ArrayMetadata {
+    let document = metadata(shape, chunk, LITTLE, 0).json().replace(LITTLE, codecs);
+    let document = document.replace("int16", data_type);
+    ArrayMetadata::from_json(document.as_bytes()).expect("valid")
+}
+
+/// Whole chunks, parts of chunks, by lists and appended: the byte's own number is named, and masked if
+/// that is asked for.
+#[test]
+fn sd_18_a_write_names_the_byte_that_is_out_of_range() {
+    for (codecs, codec) in [
+        (r#"[{"name": "bytes"}]"#, "bytes"),
+        (r#"[{"name": "packbits"}]"#, "packbits"),
+        (r#"[{"name": "bytes"}, {"name": "crc32c"}]"#, "bytes"),
+    ] {
+        let metadata = narrow("int4", &[6, 4], &[3, 2], codecs);
+        let store = Arc::new(MemoryStore::new());
+        let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+        let whole = Selection::whole(&[6, 4]);
+        let mut elements = [7_i8; 24];
+        (elements[13], elements[22]) = (100, -9);
+        let (loss, message) = refused(array.write_as(&whole, &elements));
+        assert_eq!(
+            (loss.index, loss.value, loss.read_back),
+            (vec![3, 1], "100".into(), "4".into())
+        );
+        assert_eq!((loss.count, loss.elements, loss.codec.as_str()), (2, 24, codec));
+        assert!(message.contains("element [3, 1] is 100"), "{message}");
+        let (loss, _) = refused(array.write_as([5..6, 2..3], &[-128_i8]));
+        assert_eq!(
+            (loss.index, loss.value, loss.read_back),
+            (vec![5, 2], "-128".into(), "0".into())
+        );
+        let selects = [AxisSelection::from(vec![5, 0]), AxisSelection::from(vec![3, 0])];
+        let (loss, _) = refused(array.write(selects, &[1, 2, 3, 8]));
+        assert_eq!((loss.index, loss.value, loss.read_back), (vec![0, 0], "8".into(), "-8".into()));
+        let (loss, _) = refused(array.append_as(0, 1, &[8_i8; 4], &[]));
+        assert_eq!((loss.index, loss.count), (vec![6, 0], 4));
+        let now = array.read_as::<i8>(&whole).expect("reads");
+        assert!(now.iter().all(|value| [0, 1, 2, 3, 7].contains(value)), "{now:?}");
+        // Asked for by name, the upper bits are left out.
+        let array = array.with_options(Options::new().allow_loss(true)).expect("binds");
+        array.write_as(&whole, &elements).expect("writes");
+        (elements[13], elements[22]) = (4, 7);
+        assert_eq!(array.read_as::<i8>(&whole).expect("reads"), elements);
+    }
+}
+
+#[test]
+fn sd_18_bits_of_a_float_out_of_range_are_shown() {
+    let metadata = narrow("float6_e2m3fn", &[2], &[2], r#"[{"name": "bytes"}]"#);
+    let store = Arc::new(MemoryStore::new());
+    let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+    let (loss, _) = refused(array.write(Selection::whole(&[2]), &[0, 0x48]));
+    assert_eq!((loss.index, loss.value, loss.read_back), (vec![1], "0x48".into(), "1.0".into()));
+}
+
 #[test]
 fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
     let array = with_fill(&[6], &[4], TWELVE, 5000);
@@ -124,14 +184,14 @@ fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
         );
     };
     // A whole chunk has none of it; parts, and what lies past the array's end, have.
-    array.write_as(&Region::from(0..4), &[1_i16, 2, 3, 4]).expect("writes");
-    fill(array.write_as(&Region::from(4..5), &[1_i16]));
-    fill(array.write_as(&Region::from(4..6), &[1_i16, 2]));
-    let elements = array.read_as::<i16>(&Region::whole(&[6])).expect("reads");
+    array.write_as(0..4, &[1_i16, 2, 3, 4]).expect("writes");
+    fill(array.write_as(4..5, &[1_i16]));
+    fill(array.write_as(4..6, &[1_i16, 2]));
+    let elements = array.read_as::<i16>(Selection::whole(&[6])).expect("reads");
     assert_eq!(elements, [1, 2, 3, 4, 5000, 5000]);
     fill(array.resize(&[3], &[vec![]], Cut::Discard).map(drop));
     // The value of an element goes before that of the fill value.
-    let (loss, _) = refused(array.write_as(&Region::from(4..6), &[1_i16, 4096]));
+    let (loss, _) = refused(array.write_as(4..6, &[1_i16, 4096]));
     assert_eq!(loss.index, [5]);
 }
 
@@ -139,7 +199,7 @@ fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
 fn sd_49_a_copy_loses_nothing_unless_that_is_allowed() {
     let from =
         create(&[5, 3], &[2, 3], r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#);
-    let region = Region::whole(&[5, 3]);
+    let region = Selection::whole(&[5, 3]);
     let mut elements = [1_i16; 15];
     elements[7] = -1271;
     from.write_as(&region, &elements).expect("writes");
@@ -165,4 +225,88 @@ fn sd_49_a_copy_loses_nothing_unless_that_is_allowed() {
     let (to, _) = copy(options).expect("copies");
     elements[7] = 9;
     assert_eq!(to.read_as::<i16>(&region).expect("reads"), elements);
+}
+
+fn keys(store: &Arc<dyn Store>) -> Vec<String> {
+    let keys = store.list(&Prefix::root(), Links::Follow).map(|key| key.map(|key| key.to_string()));
+    let mut keys = keys.collect::<Result<Vec<_>, _>>().expect("lists");
+    keys.sort_unstable();
+    keys
+}
+
+/// Before a chunk is there, nothing is left to be resumed; after that, the same copy with a loss allowed
+/// goes on.
+#[test]
+fn sd_49_a_refused_copy_leaves_nothing_or_can_be_resumed() {
+    // A task for each chunk.
+    let options = CopyOptions::new().memory(62);
+    let codecs = Codec::list_from_json(TWELVE.as_bytes()).expect("valid");
+    for (lost, left) in [(0, false), (7, true)] {
+        let from = create(&[5, 3], &[2, 3], LITTLE);
+        let mut elements = [1_i16; 15];
+        elements[lost] = 3000;
+        from.write_as(Selection::whole(&[5, 3]), &elements).expect("writes");
+        let metadata = from.metadata().with_codecs(&codecs).expect("valid");
+        let copy = |store: &Arc<dyn Store>, options: CopyOptions| {
+            let root = Prefix::root();
+            copy_array(&from, store.clone(), &root, metadata.clone(), &options, &mut |_| {})
+                .map(|(_, summary)| summary)
+        };
+        let undisturbed: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        copy(&undisturbed, options.allow_loss(true)).expect("allowed");
+        for overwrite in [false, true] {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            if overwrite {
+                copy(&store, options.allow_loss(true)).expect("allowed");
+            }
+            let begin = options.overwrite(overwrite);
+            let error = copy(&store, begin).expect_err("3000 in twelve bits");
+            assert!(matches!(error, TransferError::Target(_)), "{error}");
+            let expected: &[&str] = if left { &["c/0/0", MARKER] } else { &[] };
+            assert_eq!(keys(&store), expected);
+            if left {
+                copy(&store, options).expect_err("is there");
+                copy(&store, options.resume(true)).expect_err("still cut");
+                assert_eq!(keys(&store), expected);
+            }
+            let again = if left { options.resume(true) } else { options };
+            let summary = copy(&store, again.allow_loss(true)).expect("goes on");
+            assert_eq!(summary.skipped, u64::from(left));
+            assert_eq!(keys(&store), keys(&undisturbed));
+        }
+    }
+}
+
+#[test]
+fn sd_49_a_refused_copy_of_a_group_leaves_nothing_or_can_be_resumed() {
+    let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = Prefix::root();
+    let group = Group::create(from.clone(), &root, GroupMetadata::new()).expect("creates");
+    let inner = group.create_group("inner", GroupMetadata::new()).expect("creates");
+    let document = metadata(&[4], &[4], TWELVE, 0).json().replace(TWELVE, LITTLE);
+    let document = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+    let array = inner.create_array("b", document.clone()).expect("creates");
+    array.write_as(Selection::whole(&[4]), &[3000_i16; 4]).expect("writes");
+    let codecs = Codec::list_from_json(TWELVE.as_bytes()).expect("valid");
+    let copy = |store: &Arc<dyn Store>, options: CopyOptions| {
+        let change = &mut |_: &Prefix, metadata: &ArrayMetadata| Ok(metadata.with_codecs(&codecs)?);
+        let (from, to) = (Endpoint::new(&from, &root), Endpoint::new(store, &root));
+        copy_tree(from, to, change, &options, &mut |_, _| {})
+    };
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    copy(&store, CopyOptions::new()).expect_err("cut");
+    assert_eq!(keys(&store), [""; 0]);
+    // An array before it that can be copied.
+    let array = inner.create_array("a", document).expect("creates");
+    array.write_as(Selection::whole(&[4]), &[30_i16; 4]).expect("writes");
+    copy(&store, CopyOptions::new()).expect_err("cut");
+    let left = ["inner/a/c/0", "inner/a/zarr.json"].map(str::to_owned);
+    let markers = ["inner/b/", "inner/", ""].map(|node| format!("{node}{MARKER}"));
+    let mut expected = [&left[..], &markers].concat();
+    expected.sort_unstable();
+    assert_eq!(keys(&store), expected);
+    copy(&store, CopyOptions::new().resume(true).allow_loss(true)).expect("goes on");
+    assert!(keys(&store).iter().all(|key| !key.ends_with(MARKER)));
+    let copied = Array::open(store, &Prefix::new("inner/b").expect("a prefix")).expect("opens");
+    assert_eq!(copied.read_as::<i16>(Selection::whole(&[4])).expect("reads"), [-1096; 4]);
 }

@@ -20,8 +20,6 @@ mod layout;
 #[cfg(test)]
 mod loss;
 #[cfg(test)]
-mod orthogonal;
-#[cfg(test)]
 mod partial;
 #[cfg(test)]
 mod regions;
@@ -32,9 +30,13 @@ mod rows;
 #[cfg(test)]
 mod seattle;
 #[cfg(test)]
+mod selection;
+#[cfg(test)]
 mod store;
 #[cfg(test)]
 mod typed;
+#[cfg(test)]
+mod variable;
 #[cfg(test)]
 mod workload;
 #[cfg(test)]

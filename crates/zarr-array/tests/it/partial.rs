@@ -6,11 +6,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use zarr_array::store::{
-    Key, MemoryStore, ObjectMeta, Prefix, ReadRange, Store, StoreError, StoreExt as _,
+    Capabilities, Key, MemoryStore, ObjectMeta, Prefix, ReadRange, Store, StoreError, StoreExt as _,
 };
-use zarr_array::{Array, AxisRegion, PlannedChunk, Region};
+use zarr_array::{Array, AxisSelection, PlannedChunk, Selection};
 use zarr_metadata::ArrayMetadata;
 
+use crate::regions::all_steps;
 use crate::wrapper::hand_on;
 
 /// A store that counts the bytes it gives.
@@ -54,8 +55,8 @@ impl Counting {
 }
 
 impl Store for Counting {
-    fn requests_in_flight(&self) -> NonZeroUsize {
-        self.in_flight.unwrap_or(NonZeroUsize::MIN)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().requests_in_flight(self.in_flight.unwrap_or(NonZeroUsize::MIN))
     }
 
     fn get(
@@ -79,7 +80,7 @@ impl Store for Counting {
         Ok(found)
     }
 
-    hand_on!(inner: head put delete list list_dir lock);
+    hand_on!(inner: head put_opts delete list list_dir lock);
 }
 
 fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Counting>, Array) {
@@ -95,25 +96,12 @@ fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Coun
     (store, array.with_range_cost(0))
 }
 
-fn axis_regions(length: u64) -> Vec<AxisRegion> {
-    let mut regions = Vec::new();
-    for step in [-1, 1, 2] {
-        for start in 0..length {
-            for count in 1..=length {
-                let axis = AxisRegion { start, count, step, dropped: false };
-                if Region::new(vec![axis]).check(&[length]).is_ok() {
-                    regions.push(axis);
-                }
-            }
-        }
-    }
-    regions
+fn axis_regions(length: u64) -> Vec<AxisSelection> {
+    all_steps(length, &[-1, 1, 2])
 }
 
-fn indices(axis: &AxisRegion) -> impl Iterator<Item = usize> + Clone {
-    let AxisRegion { start, count, step, .. } = *axis;
-    let signed = |n: u64| i64::try_from(n).expect("small");
-    (0..signed(count)).map(move |n| usize::try_from(signed(start) + n * step).expect("within"))
+fn indices(axis: &AxisSelection) -> impl Iterator<Item = usize> + Clone {
+    (0..).map_while(|position| axis.get(position)).map(|index| index as usize)
 }
 
 const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
@@ -164,10 +152,10 @@ fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
         // Zeros among them, so that some inner chunks are left out.
         let model: Vec<u16> =
             (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n * 46 + 2 }).collect();
-        array.write_as(&Region::whole(&[6, 7]), &model).expect("writes");
+        array.write_as(Selection::whole(&[6, 7]), &model).expect("writes");
         for rows in axis_regions(6) {
             for columns in axis_regions(7) {
-                let region = Region::new(vec![rows, columns]);
+                let region = Selection::from([rows.clone(), columns.clone()]);
                 let places = indices(&rows)
                     .flat_map(|row| indices(&columns).map(move |column| row * 7 + column));
                 let wanted: Vec<u16> = places.map(|place| model[place]).collect();
@@ -201,9 +189,9 @@ fn only_what_a_region_needs_is_read() {
         let (store, array) = create("[1000, 1000]", "[1000, 1000]", "uint16", &codecs);
         let elements: Vec<u16> =
             (0..1_000_000_u32).map(|n| u16::try_from(n % 999 * 2).expect("small")).collect();
-        array.write_as(&Region::whole(&[1000, 1000]), &elements).expect("writes");
+        array.write_as(Selection::whole(&[1000, 1000]), &elements).expect("writes");
         store.taken();
-        let region = Region::parse(region, array.shape()).expect("parses");
+        let region = Selection::parse(region, array.shape()).expect("parses");
         let found = array.read_as::<u16>(&region).expect("reads");
         let taken = store.taken();
         assert!(taken <= most, "{codecs}: {taken} bytes for {most}");
@@ -221,18 +209,18 @@ fn only_what_a_region_needs_is_read() {
 fn indices_are_kept_while_they_are_right() {
     let codecs = format!("[{}]", shard("[10]", &format!("[{BYTES}]"), "end"));
     let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
-    array.write_as(&Region::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
+    array.write_as(Selection::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
     let index = 100 * 16 + 4;
     store.taken();
-    array.read_as::<u16>(&Region::from(25..27)).expect("reads");
+    array.read_as::<u16>(25..27).expect("reads");
     assert_eq!(store.taken(), index + 20);
-    array.read_as::<u16>(&Region::from(995..998)).expect("reads");
+    array.read_as::<u16>(995..998).expect("reads");
     assert_eq!(store.taken(), 20);
     // Most of it back to the fill value: the rest lies elsewhere now.
-    array.write_as(&Region::from(0..990), &vec![0_u16; 990]).expect("writes");
+    array.write_as(0..990, &vec![0_u16; 990]).expect("writes");
     store.taken();
-    assert_eq!(array.read_as::<u16>(&Region::from(995..998)).expect("reads"), [7, 7, 7]);
-    assert_eq!(array.read_as::<u16>(&Region::from(5..6)).expect("reads"), [0]);
+    assert_eq!(array.read_as::<u16>(995..998).expect("reads"), [7, 7, 7]);
+    assert_eq!(array.read_as::<u16>(5..6).expect("reads"), [0]);
 }
 
 /// A shard that others replace without end is read all the same: in one piece, in the end.
@@ -240,11 +228,11 @@ fn indices_are_kept_while_they_are_right() {
 fn shards_that_never_rest_are_read_whole() {
     let codecs = format!("[{}]", shard("[10]", &format!("[{BYTES}]"), "end"));
     let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
-    array.write_as(&Region::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
+    array.write_as(Selection::whole(&[1000]), &vec![7_u16; 1000]).expect("writes");
     store.restless.store(true, Ordering::Relaxed);
     store.taken();
     for _ in 0..3 {
-        assert_eq!(array.read_as::<u16>(&Region::from(25..27)).expect("reads"), [7, 7]);
+        assert_eq!(array.read_as::<u16>(25..27).expect("reads"), [7, 7]);
     }
     assert!(store.taken() > 3 * 2000);
 }
@@ -255,7 +243,7 @@ fn shards_that_never_rest_are_read_whole() {
 fn sd_47_a_ranged_read_checks_only_what_it_reads() {
     let codecs = format!("[{PACKBITS}, {CRC32C}]");
     let (store, array) = create("[1000]", "[1000]", "uint16", &codecs);
-    array.write_as(&Region::whole(&[1000]), &vec![30_u16; 1000]).expect("writes");
+    array.write_as(Selection::whole(&[1000]), &vec![30_u16; 1000]).expect("writes");
     let key = Key::new("c/0").expect("a key");
     let whole = store.read(&key).expect("reads").expect("stored");
     let mut damaged = [whole.clone(), whole.clone(), whole];
@@ -264,8 +252,8 @@ fn sd_47_a_ranged_read_checks_only_what_it_reads() {
     *damaged[2].last_mut().expect("bytes") ^= 1; // the checksum
     for chunk in damaged {
         store.put(&key, &chunk).expect("writes");
-        assert_eq!(array.read_as::<u16>(&Region::from(500..502)).expect("reads"), [30, 30]);
-        assert!(array.read(&Region::whole(&[1000])).is_err());
+        assert_eq!(array.read_as::<u16>(500..502).expect("reads"), [30, 30]);
+        assert!(array.read(Selection::whole(&[1000])).is_err());
     }
 }
 
@@ -279,10 +267,16 @@ fn a_plan_is_what_a_read_does() {
         let options = zarr_codec::Options::new().allow_loss(true);
         let array = array.with_options(options).expect("binds");
         let model: Vec<u16> = (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n }).collect();
-        array.write_as(&Region::whole(&[6, 7]), &model).expect("writes");
-        for rows in axis_regions(6) {
-            for columns in axis_regions(7).into_iter().step_by(3) {
-                let region = Region::new(vec![rows, columns]);
+        array.write_as(Selection::whole(&[6, 7]), &model).expect("writes");
+        let lists = |lists: [&[u64]; 3]| lists.map(AxisSelection::from);
+        let columns: Vec<AxisSelection> = axis_regions(7)
+            .into_iter()
+            .step_by(3)
+            .chain(lists([&[6, 0, 3], &[1, 3], &[]]))
+            .collect();
+        for rows in axis_regions(6).into_iter().chain(lists([&[5, 1, 1], &[0, 2, 4], &[4, 0, 2]])) {
+            for columns in &columns {
+                let region = Selection::from([rows.clone(), columns.clone()]);
                 let plan = array.plan(&region).expect("plans");
                 let chunks = plan.chunks(0..u64::MAX).expect("lists");
                 assert_eq!(chunks.len() as u64, plan.len());
@@ -305,21 +299,17 @@ fn a_plan_is_what_a_read_does() {
 }
 
 /// Marks the elements of a region that a planned chunk has, each by the definition.
-fn visit(array: &Array, region: &Region, chunk: &PlannedChunk, covered: &mut [bool]) {
+fn visit(array: &Array, region: &Selection, chunk: &PlannedChunk, covered: &mut [bool]) {
     assert_eq!(array.chunk_key(&chunk.chunk).expect("short").as_str(), chunk.key);
     let shape = region.shape();
     let axes: Vec<Vec<u64>> = (0..2)
         .map(|axis| {
             let start = array.grid().axes()[axis].start(chunk.chunk[axis]).expect("declared");
-            let of = chunk.in_chunk[axis];
-            let mut inside: Vec<u64> =
-                (0..of.count).map(|n| start + of.start + n * of.step).collect();
-            if region.axes()[axis].step < 0 {
-                inside.reverse();
-            }
+            let inside: Vec<u64> =
+                indices(&chunk.in_chunk[axis]).map(|n| start + n as u64).collect();
             let asked: Vec<u64> = indices(&region.axes()[axis]).map(|n| n as u64).collect();
-            let [from, to] = chunk.in_region[axis];
-            let positions: Vec<u64> = (from..to).collect();
+            let positions: Vec<u64> =
+                indices(&chunk.in_selection[axis]).map(|n| n as u64).collect();
             let there: Vec<u64> = positions.iter().map(|at| asked[*at as usize]).collect();
             assert_eq!(inside, there, "{region:?} {chunk:?}");
             positions
@@ -337,7 +327,7 @@ fn visit(array: &Array, region: &Region, chunk: &PlannedChunk, covered: &mut [bo
 #[test]
 fn shares_of_a_plan_are_apart_and_equal() {
     let (_, array) = create("[6, 7]", "[[[1, 6]], [[1, 7]]]", "uint16", &format!("[{BYTES}]"));
-    let plan = array.plan(&Region::parse("1:4, 2:6", &[6, 7]).expect("parses")).expect("plans");
+    let plan = array.plan(Selection::parse("1:4, 2:6", &[6, 7]).expect("parses")).expect("plans");
     assert_eq!(plan.len(), 12);
     for workers in 1..=15_u64 {
         let count = NonZeroUsize::new(workers as usize).expect("not zero");
@@ -355,7 +345,7 @@ fn shares_of_a_plan_are_apart_and_equal() {
 fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     let (_, array) =
         create("[1000000000000000]", "[[[1, 1000000000000000]]]", "uint16", &format!("[{BYTES}]"));
-    let region = Region::whole(array.shape());
+    let region = Selection::whole(array.shape());
     let plan = array.plan(&region).expect("plans");
     assert_eq!(plan.len(), 1_000_000_000_000_000);
     let chunks = plan.chunks(999_999_999_999_998..u64::MAX).expect("lists");
@@ -380,7 +370,7 @@ fn a_store_far_away_is_asked_for_many_chunks_at_once() {
         let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
         let shared: Arc<dyn Store> = Arc::new(Arc::clone(&store));
         let array = Array::create(shared, &Prefix::root(), metadata).expect("creates");
-        assert_eq!(array.read(&Region::from(0..99)).expect("reads"), [7; 99]);
+        assert_eq!(array.read(0..99).expect("reads"), [7; 99]);
         store.asked.lock().expect("nobody panics").1
     };
     assert_eq!(read(1, 40), 40);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix};
-use zarr_array::{Array, AxisRegion, Region};
+use zarr_array::{Array, AxisSelection, Selection};
 use zarr_metadata::ArrayMetadata;
 
 pub(crate) fn array(shape: &str, data_type: &str, grid: &str, codecs: &str) -> Array {
@@ -32,10 +32,28 @@ fn python(start: Option<i64>, stop: Option<i64>, step: i64, length: i64) -> Vec<
     indices
 }
 
-fn indices(axis: &AxisRegion) -> Vec<i64> {
-    let signed = |n: u64| i64::try_from(n).expect("small");
-    let (start, count) = (signed(axis.start), signed(axis.count));
-    (0..count).map(|n| start + n * axis.step).collect()
+fn indices(axis: &AxisSelection) -> Vec<i64> {
+    let index = |position| i64::try_from(axis.get(position).expect("so many")).expect("small");
+    (0..axis.len()).map(index).collect()
+}
+
+/// All steps within an axis of this length.
+pub(crate) fn all_steps(length: u64, steps: &[i64]) -> Vec<AxisSelection> {
+    let mut all = Vec::new();
+    for &step in steps {
+        for start in 0..length {
+            for count in 1..=length {
+                let far = (count - 1) * step.unsigned_abs();
+                let range = match step < 0 {
+                    true if far <= start => start - far..start + 1,
+                    false if start + far < length => start..start + far + 1,
+                    _ => continue,
+                };
+                all.push(AxisSelection::Step { range, step });
+            }
+        }
+    }
+    all
 }
 
 #[test]
@@ -48,10 +66,11 @@ fn ranges_mean_what_they_mean_in_python() {
                     let show = |n: Option<i64>| n.map_or(String::new(), |n| n.to_string());
                     let text = format!("{}:{}:{step}", show(start), show(stop));
                     let region =
-                        Region::parse(&text, &[u64::try_from(length).unwrap()]).expect("parses");
+                        Selection::parse(&text, &[u64::try_from(length).unwrap()]).expect("parses");
                     let wanted = python(start, stop, step, length);
                     assert_eq!(indices(&region.axes()[0]), wanted, "{text} of {length}");
-                    region.check(&[u64::try_from(length).unwrap()]).expect("within the array");
+                    let bounds = &region.bounds()[0];
+                    assert!(bounds.end <= u64::try_from(length).unwrap(), "{text} of {length}");
                 }
             }
         }
@@ -61,26 +80,103 @@ fn ranges_mean_what_they_mean_in_python() {
 #[test]
 fn messages_name_the_axis() {
     let messages: Vec<String> = [
-        "0, 9", "0:2:0", "x", "1,2,3", "1:2:3:4", "", "..., ...", "-5", "[1:3, 2]", "[1:3", "[[1]]",
+        "0, 9",
+        "0:2:0",
+        "x",
+        "1,2,3",
+        "1:2:3:4",
+        "",
+        "..., ...",
+        "-5",
+        "1:3, 2",
+        "[1:3, 2]",
+        "[1:3",
+        "[[1]]",
+        "[0, 3, -1]",
+        "[]",
+        "[0,]",
+        "[3, 4], 0",
+        "1, [-9]",
+        "[1] 2",
+        "[1], [2]]",
     ]
-    .map(|text| match Region::parse(text, &[4, 8]) {
+    .map(|text| match Selection::parse(text, &[4, 8]) {
         Ok(region) => format!("{text:?}: {:?}", region.shape()),
         Err(error) => format!("{text:?}: {error}"),
     })
     .to_vec();
     insta::assert_snapshot!(messages.join("\n"), @r#"
     "0, 9": axis 1: index 9 is outside the array's length 8
-    "0:2:0": axis 0: a step of 0 leads nowhere
-    "x": axis 0: "x" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
-    "1,2,3": region has 3 axes, the array has 2
-    "1:2:3:4": axis 0: "1:2:3:4" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
+    "0:2:0": axis 0: a step of 0 is not allowed
+    "x": axis 0: "x" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "1,2,3": selection has 3 axes, the array has 2
+    "1:2:3:4": axis 0: "1:2:3:4" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
     "": [4, 8]
-    "..., ...": axis 1: "..." is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
+    "..., ...": axis 1: "..." is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
     "-5": axis 0: index -5 is outside the array's length 4
-    "[1:3, 2]": [2]
-    "[1:3": axis 0: "[1:3" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
-    "[[1]]": axis 0: "[1]" is not a region; an index such as 5 or -1, a range such as 0:10 or ::2, or ... is allowed
+    "1:3, 2": [2]
+    "[1:3, 2]": axis 0: "[1:3, 2]" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "[1:3": axis 0: "[1:3" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "[[1]]": axis 0: "[[1]]" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "[0, 3, -1]": [3, 8]
+    "[]": [0, 8]
+    "[0,]": axis 0: "[0,]" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "[3, 4], 0": axis 0: index 4 is outside the array's length 4
+    "1, [-9]": axis 1: index -9 is outside the array's length 8
+    "[1] 2": axis 0: "[1] 2" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "[1], [2]]": axis 1: "[2]]" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
     "#);
+}
+
+/// A number that is too large says so, and is not called something else.
+#[test]
+fn numbers_that_are_too_large_say_so() {
+    let huge = "1".to_owned() + &"0".repeat(60);
+    let messages: Vec<String> = [
+        "100000000000000000000",
+        "-100000000000000000000",
+        "0:100000000000000000000",
+        "[0, 100000000000000000000]",
+        "::9223372036854775808",
+        &huge,
+        "18446744073709551615",
+        "0:18446744073709551615",
+        "::-9223372036854775807",
+        "10^20",
+    ]
+    .map(|text| match Selection::parse(text, &[8]) {
+        Ok(region) => format!("{:?}", region.axes()),
+        Err(error) => error.to_string(),
+    })
+    .to_vec();
+    insta::assert_snapshot!(messages.join("\n"), @r#"
+    axis 0: 100000000000000000000 is too large; numbers up to 18446744073709551615 are allowed
+    axis 0: -100000000000000000000 is too large; numbers up to 18446744073709551615 are allowed
+    axis 0: 100000000000000000000 is too large; numbers up to 18446744073709551615 are allowed
+    axis 0: 100000000000000000000 is too large; numbers up to 18446744073709551615 are allowed
+    axis 0: 9223372036854775808 is too large; numbers up to 9223372036854775807 are allowed
+    axis 0: 1000000000000000000000000000000000000000000000000000000000000 is too large; numbers up to 18446744073709551615 are allowed
+    axis 0: index 18446744073709551615 is outside the array's length 8
+    [Range(0..8)]
+    [Step { range: 0..8, step: -9223372036854775807 }]
+    axis 0: "10^20" is not a selection; an index such as 5 or -1, a range such as 0:10 or ::2, a list such as [0, 3, 5], or ... is allowed
+    "#);
+}
+
+/// Every list of up to three indices, counted from either end.
+#[test]
+fn lists_mean_what_they_mean_in_python() {
+    for a in -3..3_i64 {
+        for b in -3..3_i64 {
+            for c in -3..3_i64 {
+                let text = format!("[{a}, {b},{c} ], 1");
+                let region = Selection::parse(&text, &[3, 2]).expect("parses");
+                let wanted = [a, b, c].map(|n| if n < 0 { n + 3 } else { n });
+                assert_eq!(indices(&region.axes()[0]), wanted, "{text}");
+                assert_eq!(region.axes()[1], AxisSelection::Index(1));
+            }
+        }
+    }
 }
 
 /// Every box with every step of a small array through a chain that is no single view: reads agree
@@ -101,27 +197,13 @@ fn every_region_of_a_small_array() {
     ];
     let shape = [6_u64, 3];
     let steps = [-2_i64, -1, 1, 2, 5];
-    let axis_regions = |length: u64| {
-        let mut regions = Vec::new();
-        for step in steps {
-            for start in 0..length {
-                for count in 1..=length {
-                    let axis = AxisRegion { start, count, step, dropped: false };
-                    if Region::new(vec![axis]).check(&[length]).is_ok() {
-                        regions.push(axis);
-                    }
-                }
-            }
-        }
-        regions
-    };
     for codecs in chains {
         let array = array("[6, 3]", "uint16", grid, codecs);
         let mut model: Vec<u16> = vec![9; 18];
         let mut next = 100;
-        for rows in axis_regions(shape[0]) {
-            for columns in axis_regions(shape[1]) {
-                let region = Region::new(vec![rows, columns]);
+        for rows in all_steps(shape[0], &steps) {
+            for columns in all_steps(shape[1], &steps) {
+                let region = Selection::from([rows.clone(), columns.clone()]);
                 let places: Vec<usize> = indices(&rows)
                     .iter()
                     .flat_map(|row| indices(&columns).into_iter().map(move |c| row * 3 + c))
@@ -142,7 +224,7 @@ fn every_region_of_a_small_array() {
                 }
             }
         }
-        assert_eq!(array.read_as::<u16>(&Region::whole(&shape)).expect("reads"), model);
+        assert_eq!(array.read_as::<u16>(Selection::whole(&shape)).expect("reads"), model);
     }
 }
 
@@ -152,7 +234,7 @@ fn pieces_are_the_region_in_order_and_end_with_chunks() {
         "chunk_shapes": [[3, 1, 4], 2]}}"#;
     let array = array("[7, 3]", "uint8", grid, r#"["bytes"]"#);
     let elements: Vec<u8> = (0..21).collect();
-    array.write(&Region::whole(array.shape()), &elements).expect("writes");
+    array.write(Selection::whole(array.shape()), &elements).expect("writes");
     let entries = ["", "2", "-1", "1:6", "6:0:-1", "::2", "::-3", "3:3", "1:2"];
     for rows in entries {
         for columns in ["", ":", "1", "::-1", "2:2"] {
@@ -160,7 +242,7 @@ fn pieces_are_the_region_in_order_and_end_with_chunks() {
                 if columns.is_empty() { rows.to_owned() } else { format!("{rows},{columns}") };
             let text =
                 if rows.is_empty() && !columns.is_empty() { format!(":,{columns}") } else { text };
-            let region = Region::parse(&text, array.shape()).expect("parses");
+            let region = Selection::parse(&text, array.shape()).expect("parses");
             for most in [0, 1, 3, 6, 12, 100_usize] {
                 let mut found = Vec::new();
                 let mut pieces = 0;
@@ -169,20 +251,15 @@ fn pieces_are_the_region_in_order_and_end_with_chunks() {
                 {
                     let bytes = array.read(&piece).expect("reads");
                     pieces += 1;
-                    let touched = |axis: &AxisRegion| {
-                        let ends = [
-                            axis.start,
-                            axis.start.wrapping_add_signed(
-                                axis.step * i64::try_from(axis.count - 1).expect("small"),
-                            ),
-                        ];
+                    let touched = |axis: &AxisSelection| {
+                        let ends = [axis.bounds().start, axis.bounds().end - 1];
                         let chunk = |index| array.grid().axes()[0].chunk_of(index).expect("in").0;
                         chunk(ends[0]) == chunk(ends[1])
                     };
                     assert!(
                         bytes.len() <= most
                             || touched(&piece.axes()[0])
-                            || piece.axes()[0].count == 1
+                            || piece.axes()[0].len() == 1
                     );
                     found.extend(bytes);
                 }

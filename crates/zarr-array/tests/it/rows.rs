@@ -5,8 +5,10 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreError, StoreExt as _};
-use zarr_array::{Array, Region};
+use zarr_array::store::{
+    Capabilities, Key, MemoryStore, Prefix, PutMode, PutOutcome, Store, StoreError, StoreExt as _,
+};
+use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 
 use crate::wrapper::hand_on;
@@ -20,18 +22,23 @@ struct Pieces {
 }
 
 impl Store for Pieces {
-    fn is_vectored(&self) -> bool {
-        self.takes
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().vectored_put(self.takes)
     }
 
-    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
         if pieces.len() > 1 {
             self.written.fetch_add(1, Ordering::Relaxed);
         }
-        self.inner.put_vectored(key, pieces)
+        self.inner.put_opts(key, pieces, mode)
     }
 
-    hand_on!(inner: get head put delete list list_dir lock);
+    hand_on!(inner: get delete list list_dir lock);
 }
 
 /// The same array in a store that takes pieces and in one that does not.
@@ -92,7 +99,7 @@ fn rows_hold_what_copies_hold() {
             "bool" | "int4" => (0..9600).map(|n: u32| u8::from(n.is_multiple_of(3))).collect(),
             _ => (0..9600 * size).map(|n| (n % 251) as u8).collect(),
         };
-        let whole = Region::whole(&shape);
+        let whole = Selection::whole(&shape);
         for (_, array) in [&rows, &copies] {
             array.write(&whole, &bytes).expect("writes");
         }
@@ -107,7 +114,7 @@ fn rows_hold_what_copies_hold() {
         }
         assert_eq!(rows.1.read(&whole).expect("reads"), bytes, "{data_type} {codecs}");
         for text in ["::-1, ::-1", "..., ::-1", "1:, 2:, 5:600", "::2", "0:2, 0:3"] {
-            let region = Region::parse(text, &shape).expect("a region");
+            let region = Selection::parse(text, &shape).expect("a region");
             let found = [&rows, &copies].map(|(_, array)| array.read(&region).expect("reads"));
             assert_eq!(found[0], found[1], "{data_type} {codecs} {text}");
             // Backwards and back again.
@@ -122,7 +129,7 @@ fn rows_hold_what_copies_hold() {
 #[test]
 fn rows_of_the_fill_value_are_not_stored_and_read_back() {
     let [(store, array), _] = both(&[2, 600], "[[1, 1], [600]]", "uint8", LITTLE);
-    let whole = Region::whole(&[2, 600]);
+    let whole = Selection::whole(&[2, 600]);
     let mut bytes = vec![7; 1200];
     bytes[1199] = 8;
     array.write(&whole, &bytes).expect("writes");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zarr_array::store::{LocalStore, Prefix, Store};
-use zarr_array::{Array, Group, Region};
+use zarr_array::{Array, Group, Selection};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -27,7 +27,7 @@ fn every_array_reads_to_the_byte() {
     assert_eq!(names.len(), 10);
     for name in names {
         let (array, expected) = open(&name);
-        let found = array.read(&Region::whole(array.shape())).expect("reads");
+        let found = array.read(Selection::whole(array.shape())).expect("reads");
         assert!(found == expected, "{name} differs");
     }
 }
@@ -38,7 +38,7 @@ fn regions_cross_months() {
         let (array, expected) = open(name);
         let size = array.element_size();
         for (start, end) in [(0, 1), (30, 32), (45, 300), (1400, 1461), (700, 700)] {
-            let found = array.read(&Region::from(start..end)).expect("reads");
+            let found = array.read(start..end).expect("reads");
             let range =
                 usize::try_from(start).unwrap() * size..usize::try_from(end).unwrap() * size;
             assert_eq!(found, expected[range], "{name} {start}..{end}");
@@ -50,7 +50,7 @@ fn regions_cross_months() {
 fn steps_and_columns() {
     let (array, expected) = open("temp_range_12bit");
     let element = |day: usize, column: usize| &expected[(day * 2 + column) * 2..][..2];
-    let region = Region::parse("1460:0:-100, 1", array.shape()).expect("parses");
+    let region = Selection::parse("1460:0:-100, 1", array.shape()).expect("parses");
     let found = array.read(&region).expect("reads");
     let wanted: Vec<u8> =
         (1..=1460).rev().step_by(100).flat_map(|day| element(day, 1).to_vec()).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use zarr_array::store::{Key, MemoryStore, Prefix, StoreExt as _};
-use zarr_array::{Array, ArrayError, Element, Region};
+use zarr_array::{Array, ArrayError, Element, Selection};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 
 fn array(data_type: &str) -> Array {
@@ -21,7 +21,7 @@ fn travels<T>(data_type: &str, elements: [T; 3], stored: &[u8])
 where
     T: Element + bytemuck::Pod + PartialEq + std::fmt::Debug,
 {
-    let (array, whole) = (array(data_type), Region::whole(&[3]));
+    let (array, whole) = (array(data_type), Selection::whole(&[3]));
     array.write_as(&whole, &elements).expect("writes");
     let mut bytes = Vec::new();
     for chunk in ["c/0", "c/1"] {
@@ -30,14 +30,14 @@ where
     }
     assert_eq!(bytes.get(..stored.len()), Some(stored), "{data_type}");
     assert_eq!(array.read_as::<T>(&whole).expect("reads"), elements, "{data_type}");
-    assert_eq!(array.read_as::<T>(&Region::from(1..1)).expect("reads"), [], "{data_type}");
+    assert_eq!(array.read_as::<T>(1..1).expect("reads"), [], "{data_type}");
     let mut out = [elements[0]; 2];
-    array.read_as_into(&Region::parse("2:0:-1", &[3]).expect("valid"), &mut out).expect("reads");
+    array.read_as_into(Selection::parse("2:0:-1", &[3]).expect("valid"), &mut out).expect("reads");
     assert_eq!(out, [elements[2], elements[1]], "{data_type}");
     let short = array.read_as_into(&whole, &mut out).expect_err("too short");
     assert!(matches!(short, ArrayError::BufferLength { .. }), "{short}");
     let grown = array.append_as(0, 1, &elements[..1], &[]).expect("appends");
-    assert_eq!(grown.read_as::<T>(&Region::from(3..4)).expect("reads"), elements[..1]);
+    assert_eq!(grown.read_as::<T>(3..4).expect("reads"), elements[..1]);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn half_precision_has_types_of_its_own() {
     let wide = [1.0_f32, -2.0, 0.5];
     travels::<f16>("float16", wide.map(f16::from_f32), &[0x00, 0x3c, 0x00, 0xc0, 0x00, 0x38]);
     travels::<bf16>("bfloat16", wide.map(bf16::from_f32), &[0x80, 0x3f, 0x00, 0xc0, 0x00, 0x3f]);
-    assert!(array("bfloat16").read_as::<f16>(&Region::whole(&[3])).is_err());
+    assert!(array("bfloat16").read_as::<f16>(Selection::whole(&[3])).is_err());
 }
 
 #[cfg(feature = "num-complex")]
@@ -74,10 +74,10 @@ fn complex_numbers_have_the_real_part_first() {
 #[test]
 fn bool_takes_the_two_values_that_decoding_allows() {
     let array = array("bool");
-    array.write_as(&Region::whole(&[3]), &[true, false, true]).expect("writes");
-    let found = array.read_as::<bool>(&Region::whole(&[3])).expect("reads");
+    array.write_as(Selection::whole(&[3]), &[true, false, true]).expect("writes");
+    let found = array.read_as::<bool>(Selection::whole(&[3])).expect("reads");
     assert_eq!(found, [true, false, true]);
-    assert_eq!(array.read(&Region::whole(&[3])).expect("reads"), [1, 0, 1]);
+    assert_eq!(array.read(Selection::whole(&[3])).expect("reads"), [1, 0, 1]);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, NoUninit, CheckedBitPattern)]
@@ -97,18 +97,18 @@ impl Element for Ground {
 
 #[test]
 fn a_value_that_a_type_lacks_is_refused() {
-    let (array, whole) = (array("uint8"), Region::whole(&[3]));
-    array.write_as(&Region::from(1..2), &[Ground::Soil]).expect("writes");
+    let (array, whole) = (array("uint8"), Selection::whole(&[3]));
+    array.write_as(1..2, &[Ground::Soil]).expect("writes");
     let found = array.read_as::<Ground>(&whole).expect("reads");
     assert_eq!(found, [Ground::Water, Ground::Soil, Ground::Water]);
-    array.write(&Region::from(2..3), &[2]).expect("writes");
+    array.write(2..3, &[2]).expect("writes");
     let error = array.read_as::<Ground>(&whole).expect_err("no such ground");
     assert_eq!(error.to_string(), "an element of data type uint8 is no value of Ground");
 }
 
 #[test]
 fn a_type_of_another_size_is_refused_whatever_it_says() {
-    let (array, whole) = (array("uint16"), Region::whole(&[3]));
+    let (array, whole) = (array("uint16"), Selection::whole(&[3]));
     let refused = "elements of data type uint16 cannot be taken as Ground";
     assert_eq!(array.read_as::<Ground>(&whole).expect_err("one byte").to_string(), refused);
     let error = array.write_as(&whole, &[Ground::Soil; 6]).expect_err("one byte");

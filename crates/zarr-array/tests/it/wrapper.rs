@@ -24,13 +24,14 @@ macro_rules! hand_on {
             self.$inner.head(key)
         }
     };
-    (@put $inner:tt) => {
-        fn put(
+    (@put_opts $inner:tt) => {
+        fn put_opts(
             &self,
             key: &zarr_array::store::Key,
-            bytes: &[u8],
-        ) -> Result<(), zarr_array::store::StoreError> {
-            self.$inner.put(key, bytes)
+            pieces: &[std::io::IoSlice<'_>],
+            mode: zarr_array::store::PutMode<'_>,
+        ) -> Result<zarr_array::store::PutOutcome, zarr_array::store::StoreError> {
+            self.$inner.put_opts(key, pieces, mode)
         }
     };
     (@delete $inner:tt) => {
@@ -46,18 +47,16 @@ macro_rules! hand_on {
             &self,
             prefix: &zarr_array::store::Prefix,
             links: zarr_array::store::Links,
-            visit: &mut dyn FnMut(zarr_array::store::Key) -> std::ops::ControlFlow<()>,
-        ) -> Result<(), zarr_array::store::StoreError> {
-            self.$inner.list(prefix, links, visit)
+        ) -> zarr_array::store::Listing<'_, zarr_array::store::Key> {
+            self.$inner.list(prefix, links)
         }
     };
     (@list_dir $inner:tt) => {
         fn list_dir(
             &self,
             prefix: &zarr_array::store::Prefix,
-            visit: &mut dyn FnMut(zarr_array::store::DirEntry) -> std::ops::ControlFlow<()>,
-        ) -> Result<(), zarr_array::store::StoreError> {
-            self.$inner.list_dir(prefix, visit)
+        ) -> zarr_array::store::Listing<'_, zarr_array::store::DirEntry> {
+            self.$inner.list_dir(prefix)
         }
     };
     (@lock $inner:tt) => {

@@ -1,20 +1,22 @@
 //! `zarr-kit append`.
 
 use serde_json::json;
+use zarr_kit::Array;
+use zarr_kit::grid::Run;
 
-use super::chunk_counts;
 use super::resize::{policy, runs};
-use super::write::{Input, c_order, writer};
+use super::write::{Input, c_order, in_memory, writer};
+use super::{chunk_counts, strings};
 use crate::args::Append;
 use crate::chunks;
 use crate::error::CliError;
 use crate::format::npy::Npy;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
-    let place = Place::open(&args.array)?;
+    let place = NodeStore::open(&args.array)?;
     let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
@@ -23,6 +25,27 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
         Some(text) => runs(text).map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
         None => Vec::new(),
     };
+    let before = array.shape().to_vec();
+    let array = match array.data_type().is_variable_length() {
+        true => strings::append(&args.from, &place, &array, axis, &edges)?,
+        false => append(args, &place, &array, axis, &edges)?,
+    };
+    let (from, to) = (words::shape(&before), words::shape(array.shape()));
+    done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
+        json!({
+            "array": place.shown, "axis": axis, "from": before, "to": array.shape(),
+            "chunks": chunk_counts(array.grid()),
+        })
+    })
+}
+
+fn append(
+    args: &Append,
+    place: &NodeStore,
+    array: &Array,
+    axis: usize,
+    edges: &[Run],
+) -> Result<Array, CliError> {
     let mut input = Input::open(&args.from)?;
     let header = input.header(array.data_type())?;
     let mut elements = input.rest()?;
@@ -62,15 +85,6 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     }
     let big_endian = header.is_some_and(|header| header.big_endian);
     let header = Npy { shape: Vec::new(), fortran: false, big_endian };
-    let elements = input.in_memory(elements, &header, array.data_type())?;
-    let before = array.shape().to_vec();
-    let array =
-        array.append(axis, count, &elements, &edges).map_err(|cause| place.failed(cause))?;
-    let (from, to) = (words::shape(&before), words::shape(array.shape()));
-    done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
-        json!({
-            "array": place.shown, "axis": axis, "from": before, "to": array.shape(),
-            "chunks": chunk_counts(array.grid()),
-        })
-    })
+    let elements = in_memory(elements, &header, array.data_type());
+    array.append(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

@@ -9,7 +9,7 @@ use zarr_kit::array::store::LocalStore;
 
 use crate::args::Check;
 use crate::error::CliError;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::{Out, note};
 use crate::progress::Bar;
 use crate::words;
@@ -21,7 +21,7 @@ const FOUND: u8 = 1;
 const LINKS: usize = 3;
 
 pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
-    let place = Place::open(&args.path)?;
+    let place = NodeStore::open(&args.path)?;
     let mut out = Out::stdout();
     let removed = if args.repair { repair(&place, args.json, &mut out)? } else { Vec::new() };
     let mut failed = None;
@@ -30,8 +30,8 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     let options = CheckOptions::new().data(args.data).memory(args.memory);
     let bar = Bar::new();
     let mut report = |finding: Finding| {
-        if !ids.contains(&finding.id) {
-            ids.push(finding.id);
+        if !ids.contains(&finding.id()) {
+            ids.push(finding.id());
         }
         if args.json {
             found.push(finding);
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     };
     let mut summary = summary.map_err(|cause| place.failed(cause))?;
     if let Some(folder) = &place.folder {
-        let store = LocalStore::open(folder)?;
+        let store = LocalStore::open(folder).map_err(|cause| place.failed(cause))?;
         let mut more = 0;
         check::leftovers(&store, &mut |finding| {
             more += 1;
@@ -74,12 +74,11 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
         let findings: Vec<_> = found
             .iter()
             .map(|finding| {
-                let rule = check::rules().find(|rule| rule.id == finding.id);
                 json!({
-                    "id": finding.id, "severity": finding.severity.to_string(),
-                    "key": finding.key, "path": finding.path, "message": finding.message,
-                    "rule": rule.map(|rule| rule.about),
-                    "help": entry(finding.id),
+                    "id": finding.id(), "severity": finding.severity().to_string(),
+                    "key": finding.key(), "path": finding.path(), "message": finding.message(),
+                    "rule": finding.rule().text(),
+                    "help": entry(finding.id()),
                 })
             })
             .collect();
@@ -122,9 +121,10 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
 }
 
 /// Removes what killed writers left; its names.
-fn repair(place: &Place, as_json: bool, out: &mut Out) -> Result<Vec<String>, CliError> {
+fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>, CliError> {
     let mut removed = Vec::new();
-    place.store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned()))?;
+    let cleaned = place.store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned()));
+    cleaned.map_err(|cause| place.failed(cause))?;
     removed.sort_unstable();
     if !as_json {
         removed.iter().try_for_each(|name| out.line(format_args!("removed: {name}")))?;
@@ -139,13 +139,13 @@ fn entry(id: &str) -> String {
 
 fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     use anstyle::AnsiColor;
-    let style = match finding.severity {
+    let style = match finding.severity() {
         Severity::Error => AnsiColor::Red.on_default().bold(),
         Severity::Warning => AnsiColor::Yellow.on_default().bold(),
         _ => AnsiColor::Cyan.on_default().bold(),
     };
     let text = finding.to_string();
-    let name = finding.severity.to_string();
+    let name = finding.severity().to_string();
     let rest = text.strip_prefix(&name).unwrap_or(&text);
     out.styled(style, name, rest)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::array::Node;
-use zarr_kit::array::copy::{CopyOptions, Side, TransferError, copy_tree};
+use zarr_kit::array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
 use zarr_kit::metadata::{Codec, MetadataError};
 use zarr_kit::{ArrayMetadata, Prefix};
 
@@ -10,18 +10,18 @@ use crate::args::Copy;
 use crate::chunks;
 use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::progress::Bar;
 use crate::words;
 
-/// What Ctrl-C says.
+/// What is said when a signal ends the copy.
 const INTERRUPTED: &str = "interrupted; the same command with --resume goes on with the copy";
 const INTERRUPTED_OVERWRITE: &str =
     "interrupted; the same command with --resume in place of --overwrite goes on with the copy";
 
 pub(super) fn run(args: &Copy) -> Result<(), CliError> {
-    let source = Place::open(&args.source)?;
+    let source = NodeStore::open(&args.source)?;
     let codecs = match &args.codecs {
         Some(json) => Some(
             Codec::list_from_json(json.as_bytes())
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     if let Node::Array(metadata) = source.node()? {
         changed(args, codecs.as_deref(), &metadata)?;
     }
-    let target = Place::create(&args.target)?;
+    let target = NodeStore::create(&args.target)?;
     let options = CopyOptions::new()
         .memory(memory_for_chunks(args.memory))
         .resume(args.resume)
@@ -45,8 +45,8 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let interrupt = Interrupt::saying(how, &bar);
     let root = Prefix::root();
     let result = copy_tree(
-        Side::new(&source.store, &root),
-        Side::new(&target.store, &root),
+        Endpoint::new(&source.store, &root),
+        Endpoint::new(&target.store, &root),
         &mut |_, metadata| changed(args, codecs.as_deref(), metadata).map_err(Into::into),
         &options,
         &mut |prefix, progress| {
@@ -88,8 +88,13 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
 }
 
 /// An error with the place that it is about, as the user wrote it.
-fn failed(error: TransferError, args: &Copy, source: &Place, target: &Place) -> CliError {
+fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
+    // What cannot be found out is not said.
+    let begun = Prefix::root()
+        .key(MARKER)
+        .is_ok_and(|marker| target.store.head(&marker).is_ok_and(|marker| marker.is_some()));
+    let begun = begun.then_some(args.overwrite);
     let place = match &error {
         TransferError::UnfinishedSource { .. } | TransferError::Source(_) => &source.shown,
         _ => &target.shown,
@@ -100,10 +105,10 @@ fn failed(error: TransferError, args: &Copy, source: &Place, target: &Place) -> 
             Ok(cause) => CliError::Within { array: path, cause },
             Err(cause) => {
                 let cause = Box::new(TransferError::Change { path, cause });
-                CliError::Copy { place: place.clone(), memory, cause }
+                CliError::Copy { place: place.clone(), memory, begun, cause }
             }
         },
-        error => CliError::Copy { place: place.clone(), memory, cause: Box::new(error) },
+        error => CliError::Copy { place: place.clone(), memory, begun, cause: Box::new(error) },
     }
 }
 

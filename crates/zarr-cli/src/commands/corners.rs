@@ -2,30 +2,29 @@
 
 use std::ops::Range;
 
-use zarr_kit::array::AxisRegion;
 use zarr_kit::view::{self, CopyError, Element, View};
-use zarr_kit::{Array, Region};
+use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
 use crate::format::text::Shown;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 
 /// Reads what is shown of a region, in C order. Each corner is a read of its own, so that no more
 /// is in memory than what is shown and the chunks that hold it.
 pub(super) fn read(
-    place: &Place,
+    place: &NodeStore,
     array: &Array,
-    region: &Region,
+    region: &Selection,
     shown: &Shown,
 ) -> Result<Vec<u8>, CliError> {
     let axes: Vec<Vec<Range<u64>>> =
-        region.axes().iter().map(|axis| shown.blocks(axis.count)).collect();
+        region.axes().iter().map(|axis| shown.blocks(axis.len())).collect();
     if axes.iter().all(|blocks| blocks.len() == 1) {
         return array.read(region).map_err(|cause| place.failed(cause));
     }
     let kept = |blocks: &Vec<Range<u64>>| -> u64 { blocks.iter().map(length).sum() };
     let shape: Vec<usize> = axes.iter().map(|blocks| narrow(kept(blocks))).collect();
-    let failed = |cause: CopyError| place.failed(cause.into());
+    let failed = |cause: CopyError| place.failed(cause);
     let whole = View::contiguous(&shape).map_err(|cause| failed(cause.into()))?;
     let size = array.element_size();
     let element = Element::try_from(size).map_err(failed)?;
@@ -40,24 +39,14 @@ pub(super) fn read(
             let block = blocks.get(at).cloned().unwrap_or_default();
             let before: u64 = blocks.iter().take(at).map(length).sum();
             target.push(narrow(before)..narrow(before.saturating_add(length(&block))));
-            part.push(within(axis, &block));
+            part.push(axis.slice(block));
         }
-        let elements = array.read(&Region::new(part)).map_err(|cause| place.failed(cause))?;
+        let elements = array.read(part).map_err(|cause| place.failed(cause))?;
         let target = whole.shrink(&target).map_err(|cause| failed(cause.into()))?;
         let source = View::contiguous(target.shape()).map_err(|cause| failed(cause.into()))?;
         view::copy(&source, &elements, &target, &mut out, element, &[]).map_err(failed)?;
     }
     Ok(out)
-}
-
-/// A block of the indices of an axis.
-fn within(axis: &AxisRegion, block: &Range<u64>) -> AxisRegion {
-    let distance = axis.step.unsigned_abs().saturating_mul(block.start);
-    let start = match axis.step < 0 {
-        true => axis.start.saturating_sub(distance),
-        false => axis.start.saturating_add(distance),
-    };
-    AxisRegion { start, count: length(block), ..*axis }
 }
 
 fn length(block: &Range<u64>) -> u64 {

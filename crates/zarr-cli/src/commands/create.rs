@@ -13,12 +13,16 @@ use super::chunk_counts;
 use crate::args::Create;
 use crate::chunks;
 use crate::error::CliError;
-use crate::place::Place;
+use crate::format::npy;
+use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::words;
 
 /// Bytes of elements that a chunk has at most where `--chunks` is left out.
 const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Bytes that an element of variable length is taken to have.
+const VARIABLE_BYTES: u64 = 16;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
     let metadata = match &args.metadata {
@@ -36,7 +40,7 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     // All that can be wrong with it is found before a folder is made.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|cause| CliError::Node { place: shown_url(&args.array), cause })?;
-    let place = Place::create(&args.array)?;
+    let place = NodeStore::create(&args.array)?;
     let array = Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|cause| {
         place.abandon();
         place.failed(cause)
@@ -75,7 +79,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     };
     let fill = match &args.fill {
         Some(text) => fill(&data_type, text)?,
-        None => zero(&data_type)?,
+        None => default_fill(&data_type)?,
     };
     let argument = |cause| CliError::Metadata { argument: "zarr.json would not be valid", cause };
     let mut metadata =
@@ -112,18 +116,25 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
     numbers.collect::<Result<_, _>>().map_err(|reason| CliError::argument(argument, text, reason))
 }
 
-fn data_type(name: &str) -> Result<DataType, CliError> {
-    let data_type = DataType::from_name(name).map_err(|cause| match elsewhere(name) {
-        Some(here) => CliError::argument("--dtype", name, format!("did you mean {here}?")),
+/// A name, or the JSON object of a type with a configuration.
+fn data_type(text: &str) -> Result<DataType, CliError> {
+    let read = match text.trim_start().starts_with('{') {
+        true => DataType::from_json(text.as_bytes()),
+        false => DataType::from_name(text),
+    };
+    let data_type = read.map_err(|cause| match elsewhere(text) {
+        Some(here) => CliError::argument("--dtype", text, format!("did you mean {here}?")),
         None => CliError::Metadata { argument: "--dtype", cause },
     })?;
-    match data_type.size() {
-        Some(_) => Ok(data_type),
-        None => Err(CliError::argument("--dtype", name, "elements of this type are not read here")),
+    match data_type.size().is_some() || data_type.is_variable_length() {
+        true => Ok(data_type),
+        false => {
+            Err(CliError::argument("--dtype", text, "elements of this type are not read here"))
+        }
     }
 }
 
-/// What a type is called here that numpy and C call otherwise: `<i2`, `f4`, `double`.
+/// What a type is called here that numpy and C call otherwise: `<i2`, `f4`, `double`, `<M8[s]`.
 fn elsewhere(name: &str) -> Option<String> {
     let known = |name: &str| DataType::from_name(name).is_ok().then(|| name.to_owned());
     let lower = name.trim_start_matches(['<', '>', '|', '=']).to_ascii_lowercase();
@@ -135,6 +146,9 @@ fn elsewhere(name: &str) -> Option<String> {
         "int" | "integer" | "long" => return known("int64"),
         "complex" => return known("complex128"),
         _ => {}
+    }
+    if let Some(data_type) = npy::of_type_string(name) {
+        return Some(data_type.to_json());
     }
     let digits = lower.find(|c: char| c.is_ascii_digit())?;
     let (kind, size) = lower.split_at(digits);
@@ -170,27 +184,35 @@ fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
     FillValue::parse(data_type, text)
         .or_else(|error| match FillValue::parse(data_type, &quoted) {
             // What is no JSON at all was meant for a text: what is wrong with that is to be told.
-            Err(as_text) if error.rule() == Some(Rule::NotJson) => Err(as_text),
+            Err(as_text) if error.rule() == Some(Rule::NOT_JSON) => Err(as_text),
             Err(_) => Err(error),
             Ok(fill) => Ok(fill),
         })
         .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
 }
 
-/// All bits zero, or else the type's NaN: float8_e8m0fnu has no zero.
-fn zero(data_type: &DataType) -> Result<FillValue, CliError> {
-    FillValue::zero(data_type).map_err(|cause| CliError::Metadata { argument: "--fill", cause })
+/// NaT for times, else all bits zero.
+fn default_fill(data_type: &DataType) -> Result<FillValue, CliError> {
+    FillValue::default_for(data_type)
+        .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
 }
 
 fn default_codecs(data_type: &DataType) -> Vec<Codec> {
-    let swaps = data_type.layout().is_some_and(|layout| layout.swap_unit > 1);
-    let endian = swaps.then_some(Endian::Little);
+    match data_type {
+        DataType::String => return vec![Codec::VlenUtf8, Codec::zstd(3)],
+        DataType::Bytes => return vec![Codec::VlenBytes, Codec::zstd(3)],
+        _ => {}
+    }
+    let endian = data_type.has_byte_order().then_some(Endian::Little);
     vec![Codec::Bytes(Bytes::new(endian)), Codec::zstd(3)]
 }
 
 /// The whole array, its longest edge halved until a chunk is small enough.
 fn default_chunks(shape: &[u64], data_type: &DataType) -> Vec<u64> {
-    let size = data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
+    let size = match data_type.is_variable_length() {
+        true => VARIABLE_BYTES,
+        false => data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1),
+    };
     let mut chunk: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
     loop {
         let bytes = chunk.iter().fold(size, |bytes, edge| bytes.saturating_mul(*edge));

@@ -2,17 +2,21 @@
 
 use std::ops::Range;
 
-use zarr_kit::{Array, Region};
+use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::note;
 use crate::words;
 
 /// Chunks that are listed.
 const SHOWN: usize = 12;
 
-pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {
+pub(super) fn explain(
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<(), CliError> {
     let names = words::axis_names(array.metadata());
     note(format_args!("{}: {}", place.shown, array.data_type()));
     for (name, axis) in names.iter().zip(array.grid().axes()) {
@@ -20,8 +24,9 @@ pub(super) fn explain(place: &Place, array: &Array, region: &Region) -> Result<(
     }
     note(format_args!("  codecs: {}", words::codecs(array.metadata().codecs(), array.data_type())));
     let key = |cause| CliError::Key { place: place.shown.clone(), cause };
-    let grid = |cause| place.failed(zarr_kit::ArrayError::Grid { key: place.shown.clone(), cause });
-    let mut chunks = array.grid().chunks(&region.bounds()).map_err(grid)?;
+    let outside = |cause| place.failed(zarr_kit::ArrayError::Selection { cause });
+    let selected = array.grid().select(region.axes()).map_err(outside)?;
+    let mut chunks = selected.parts();
     let total = chunks.len();
     note(format_args!("  reads from {}:", words::counted(total, "chunk")));
     let mut shown = 0;

@@ -1,26 +1,29 @@
 //! `zarr-kit info`.
 
-use std::ops::ControlFlow;
 use zarr_kit::array::store::StoreExt as _;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::{ChunkLayout, Node, open_node};
 use zarr_kit::grid::Grid;
-use zarr_kit::metadata::{ChunkGrid, FillValue, Printable};
+use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
 use crate::error::CliError;
-use crate::place::Place;
+use crate::format::element;
+use crate::node_store::NodeStore;
 use crate::print::{self, LABEL, Out, Table};
 use crate::words;
 
 /// Stored chunks above which their sizes are not added up: each is a request.
 const SIZED: u64 = 100_000;
 
+/// Fields of a record that are listed.
+const FIELDS: usize = 50;
+
 pub(super) fn run(args: &Info) -> Result<(), CliError> {
-    let place = Place::open(&args.path)?;
+    let place = NodeStore::open(&args.path)?;
     match open_node(&place.store, &Prefix::root()) {
         Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
         Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
@@ -33,7 +36,7 @@ pub(super) fn run(args: &Info) -> Result<(), CliError> {
 const NOT_READ: &str = "only version 3 is read; zarr-python's `zarr migrate` converts it";
 
 /// What a document of Zarr version 2 says, which is all that is known of it here.
-fn version_2(place: &Place, document: &'static str, as_json: bool) -> Result<(), CliError> {
+fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result<(), CliError> {
     const MEMBERS: [&str; 8] = [
         "shape",
         "chunks",
@@ -47,7 +50,7 @@ fn version_2(place: &Place, document: &'static str, as_json: bool) -> Result<(),
     let key = Prefix::root()
         .key(document)
         .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-    let json = place.store.read(&key)?.unwrap_or_default();
+    let json = place.store.read(&key).map_err(|cause| place.failed(cause))?.unwrap_or_default();
     let json = String::from_utf8_lossy(&json);
     let mut out = Out::stdout();
     let kind = if document == ".zarray" { "array" } else { "group" };
@@ -83,42 +86,31 @@ struct Stored {
     bytes: Option<[u64; 2]>,
 }
 
-fn stored(place: &Place, layout: &ChunkLayout) -> Result<Stored, CliError> {
+fn stored(place: &NodeStore, layout: &ChunkLayout) -> Result<Stored, CliError> {
     let mut stored =
         Stored { bytes: place.folder.is_some().then_some([0; 2]), ..Stored::default() };
-    let mut failed = None;
     let mut seen = 0_u64;
-    layout
-        .stored_chunks(&place.store, &mut |chunk| {
-            if chunk.occupied {
-                stored.occupied += 1;
-            } else {
-                stored.beyond += 1;
-            }
-            seen += 1;
-            if seen > SIZED {
-                stored.bytes = None;
-            }
-            if let Some([inside, beyond]) = &mut stored.bytes {
-                let bytes = if chunk.occupied { inside } else { beyond };
-                match place.store.size(&chunk.key) {
-                    Ok(size) => *bytes = bytes.saturating_add(size.unwrap_or(0)),
-                    Err(error) => {
-                        failed = Some(error);
-                        return ControlFlow::Break(());
-                    }
-                }
-            }
-            ControlFlow::Continue(())
-        })
-        .map_err(|cause| place.failed(cause))?;
-    match failed {
-        Some(error) => Err(error.into()),
-        None => Ok(stored),
+    for chunk in layout.stored_chunks(&place.store) {
+        let chunk = chunk.map_err(|cause| place.failed(cause))?;
+        if chunk.occupied {
+            stored.occupied += 1;
+        } else {
+            stored.beyond += 1;
+        }
+        seen += 1;
+        if seen > SIZED {
+            stored.bytes = None;
+        }
+        if let Some([inside, beyond]) = &mut stored.bytes {
+            let bytes = if chunk.occupied { inside } else { beyond };
+            let size = place.store.size(&chunk.key).map_err(|cause| place.failed(cause))?;
+            *bytes = bytes.saturating_add(size.unwrap_or(0));
+        }
     }
+    Ok(stored)
 }
 
-fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
+fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
     let bound = place.bind(metadata.clone());
     // Chunks can be counted whatever is in them.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
@@ -132,22 +124,17 @@ fn array(place: &Place, metadata: ArrayMetadata, as_json: bool) -> Result<(), Cl
     let mut table = Table::default();
     heading(&mut out, place, "array")?;
     let size = metadata.data_type().size();
-    let bits = metadata.data_type().layout().filter(|_| metadata.data_type().is_sub_byte());
-    table.row(
-        "type",
-        match (size, bits) {
-            (_, Some(layout)) => {
-                let bits = u64::from(layout.component_bits);
-                format!("{} ({})", metadata.data_type(), words::counted(bits, "bit"))
-            }
-            (Some(size), None) => {
-                let size = u64::try_from(size).unwrap_or(u64::MAX);
-                format!("{} ({})", metadata.data_type(), words::counted(size, "byte"))
-            }
-            (None, _) => metadata.data_type().name(),
-        },
-    );
-    table.row("fill value", metadata.fill_value().json());
+    table.row("type", words::data_type(metadata.data_type()));
+    let (fields, all) = words::fields(metadata.data_type(), FIELDS);
+    let more = all.saturating_sub(fields.len());
+    for (name, what) in fields {
+        table.row(format_args!("  {name}"), what);
+    }
+    if more > 0 {
+        let more = u64::try_from(more).unwrap_or(u64::MAX);
+        table.row("  ...", format_args!("{} more", words::counted(more, "field")));
+    }
+    table.row("fill value", fill_value(&metadata));
     let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
     let mut text = words::counted(elements, "element");
     if metadata.shape().len() > 1 {
@@ -265,6 +252,26 @@ fn raw(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
+/// The fill value as it is written, in one line, and the time that it is.
+fn fill_value(metadata: &ArrayMetadata) -> String {
+    let (data_type, fill) = (metadata.data_type(), metadata.fill_value());
+    let Some(bytes) = fill.bytes() else { return fill.json().to_owned() };
+    let mut json = fill.json().to_owned();
+    if json.contains('\n')
+        && let Ok(canonical) = FillValue::from_bytes(data_type, bytes)
+    {
+        json = canonical.json().to_owned();
+    }
+    if !matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_)) {
+        return json;
+    }
+    let mut time = String::new();
+    match element::format(data_type, bytes, &mut time) {
+        Ok(()) if json.trim_matches('"') != time => format!("{json} ({time})"),
+        _ => json,
+    }
+}
+
 fn array_json(
     metadata: &ArrayMetadata,
     bound: &Result<Array, ArrayError>,
@@ -287,8 +294,8 @@ fn array_json(
         "codecs": codecs,
         "attributes": raw(metadata.attributes()),
         "findings": metadata.findings().iter().map(|finding| json!({
-            "id": finding.id(), "path": finding.path(),
-            "found": finding.found(), "allowed": finding.allowed(),
+            "id": finding.id(), "severity": finding.severity().to_string(),
+            "path": finding.path(), "message": finding.message(),
         })).collect::<Vec<_>>(),
     });
     let Some(members) = document.as_object_mut() else { return document };
@@ -327,13 +334,16 @@ fn array_json(
     document
 }
 
+/// Characters of a column to which others are aligned.
+const COLUMN: usize = 32;
+
 /// What is in a group, one line or object each.
 struct Child {
     name: String,
     node: Result<Node, String>,
 }
 
-fn children(place: &Place) -> Result<Vec<Child>, CliError> {
+fn children(place: &NodeStore) -> Result<Vec<Child>, CliError> {
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     let mut children = Vec::new();
@@ -346,7 +356,7 @@ fn children(place: &Place) -> Result<Vec<Child>, CliError> {
     Ok(children)
 }
 
-fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
+fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
     let children = children(place)?;
     let mut out = Out::stdout();
     if as_json {
@@ -365,7 +375,8 @@ fn group(place: &Place, metadata: &GroupMetadata, as_json: bool) -> Result<(), C
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
     };
-    let widths: Vec<usize> = (0..3).map(|column| width(column).unwrap_or(0)).collect();
+    // What is longer makes its own line longer, and no other.
+    let widths: Vec<usize> = (0..3).map(|column| width(column).unwrap_or(0).min(COLUMN)).collect();
     // Two spaces before each column.
     let before: usize = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
     let room = print::room_after(before);
@@ -389,7 +400,7 @@ fn child_row(child: &Child) -> [String; 4] {
     let row = match &child.node {
         Ok(Node::Array(array)) => [
             name,
-            array.data_type().name(),
+            array.data_type().to_string(),
             words::shape(array.shape()),
             words::codecs(array.codecs(), array.data_type()),
         ],
@@ -412,6 +423,6 @@ fn child_json(child: &Child) -> Value {
     }
 }
 
-fn heading(out: &mut Out, place: &Place, kind: &str) -> Result<(), CliError> {
+fn heading(out: &mut Out, place: &NodeStore, kind: &str) -> Result<(), CliError> {
     out.styled(LABEL, &place.shown, format_args!(": {kind}"))
 }

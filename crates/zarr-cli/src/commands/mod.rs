@@ -12,6 +12,7 @@ mod locate;
 mod plan;
 mod read;
 mod resize;
+mod strings;
 mod write;
 
 use std::process::ExitCode;

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use zarr_kit::AxisSelection;
 use zarr_kit::array::store::StoreExt as _;
-use zarr_kit::array::{PlannedChunk, PlannedIndices, PlannedReads};
+use zarr_kit::array::{PlannedChunk, PlannedReads};
 use zarr_kit::metadata::Printable;
 
 use super::read::region;
 use crate::args::Plan;
 use crate::error::CliError;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::words;
 
@@ -20,8 +21,11 @@ const SHOWN: u64 = 50;
 /// Byte ranges of one chunk that are listed in words.
 const RANGES: usize = 3;
 
+/// Indices of a list that are listed in words.
+const INDICES: usize = 6;
+
 pub(super) fn run(args: &Plan) -> Result<(), CliError> {
-    let place = Place::open(&args.array)?;
+    let place = NodeStore::open(&args.array)?;
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
     let array = place.bind(metadata.clone());
@@ -33,7 +37,7 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     let mut out = Out::stdout();
     let plan = layout.plan(&region).map_err(failed)?;
     let total = plan.len();
-    let elements = region.axes().iter().fold(1_u128, |n, axis| n.saturating_mul(axis.count.into()));
+    let elements = region.axes().iter().fold(1_u128, |n, axis| n.saturating_mul(axis.len().into()));
     if !args.json {
         let bytes = size.map(|size| words::bytes(elements.saturating_mul(size.into())));
         out.line(format_args!(
@@ -55,7 +59,9 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
             let reads = match &array {
                 Ok(array) => array.planned_reads(&chunk).map_err(failed)?.map(Stored::Read),
                 Err(_) => {
-                    place.store.size(&layout.key(&chunk.chunk).map_err(key)?)?.map(Stored::Unread)
+                    let key = layout.key(&chunk.chunk).map_err(key)?;
+                    let size = place.store.size(&key).map_err(|cause| place.failed(cause))?;
+                    size.map(Stored::Unread)
                 }
             };
             if args.json {
@@ -99,22 +105,28 @@ enum Stored {
     Unread(u64),
 }
 
-fn json(chunk: &PlannedChunk, size: Option<u64>, stored: Option<&Stored>) -> serde_json::Value {
+fn json(chunk: &PlannedChunk, size: Option<u64>, stored: Option<&Stored>) -> Value {
     let pair = |range: &Range<u64>| [range.start, range.end];
-    let in_chunk: Vec<[u64; 2]> =
-        chunk.in_chunk.iter().map(|indices| [indices.start, end(indices)]).collect();
+    let bounds = |axes: &[AxisSelection]| -> Vec<[u64; 2]> {
+        axes.iter().map(|axis| pair(&axis.bounds())).collect()
+    };
     let mut line = json!({
         "chunk": chunk.chunk, "key": chunk.key, "chunk_shape": chunk.chunk_shape,
-        "in_chunk": in_chunk, "in_region": chunk.in_region, "whole": chunk.is_whole,
+        "in_chunk": bounds(&chunk.in_chunk), "in_region": bounds(&chunk.in_selection), "whole": chunk.is_whole,
         "needed_bytes": size.map(|size| chunk.elements.saturating_mul(size)),
         "stored_bytes": stored.map(|stored| match stored {
             Stored::Read(reads) => reads.stored_bytes,
             Stored::Unread(bytes) => *bytes,
         }),
     });
-    if chunk.in_chunk.iter().any(|indices| indices.step > 1) {
-        let steps: Vec<u64> = chunk.in_chunk.iter().map(|indices| indices.step).collect();
+    let steps: Vec<i64> = chunk.in_chunk.iter().map(step).collect();
+    if steps.iter().any(|step| *step > 1) {
         line["steps"] = json!(steps);
+    }
+    let lists = |axes: &[AxisSelection]| -> Vec<Value> { axes.iter().map(list).collect() };
+    if chunk.in_chunk.iter().any(|axis| !list(axis).is_null()) {
+        line["indices_in_chunk"] = json!(lists(&chunk.in_chunk));
+        line["indices_in_region"] = json!(lists(&chunk.in_selection));
     }
     if let Some(Stored::Read(reads)) = stored {
         line["reads"] = json!(reads.ranges.iter().map(pair).collect::<Vec<_>>());
@@ -130,9 +142,12 @@ fn in_words(chunk: &PlannedChunk) -> String {
     let ranges: Vec<String> = chunk
         .in_chunk
         .iter()
-        .map(|indices| match indices.step {
-            1 => format!("{}:{}", indices.start, end(indices)),
-            step => format!("{}:{}:{step}", indices.start, end(indices)),
+        .map(|axis| match (axis, axis.bounds()) {
+            (AxisSelection::Indices(indices), _) => list_in_words(indices),
+            (AxisSelection::Step { step, .. }, bounds) => {
+                format!("{}:{step}", range_in_words(&bounds))
+            }
+            (_, bounds) => range_in_words(&bounds),
         })
         .collect();
     match ranges.is_empty() {
@@ -168,11 +183,31 @@ fn reads_in_words(stored: Option<&Stored>) -> String {
     format!("{} of {}{left_out}", words.join(", "), words::bytes(size.into()))
 }
 
-/// After the last of the indices.
-fn end(indices: &PlannedIndices) -> u64 {
-    let last = indices.count.saturating_sub(1).saturating_mul(indices.step);
-    let past = u64::from(indices.count > 0);
-    indices.start.saturating_add(last).saturating_add(past)
+fn step(axis: &AxisSelection) -> i64 {
+    match axis {
+        AxisSelection::Step { step, .. } => *step,
+        _ => 1,
+    }
+}
+
+/// The indices of a list; `null` for a range.
+fn list(axis: &AxisSelection) -> Value {
+    match axis {
+        AxisSelection::Indices(indices) => json!(indices),
+        _ => Value::Null,
+    }
+}
+
+/// `[3, 0, 7]`, the first of many only.
+fn list_in_words(indices: &[u64]) -> String {
+    let mut words: Vec<String> = indices.iter().take(INDICES).map(u64::to_string).collect();
+    if indices.len() > INDICES {
+        words.push(format!(
+            "... of {}",
+            words::count(u64::try_from(indices.len()).unwrap_or(u64::MAX))
+        ));
+    }
+    format!("[{}]", words.join(", "))
 }
 
 fn range_in_words(range: &Range<u64>) -> String {

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use zarr_kit::Region;
+use clap::ValueEnum;
+use zarr_kit::Selection;
 
-use super::{PIECE, corners, explain};
+use super::{PIECE, corners, explain, strings};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
+use crate::format::nested::Nested;
 use crate::format::{csv, lines, npy, text};
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::{self, Out};
 use crate::words;
 
@@ -16,19 +18,20 @@ use crate::words;
 const TEXT: u64 = 1 << 24;
 
 pub(super) fn run(args: &Read) -> Result<(), CliError> {
-    let format = match args.format {
-        Some(format) => format,
-        None => format_of(args.output.as_deref())?,
-    };
-    let place = Place::open(&args.array)?;
+    let format = format_of(args.format, args.output.as_deref())?;
+    let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
     let region = region(array.shape(), args.region.as_deref())?;
     if args.output.is_none() && print::stdout_is_terminal() {
         match format {
             ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),
             ReadFormat::Raw => return Err(CliError::Terminal { format: "raw" }),
-            ReadFormat::Text | ReadFormat::Lines | ReadFormat::Csv => {}
+            ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => {}
         }
+    }
+    let is_variable = array.data_type().is_variable_length();
+    if is_variable {
+        strings::check_format(array.data_type(), format)?;
     }
     if args.explain {
         explain::explain(&place, &array, &region)?;
@@ -41,13 +44,26 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
             let elements = shown.elements().map_or_else(|| "2^64".to_owned(), words::count);
             return Err(CliError::TooLong { elements });
         }
-        let elements = corners::read(&place, &array, &region, &shown)?;
-        let mut text = text::format(array.data_type(), &shown, &elements).map_err(wrong_element)?;
+        let text = match is_variable {
+            true => {
+                let elements = strings::shown(&place, &array, &region, &shown)?;
+                text::format_variable(array.data_type(), &shown, &elements)
+            }
+            false => {
+                let elements = corners::read(&place, &array, &region, &shown)?;
+                text::format(array.data_type(), &shown, &elements)
+            }
+        };
+        let mut text = text.map_err(wrong_element)?;
         text.push('\n');
         let mut out = Out::to(args.output.as_deref())?;
         out.bytes(text.as_bytes())?;
         return out.finish();
     }
+    if is_variable {
+        return strings::print(args, &place, &array, &region, format);
+    }
+    let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     let mut csv = match format {
         ReadFormat::Csv => {
             let shape = region.shape();
@@ -64,45 +80,72 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         let elements = array.read(&piece).map_err(failed)?;
         if let Some(csv) = &mut csv {
             out.bytes(csv.format(&elements)?.as_bytes())?;
+        } else if let Some(nested) = &mut nested {
+            let mut text = String::new();
+            lines::each(array.data_type(), &elements, |element| {
+                nested.element(element, &mut text);
+            })?;
+            out.bytes(text.as_bytes())?;
         } else if format == ReadFormat::Lines {
             lines::format(array.data_type(), &elements, |text| out.bytes(text))?;
         } else {
             out.bytes(&elements)?;
         }
     }
+    if let Some(nested) = nested {
+        out.bytes(nested.end().as_bytes())?;
+    }
     out.finish()
 }
 
 /// The region that `--region` says, or all of the array.
-pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Region, CliError> {
+pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Selection, CliError> {
     match text {
-        None => Ok(Region::whole(shape)),
-        Some(text) => Region::parse(text, shape)
+        None => Ok(Selection::whole(shape)),
+        Some(text) => Selection::parse(text, shape)
             .map_err(|cause| CliError::Region { text: text.to_owned(), cause }),
     }
 }
 
-/// The format that the end of a file's name asks for; text without one.
-fn format_of(output: Option<&Path>) -> Result<ReadFormat, CliError> {
+/// The format that is asked for, or that the end of a file's name asks for; text if neither does.
+fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFormat, CliError> {
     let Some((path, end)) = output.and_then(|path| Some((path, path.extension()?))) else {
-        return Ok(ReadFormat::Text);
+        return Ok(chosen.unwrap_or(ReadFormat::Text));
     };
-    match end.to_string_lossy().to_ascii_lowercase().as_str() {
-        "txt" => Ok(ReadFormat::Text),
-        "csv" => Ok(ReadFormat::Csv),
-        "npy" => Ok(ReadFormat::Npy),
-        "raw" | "bin" => Ok(ReadFormat::Raw),
-        end => Err(CliError::Input {
-            path: path.to_owned(),
-            reason: format!(
-                "no format is known by the ending .{end}; .txt, .csv, .npy, .raw and .bin are, or \
-                 choose a --format"
-            ),
-        }),
+    let end = end.to_string_lossy().to_ascii_lowercase();
+    // What a file of this ending is taken for.
+    let holds: Option<&[ReadFormat]> = match end.as_str() {
+        "txt" => Some(&[ReadFormat::Text, ReadFormat::Lines, ReadFormat::Csv]),
+        "json" => Some(&[ReadFormat::Json]),
+        "jsonl" => Some(&[ReadFormat::Lines]),
+        "csv" => Some(&[ReadFormat::Csv]),
+        "npy" => Some(&[ReadFormat::Npy]),
+        "raw" | "bin" => Some(&[ReadFormat::Raw]),
+        // An archive of several arrays.
+        "npz" => Some(&[]),
+        _ => None,
+    };
+    let refused = |reason| Err(CliError::Input { path: path.to_owned(), reason });
+    match (chosen, holds) {
+        (None, Some([first, ..])) => Ok(*first),
+        (None, Some([]) | None) => refused(format!(
+            "no format is known by the ending .{end}; .txt, .json, .jsonl, .csv, .npy, .raw and \
+             .bin are, or choose a --format"
+        )),
+        (Some(chosen), Some(formats)) if !formats.contains(&chosen) => {
+            let name = chosen
+                .to_possible_value()
+                .map_or_else(String::new, |value| value.get_name().to_owned());
+            refused(format!(
+                "--format {name} is not what a file that ends in .{end} holds; choose another name, \
+                 or leave out --format"
+            ))
+        }
+        (Some(chosen), _) => Ok(chosen),
     }
 }
 
-fn wrong_element(cause: zarr_kit::metadata::MetadataError) -> CliError {
+pub(super) fn wrong_element(cause: zarr_kit::metadata::MetadataError) -> CliError {
     CliError::Metadata { argument: "element", cause }
 }
 

@@ -12,12 +12,12 @@ use super::create::numbers;
 use crate::args::Resize;
 use crate::chunks::{self, ChunksError};
 use crate::error::CliError;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
-    let place = Place::open(&args.array)?;
+    let place = NodeStore::open(&args.array)?;
     let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let shape = numbers("--shape", &args.shape)?;
     if shape.len() != array.shape().len() {

@@ -4,33 +4,31 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read as _};
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use zarr_kit::codec::Options;
 use zarr_kit::metadata::DataType;
 use zarr_kit::view::{self, CopyError, Element, View};
-use zarr_kit::{Array, Region};
+use zarr_kit::{Array, AxisSelection, Selection};
 
-use super::PIECE;
 use super::read::region;
+use super::{PIECE, strings};
 use crate::args::{Write, Writing};
 use crate::error::CliError;
+use crate::format::json;
 use crate::format::npy::{self, Npy};
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
-    let place = Place::open(&args.array)?;
+    let place = NodeStore::open(&args.array)?;
     let array = writer(&place, args.writing)?;
     let region = region(array.shape(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     if !args.json {
         return Ok(());
     }
-    let axes = region
-        .axes()
-        .iter()
-        .map(|axis| json!({"start": axis.start, "count": axis.count, "step": axis.step}));
+    let axes = region.axes().iter().map(axis_json);
     let mut out = Out::stdout();
     out.json(&json!({
         "array": place.shown, "shape": region.shape(), "elements": region.elements(),
@@ -39,14 +37,32 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
     out.finish()
 }
 
+/// The indices of an axis: where they start, how many and how far apart, or all of a list.
+fn axis_json(axis: &AxisSelection) -> Value {
+    let step = match axis {
+        AxisSelection::Indices(indices) => return json!({ "indices": indices }),
+        AxisSelection::Step { step, .. } => *step,
+        _ => 1,
+    };
+    json!({ "start": axis.get(0).unwrap_or(0), "count": axis.len(), "step": step })
+}
+
 /// The array at a place, to be written as asked for.
-pub(super) fn writer(place: &Place, writing: Writing) -> Result<Array, CliError> {
+pub(super) fn writer(place: &NodeStore, writing: Writing) -> Result<Array, CliError> {
     let Writing { allow_loss, store_empty } = writing;
     let array = place.array_with(Options::new().allow_loss(allow_loss))?;
     Ok(array.with_empty_chunks_stored(store_empty))
 }
 
-fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<(), CliError> {
+fn write(
+    args: &Write,
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<(), CliError> {
+    if array.data_type().is_variable_length() {
+        return strings::write(&args.from, place, array, region);
+    }
     let mut input = Input::open(&args.from)?;
     let header = input.header(array.data_type())?;
     if let Some(header) = &header {
@@ -62,7 +78,7 @@ fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<
         input.end()?;
         let elements = c_order(&elements, &region.shape(), size)
             .map_err(|error| input.wrong(error.to_string()))?;
-        let elements = input.in_memory(elements, header, array.data_type())?;
+        let elements = in_memory(elements, header, array.data_type());
         return array.write(region, &elements).map_err(failed);
     }
     let big_endian = header.is_some_and(|header| header.big_endian);
@@ -72,7 +88,7 @@ fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<
     }
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
-        let elements = input.in_memory(elements, &header, array.data_type())?;
+        let elements = in_memory(elements, &header, array.data_type());
         array.write(&piece, &elements).map_err(failed)?;
     }
     input.end()
@@ -80,10 +96,8 @@ fn write(args: &Write, place: &Place, array: &Array, region: &Region) -> Result<
 
 /// Ends of file names that promise something else than raw elements: their bytes would be taken
 /// for numbers.
-const OTHER_FORMATS: [&str; 14] = [
-    "csv", "tsv", "txt", "json", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff",
-    "png",
-];
+const OTHER_FORMATS: [&str; 13] =
+    ["csv", "tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
 
 /// The file that elements come from.
 pub(super) struct Input<'a> {
@@ -111,8 +125,8 @@ impl<'a> Input<'a> {
             return Err(CliError::Input {
                 path: path.to_owned(),
                 reason: format!(
-                    "a .{name} file is neither .npy nor raw elements; convert it, or give raw bytes \
-                     by standard input: --from -"
+                    "a .{name} file is neither .npy, .json, .jsonl nor raw elements; convert it, or \
+                     give raw bytes by standard input: --from -"
                 ),
             });
         }
@@ -134,8 +148,12 @@ impl<'a> Input<'a> {
         CliError::Input { path: self.path.to_owned(), reason: reason.into() }
     }
 
-    /// The header, if it is a .npy file.
+    /// The header, if it is a .npy file, or what it would be for the lists of a .json file.
     pub(super) fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
+        let end = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        if ["json", "jsonl", "ndjson"].contains(&end.as_str()) {
+            return self.json(end == "json", data_type);
+        }
         let mut first = Vec::new();
         let wanted = u64::try_from(npy::MAGIC.len()).unwrap_or(0);
         (&mut self.reader).take(wanted).read_to_end(&mut first).map_err(|e| self.failed(e))?;
@@ -152,9 +170,23 @@ impl<'a> Input<'a> {
         header.map(Some).map_err(|reason| self.wrong(reason))
     }
 
+    /// Reads all elements of a JSON file, which are few: they are text.
+    fn json(&mut self, is_nested: bool, data_type: &DataType) -> Result<Option<Npy>, CliError> {
+        let mut text = String::new();
+        self.reader.read_to_string(&mut text).map_err(|cause| self.failed(cause))?;
+        let (shape, elements) = match is_nested {
+            true => json::nested(&text, data_type).map(|(shape, read)| (Some(shape), read)),
+            false => json::lines(&text, data_type).map(|read| (None, read)),
+        }
+        .map_err(|reason| self.wrong(reason))?;
+        self.length = u64::try_from(elements.len()).ok();
+        self.reader = Box::new(Cursor::new(elements));
+        Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }))
+    }
+
     /// The file's shape is the region's, with or without the axes that were given by one index.
-    fn check_shape(&self, header: &Npy, region: &Region) -> Result<(), CliError> {
-        let whole: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+    fn check_shape(&self, header: &Npy, region: &Selection) -> Result<(), CliError> {
+        let whole: Vec<u64> = region.axes().iter().map(AxisSelection::len).collect();
         if header.shape == region.shape() || header.shape == whole {
             return Ok(());
         }
@@ -166,7 +198,7 @@ impl<'a> Input<'a> {
     }
 
     /// Before anything is written: a file of another length than the region.
-    fn check_length(&self, length: u64, array: &Array, region: &Region) -> Result<(), CliError> {
+    fn check_length(&self, length: u64, array: &Array, region: &Selection) -> Result<(), CliError> {
         let size = u128::try_from(array.element_size()).unwrap_or(u128::MAX);
         let elements = region.elements().map_or(u128::MAX, u128::from);
         let expected = elements.saturating_mul(size);
@@ -183,7 +215,7 @@ impl<'a> Input<'a> {
     }
 
     /// The bytes of the next elements.
-    fn take(&mut self, piece: &Region, size: usize) -> Result<Vec<u8>, CliError> {
+    fn take(&mut self, piece: &Selection, size: usize) -> Result<Vec<u8>, CliError> {
         let size = u64::try_from(size).unwrap_or(u64::MAX);
         let wanted = piece.elements().and_then(|elements| elements.checked_mul(size));
         let wanted = wanted.ok_or_else(|| self.wrong("more elements than fit into memory"))?;
@@ -220,43 +252,14 @@ impl<'a> Input<'a> {
             Err(cause) => Err(self.failed(cause)),
         }
     }
+}
 
-    /// The elements in memory's form: little-endian, sub-byte types extended from their own bits.
-    pub(super) fn in_memory(
-        &self,
-        mut elements: Vec<u8>,
-        header: &Npy,
-        data_type: &DataType,
-    ) -> Result<Vec<u8>, CliError> {
-        let Some(layout) = data_type.layout() else { return Ok(elements) };
-        if header.big_endian {
-            elements.chunks_exact_mut(layout.swap_unit).for_each(<[u8]>::reverse);
-        }
-        if !data_type.is_sub_byte() {
-            return Ok(elements);
-        }
-        let unused = 8_u32.saturating_sub(layout.component_bits);
-        let kept = |byte: u8| {
-            let moved = byte << unused;
-            if layout.signed {
-                (moved.cast_signed() >> unused).cast_unsigned()
-            } else {
-                moved >> unused
-            }
-        };
-        match elements.iter().position(|byte| kept(*byte) != *byte) {
-            None => Ok(elements),
-            Some(at) => {
-                let element = at / layout.components.max(1);
-                let byte = elements.get(at).copied().unwrap_or_default();
-                Err(self.wrong(format!(
-                    "element {element} has the byte {byte:#04x}, which is no {data_type}: one byte \
-                     a component, extended from its {} bits",
-                    layout.component_bits
-                )))
-            }
-        }
+/// The elements in memory's form: little-endian.
+pub(super) fn in_memory(mut elements: Vec<u8>, header: &Npy, data_type: &DataType) -> Vec<u8> {
+    if header.big_endian {
+        data_type.swap_byte_order(&mut elements);
     }
+    elements
 }
 
 /// Fortran order turned into C order.

@@ -1,8 +1,11 @@
 //! Comma-separated values, as spreadsheets and data frames read them.
 //!
-//! A line for each row, none for names. An array of one dimension is one column.
+//! A line for each row, none for names. An array of one dimension is one column. Elements are as in
+//! text: times as ISO 8601, and what does not show as itself is escaped.
 
-use zarr_kit::metadata::{DataType, MetadataError, format_element};
+use zarr_kit::metadata::{DataType, MetadataError};
+
+use super::element;
 
 /// Writes the elements of rows one after another, in pieces that may end within a row.
 pub(crate) struct Csv<'a> {
@@ -29,12 +32,18 @@ impl<'a> Csv<'a> {
         let mut field = String::new();
         for element in elements.chunks_exact(size) {
             field.clear();
-            format_element(self.data_type, element, &mut field)?;
-            // NaN and bits are strings in JSON; none has a quote in it.
-            field.retain(|c| c != '"');
-            // A complex number is a pair.
-            match field.contains(',') {
-                true => text.push_str(&format!("\"{field}\"")),
+            element::format(self.data_type, element, &mut field)?;
+            // Text is the field itself, without quotes of its own.
+            let is_text = matches!(
+                self.data_type,
+                DataType::FixedLengthUtf32(_) | DataType::NullTerminatedBytes(_)
+            );
+            let plain = field.strip_prefix('"').and_then(|field| field.strip_suffix('"'));
+            let field = plain.filter(|_| is_text).unwrap_or(&field);
+            let field = if is_text { field.replace("\\\"", "\"") } else { field.to_owned() };
+            // A complex number is a pair, a record a tuple.
+            match field.contains([',', '"']) {
+                true => text.push_str(&format!("\"{}\"", field.replace('"', "\"\""))),
                 false => text.push_str(&field),
             }
             self.column = self.column.saturating_add(1);
@@ -69,6 +78,15 @@ mod tests {
         assert_eq!(csv.format(&elements).expect("formats"), "1.5\nNaN\n-Infinity\n");
         assert!(Csv::new(&DataType::Uint8, &[]).is_none());
         assert!(Csv::new(&DataType::Uint8, &[1, 2, 3]).is_none());
+    }
+
+    #[test]
+    fn text_has_quotes_only_where_it_needs_them() {
+        let length = zarr_kit::metadata::ByteLength::new(3).expect("a length");
+        let data_type = DataType::NullTerminatedBytes(length);
+        let mut csv = Csv::new(&data_type, &[3]).expect("a table");
+        let text = csv.format(b"a\0\0b,cd\"\n").expect("formats");
+        assert_eq!(text, "a\n\"b,c\"\n\"d\"\"\\n\"\n");
     }
 
     #[test]

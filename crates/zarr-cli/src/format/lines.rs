@@ -5,6 +5,21 @@ use zarr_kit::metadata::{DataType, MetadataError, format_element};
 /// Text that is gathered before it is passed on.
 const BLOCK: usize = 1 << 16;
 
+/// Formats elements and calls `visit` with each.
+pub(crate) fn each(
+    data_type: &DataType,
+    elements: &[u8],
+    mut visit: impl FnMut(&str),
+) -> Result<(), MetadataError> {
+    let mut text = String::new();
+    for element in elements.chunks_exact(data_type.size().unwrap_or(1).max(1)) {
+        text.clear();
+        format_element(data_type, element, &mut text)?;
+        visit(&text);
+    }
+    Ok(())
+}
+
 /// Formats elements and hands the text on in blocks.
 pub(crate) fn format<E: From<MetadataError>>(
     data_type: &DataType,

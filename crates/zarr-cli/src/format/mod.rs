@@ -1,6 +1,11 @@
 //! Elements as text and as files.
 
 pub(crate) mod csv;
+pub(crate) mod element;
+pub(crate) mod json;
 pub(crate) mod lines;
+pub(crate) mod nested;
 pub(crate) mod npy;
+pub(crate) mod quoted;
 pub(crate) mod text;
+pub(crate) mod time;

@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use zarr_kit::metadata::{DataType, MetadataError, format_element};
+use zarr_kit::array::ByteStrings;
+use zarr_kit::metadata::{DataType, MetadataError};
+
+use super::element;
+use super::quoted::quoted;
 
 /// Elements above which `--elide` leaves some out, and how many it keeps at each end of an axis:
 /// numpy's numbers.
@@ -53,17 +57,38 @@ pub(crate) fn format(
     elements: &[u8],
 ) -> Result<String, MetadataError> {
     let size = data_type.size().unwrap_or(1);
-    let mut layout = Layout { data_type, shown, elements, size, width: 0, out: String::new() };
+    laid_out(shown, &|position, text| {
+        let start = position.saturating_mul(size);
+        let bytes = elements.get(start..start.saturating_add(size)).unwrap_or_default();
+        element::format(data_type, bytes, text)
+    })
+}
+
+/// As [`format()`], of elements of variable length: each in quotes.
+pub(crate) fn format_variable(
+    data_type: &DataType,
+    shown: &Shown,
+    elements: &ByteStrings,
+) -> Result<String, MetadataError> {
+    laid_out(shown, &|position, text| {
+        text.push_str(&quoted(data_type, elements.get(position).unwrap_or_default())?);
+        Ok(())
+    })
+}
+
+fn laid_out(shown: &Shown, element: &Element<'_>) -> Result<String, MetadataError> {
+    let mut layout = Layout { shown, element, width: 0, out: String::new() };
     layout.measure()?;
     layout.print(&shown.shape, 0, 0)?;
     Ok(layout.out)
 }
 
+/// Appends the element at a position among those that are shown.
+type Element<'a> = dyn Fn(usize, &mut String) -> Result<(), MetadataError> + 'a;
+
 struct Layout<'a> {
-    data_type: &'a DataType,
     shown: &'a Shown,
-    elements: &'a [u8],
-    size: usize,
+    element: &'a Element<'a>,
     /// Characters of the longest element.
     width: usize,
     out: String,
@@ -139,12 +164,7 @@ impl Layout<'_> {
     }
 
     fn element(&self, position: u64, out: &mut String) -> Result<(), MetadataError> {
-        let start = usize::try_from(position).unwrap_or(usize::MAX).saturating_mul(self.size);
-        let bytes = self.elements.get(start..start.saturating_add(self.size)).unwrap_or_default();
-        let mut json = String::new();
-        format_element(self.data_type, bytes, &mut json)?;
-        out.extend(json.chars().filter(|c| *c != '"'));
-        Ok(())
+        (self.element)(usize::try_from(position).unwrap_or(usize::MAX), out)
     }
 }
 

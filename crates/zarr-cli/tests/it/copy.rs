@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{command, file, root, run, run_with, session, stdout, succeed, text};
@@ -233,7 +233,7 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
     }
 }
 
-/// Ctrl-C in a terminal is SIGINT.
+/// Ctrl-C in a terminal, a request to end, and a terminal that goes away.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_copy_says_how_to_go_on() {
@@ -242,27 +242,127 @@ fn an_interrupted_copy_says_how_to_go_on() {
     succeed(folder, &["create", "a", "--shape", "20000", "--dtype", "uint8"]);
     let elements = [7; 20_000];
     assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
-    for (option, advice) in [
-        ("--verify", "the same command with --resume goes on with the copy"),
-        ("--overwrite", "the same command with --resume in place of --overwrite goes on"),
-    ] {
-        // A file for each element, which takes long enough to be interrupted.
-        let target = format!("to{option}");
-        let mut child = command(folder, &["copy", "a", &target, "--chunks", "1", option])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
-        while !folder.join(&target).join("c").exists() {
-            assert!(child.try_wait().expect("runs").is_none(), "ended before it was interrupted");
-            std::thread::sleep(Duration::from_millis(1));
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        for (option, advice) in [
+            ("--verify", "the same command with --resume goes on with the copy"),
+            ("--overwrite", "the same command with --resume in place of --overwrite goes on"),
+        ] {
+            let target = format!("to{option}{signal}");
+            // The tests may run where signals are ignored, which children inherit.
+            let defaults: &[&str] =
+                if cfg!(target_os = "linux") { &["env", "--default-signal"] } else { &[] };
+            let child = begin_copy(folder, &target, &[option], defaults);
+            send(signal, &child);
+            let output = child.wait_with_output().expect("ends");
+            let message = String::from_utf8(output.stderr).expect("UTF-8");
+            assert_eq!(output.status.code(), Some(status), "{message}");
+            assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
+            succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
+            assert_eq!(stdout(folder, &["read", &target, "-f", "raw"]), elements);
+            // To the last file: temporary ones are gone.
+            let found = files(&folder.join(&target));
+            assert_eq!(found.len(), 20_001, "{:?}", found.keys());
         }
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(sent.expect("sends").success());
-        let output = child.wait_with_output().expect("ends");
-        let message = String::from_utf8(output.stderr).expect("UTF-8");
-        assert_eq!(output.status.code(), Some(130), "{message}");
-        assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
-        succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
-        assert_eq!(stdout(folder, &["read", &target, "-f", "raw"]), elements);
     }
+}
+
+/// What `nohup` starts goes on when its terminal goes away.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "20000", "--dtype", "uint8"]);
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &[7; 20_000]).status.success());
+    let child = begin_copy(folder, "to", &[], &["nohup"]);
+    send("HUP", &child);
+    let output = child.wait_with_output().expect("ends");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(stdout(folder, &["read", "to", "-f", "raw"]), [7; 20_000]);
+}
+
+/// Begins to copy `a` to a file for each element, which takes long enough to be interrupted.
+#[cfg(unix)]
+fn begin_copy(folder: &Path, target: &str, options: &[&str], before: &[&str]) -> Child {
+    let arguments = [&["copy", "a", target, "--chunks", "1"], options].concat();
+    let mut command = match before {
+        [] => command(folder, &arguments),
+        [program, others @ ..] => {
+            let mut command = Command::new(program);
+            command.args(others).arg(env!("CARGO_BIN_EXE_zarr-kit")).args(&arguments);
+            command.current_dir(folder).stdout(Stdio::null());
+            command
+        }
+    };
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("starts");
+    while !folder.join(target).join("c").exists() {
+        assert!(child.try_wait().expect("runs").is_none(), "ended before it was interrupted");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(sent.expect("sends").success());
+}
+
+/// What was refused leaves nothing, or says how to go on; and that works.
+#[test]
+fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
+    const CODECS: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "1000", "--dtype", "uint8", "--chunks", "100"];
+    succeed(folder, &create);
+    let copy = |more: &[&'static str]| {
+        let copy = ["copy", "a", "b", "--codecs", CODECS, "--memory", "1KiB"];
+        [&copy[..], more].concat()
+    };
+    let write = |at: usize| {
+        let elements: Vec<u8> = (0..1000).map(|n| if n < at { 7 } else { 99 }).collect();
+        assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    };
+    let said = |arguments: &[&str]| {
+        let output = run(folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    write(0);
+    let message = said(&copy(&[]));
+    assert!(message.ends_with("; --allow-loss stores them so\n"), "{message}");
+    assert!(!folder.join("b").exists());
+    succeed(folder, &copy(&["--allow-loss"]));
+    write(150);
+    let message = said(&copy(&["--overwrite"]));
+    let advice = "; the same command with --resume --allow-loss in place of --overwrite goes on";
+    assert!(message.contains(advice), "{message}");
+    let message = said(&copy(&["--resume"]));
+    let advice = "; the same command with --resume --allow-loss goes on and stores them so\n";
+    assert!(message.ends_with(advice), "{message}");
+    succeed(folder, &copy(&["--resume", "--allow-loss"]));
+    let read = stdout(folder, &["read", "b", "-f", "raw"]);
+    assert!(read.iter().enumerate().all(|(n, value)| *value == if n < 150 { 7 } else { 99 & 63 }));
+}
+
+/// A marker that is none, however long, gets the same advice from all.
+#[test]
+fn a_marker_that_says_nothing_cannot_be_resumed() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "10", "--dtype", "int8"]);
+    file(folder, "begun/zarr-kit-copy.json", vec![b'x'; 1 << 20]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["info", "begun"],
+            &["read", "begun"],
+            &["check", "begun"],
+            &["copy", "a", "begun"],
+            &["copy", "a", "begun", "--resume"],
+            &["copy", "a", "begun", "--overwrite"],
+        ],
+    ));
 }

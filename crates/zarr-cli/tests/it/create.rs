@@ -72,7 +72,6 @@ fn mistakes_leave_nothing_behind() {
         create(&["--shape", "5"]),
         create(&["--shape", "5,-1", "--dtype", "int8"]),
         create(&["--shape", "5", "--dtype", "int9"]),
-        create(&["--shape", "5", "--dtype", "string"]),
         create(&["--shape", "5", "--dtype", "int8", "--fill", "200"]),
         create(&["--shape", "5", "--dtype", "float32", "--fill", "NaM"]),
         create(&["--shape", "5", "--dtype", "int8", "--dims", "x,y"]),

@@ -38,6 +38,7 @@ fn in_the_terminal() {
         &[
             &["draw", "line", "--region", "40:60"],
             &["draw", "square", "--region", "25:45,3"],
+            &["draw", "square", "--region", "[59,0],[3,40]"],
             &["draw", "cube"],
             &["draw", "cube", "--axes", "z,x", "--region", "2"],
             &["draw", "million"],

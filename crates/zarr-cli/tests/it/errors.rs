@@ -21,6 +21,11 @@ fn arguments() {
             &["crate", "a", "--dtpye", "int8"],
             &["create", "a", "--dtpye", "int8"],
             &["create", "a", "--shape", "4", "--dtype", "flaot32"],
+            &["create", "a", "--shape", "--dtype", "int8"],
+            &["create", "a", "--dtype", "int8", "--shape", "--chunks", "4"],
+            &["read", "a", "--region", "--output", "x"],
+            &["locate", "a", "--json"],
+            &["append", "a", "--axis", "--from", "x"],
             &["create", "a", "--shape", "4", "--dtype", "<f4"],
             &["create", "a", "--shape", "4", "--dtype", "double"],
             &[
@@ -57,6 +62,11 @@ fn places_and_regions() {
             &["read", RANGE, "--region", "0:5,0,0"],
             &["read", RANGE, "--region", "a:b"],
             &["read", RANGE, "--region", "::0"],
+            &["read", RANGE, "--region", "100000000000000000000"],
+            &["read", RANGE, "--region", "[3,1461],0"],
+            &["read", RANGE, "--region", "[28:34,0]"],
+            &["locate", RANGE, "100000000000000000000,0"],
+            &["locate", RANGE, "[3],0"],
             &["read", RANGE, "--output", "nowhere/out.raw"],
             &["locate", RANGE, "59"],
             &["create", "README.md/a", "--shape", "4", "--dtype", "int8"],
@@ -143,4 +153,33 @@ fn a_closed_pipe_is_quiet() {
     let output = child.wait_with_output().expect("ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success());
+}
+
+/// Links that lead nowhere are told for what they are, and the array that they are in is named.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    symlink("loop", folder.join("loop")).expect("links");
+    symlink("missing", folder.join("dangling")).expect("links");
+    succeed(folder, &["create", "a", "--shape", "4", "--dtype", "int8"]);
+    symlink("c", folder.join("a/c")).expect("links");
+    let create = |name| ["create", name, "--shape", "4", "--dtype", "int8"];
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &create("loop"),
+            &create("loop/x"),
+            &create("dangling"),
+            &create("dangling/x"),
+            &["info", "loop"],
+            &["info", "dangling"],
+            &["copy", "a", "loop"],
+            &["locate", "a", "0"],
+            &["read", "a"],
+            &["check", "a", "--repair"],
+        ],
+    ));
 }

@@ -227,3 +227,37 @@ fn arguments() {
         assert!(message.lines().count() <= 1, "{arguments:?}: {message}");
     }
 }
+
+/// What `check --repair` says that it removed, and where an unfinished copy says that it is from.
+#[cfg(unix)]
+#[test]
+fn leftovers_and_sources_of_hostile_names() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2"]);
+    for json in [&[][..], &["--json"]] {
+        for prefix in [".zarr-kit-tmp.1.2.3.", ".zarr-kit-lock."] {
+            file(folder, &format!("a/c/{prefix}{NAME}"), "");
+            let repair = [&["check", "a", "--repair"], json].concat();
+            let output = run(folder, &repair);
+            assert_harmless(&repair, &output);
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            let text = String::from_utf8(output.stdout).expect("UTF-8");
+            assert!(text.contains(prefix) && text.contains("forged"), "{text}");
+            assert_eq!(std::fs::read_dir(folder.join("a/c")).expect("a folder").count(), 0);
+        }
+    }
+    // What a marker may say that needs no escape in JSON.
+    let from = "/x\u{202e}\u{2066}\u{2028}error: real.json: forged\u{9b}31m";
+    for from in [from.to_owned(), from.replace('\u{9b}', "")] {
+        let marker = format!(
+            "{{\"unfinished_copy\": {{\n  \"node\": \"array\",\n  \"from\": \"{from}\",\n}}}}"
+        );
+        file(folder, "begun/zarr-kit-copy.json", marker);
+        for arguments in [&["info", "begun"][..], &["read", "begun"], &["check", "begun"]] {
+            let output = run(folder, arguments);
+            assert_harmless(arguments, &output);
+            assert_ne!(output.status.code(), Some(0), "{output:?}");
+        }
+    }
+}

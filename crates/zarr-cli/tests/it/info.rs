@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::support::{file, root, session, succeed};
+use crate::support::{file, root, session, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -75,4 +75,20 @@ fn sd_05_sd_07_declared_chunks_are_counted_and_not_made() {
     let start = Instant::now();
     succeed(folder.path(), &["info", "many", "--json"]);
     assert!(start.elapsed().as_secs() < 60);
+}
+
+/// One array of many axes makes its own line long, and no other.
+#[test]
+fn a_wide_shape_does_not_widen_other_lines() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    file(folder, "g/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    let wide = vec!["1"; 900].join(",");
+    for (name, shape) in [("narrow", "3,4"), ("wide", &wide)] {
+        succeed(folder, &["create", &format!("g/{name}"), "--shape", shape, "--dtype", "int8"]);
+    }
+    let listed = text(folder, &["info", "g"]);
+    let line = |name: &str| listed.lines().find(|line| line.contains(name)).expect("is listed");
+    assert!(line("narrow").len() < 120, "{listed}");
+    assert!(line("wide").len() > 1800, "{listed}");
 }

@@ -32,6 +32,8 @@ fn what_a_read_touches() {
             &["plan", DAILY, "--region", "28:34", "--json"],
             &["plan", RAIN, "--region", "200:260"],
             &["plan", RAIN, "--region", "5:5"],
+            &["plan", DAILY, "--region", "[64, 28, 29, 1, 2, 3, 4, 5],::-1"],
+            &["plan", DAILY, "--region", "[64, 28, 29],1", "--json"],
         ],
     ));
 }

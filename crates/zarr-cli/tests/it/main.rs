@@ -32,7 +32,11 @@ mod resize;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod strings;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod types;
 #[cfg(test)]
 mod write;
 #[cfg(test)]

@@ -50,6 +50,8 @@ fn regions_of_seattle_are_read_to_the_byte() {
             ("70:20:-7", (21..71).rev().step_by(7).collect()),
             ("1460", vec![1460]),
             ("5:5", vec![]),
+            ("[700, 3, -1, 3]", vec![700, 3, 1460, 3]),
+            ("[]", vec![]),
         ] {
             let found = stdout(&root(), &["read", &path, "--region", region, "-f", "raw"]);
             let wanted: Vec<u8> = indices.iter().flat_map(|row| rows[*row].to_vec()).collect();
@@ -211,4 +213,24 @@ fn files_are_of_the_format_that_their_name_says() {
         ],
     ));
     assert!(!folder.join("a.npz").exists() && !folder.join("none.csv").exists());
+}
+
+#[test]
+fn a_format_and_a_name_that_contradict_each_other_are_refused() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "2", "--dtype", "int8"]);
+    for (format, name) in
+        [("npy", "x.npz"), ("raw", "x.npy"), ("text", "x.CSV"), ("npy", "x.raw"), ("csv", "x.bin")]
+    {
+        let output = run(folder, &["read", "a", "-f", format, "-o", name]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{format} {name}");
+        assert!(said.contains(&format!("{name}: --format {format} is not what a file")), "{said}");
+        assert!(!folder.join(name).exists(), "{name}");
+    }
+    for (format, name) in [("npy", "x.npy"), ("lines", "x.txt"), ("raw", "x.dat"), ("npy", "x")] {
+        succeed(folder, &["read", "a", "-f", format, "-o", name]);
+        assert!(folder.join(name).exists(), "{name}");
+    }
 }

@@ -227,3 +227,24 @@ fn chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
     succeed(folder, &["append", "a", "--from", "more.raw", "--store-empty"]);
     assert!(folder.join("a/c/2").exists());
 }
+
+#[test]
+fn lists_write_their_indices_in_their_order() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(folder, "a", "5,3", "uint8", "2,2", r#"[{"name": "bytes"}]"#);
+    file(folder, "in.raw", [1, 2, 3, 4, 5, 6]);
+    succeed(folder, &["write", "a", "--from", "in.raw", "-r", "[4,-4,4],[2,0]"]);
+    let mut wanted = [0; 15];
+    // Rows 4, 1 and 4 again, of each columns 2 and 0: what comes last stays.
+    (wanted[4 * 3 + 2], wanted[4 * 3], wanted[3 + 2], wanted[3]) = (5, 6, 3, 4);
+    assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), wanted);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["write", "a", "--from", "in.raw", "-r", "[4,0,3],::-2", "--json"],
+            &["read", "a"],
+            &["read", "a", "-r", "[4,4,0],::-2", "--explain"],
+        ],
+    ));
+}

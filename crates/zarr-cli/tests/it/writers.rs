@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{root, run, session};
 
 /// Unpacks a collection into a folder and gives its cases.
-fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
+pub(crate) fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
     let from = root().join("fixtures").join(collection);
     let archive = File::open(from.join("stores.tar.zst")).expect("an archive");
     let decoder = zstd::stream::read::Decoder::new(archive).expect("zstd");
@@ -73,7 +73,7 @@ fn numcodecs() {
 fn in_words() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let mut commands: Vec<[String; 2]> = Vec::new();
-    for collection in ["zarr-python", "tensorstore", "reference", "numcodecs"] {
+    for collection in ["zarr-python", "tensorstore", "reference", "numcodecs", "codecs"] {
         let cases = unpack(collection, &folder.path().join(collection));
         // The first case of each chain.
         let mut seen = Vec::new();

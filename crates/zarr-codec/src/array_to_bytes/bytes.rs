@@ -2,10 +2,12 @@
 
 use zarr_metadata::Endian;
 
+use super::packbits::check_survival;
 use super::{ElementCodec, StoredElements};
-use crate::bytes_to_bytes::widen;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
+use crate::options::Options;
 use crate::scratch::{Bytes, Pool};
 
 pub(super) fn bind(
@@ -13,11 +15,16 @@ pub(super) fn bind(
     element: &ElementType,
 ) -> Result<ElementCodec, ChainErrorKind> {
     match endian {
-        None if element.swap_unit > 1 => {
+        None if element.has_byte_order() => {
             Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
         }
         endian => Ok(ElementCodec::Bytes { big_endian: endian == Some(Endian::Big) }),
     }
+}
+
+/// Whether the bytes of elements in memory are others than those stored, beyond what a copy swaps.
+pub(super) fn rewrites(big_endian: bool, element: &ElementType) -> bool {
+    element.is_sub_byte() || (big_endian && element.is_mixed())
 }
 
 /// Refuses a number of bytes that is not that of so many elements.
@@ -34,6 +41,19 @@ pub(crate) fn check(
     element.check(encoded)
 }
 
+/// Refuses elements out of the range of a sub-byte type (SD-18), unless a loss is allowed (SD-49).
+pub(crate) fn check_range(
+    elements: &[u8],
+    element: &ElementType,
+    options: Options,
+) -> Result<(), ChunkErrorKind> {
+    match &element.sub_byte {
+        _ if options.allow_loss => Ok(()),
+        Some(range) => check_survival(range, elements),
+        None => element.check_fields(elements),
+    }
+}
+
 pub(super) fn decode<'a>(
     big_endian: bool,
     encoded: Bytes<'a>,
@@ -42,9 +62,12 @@ pub(super) fn decode<'a>(
     pool: &mut Pool,
 ) -> Result<StoredElements<'a>, ChunkErrorKind> {
     check(&encoded, elements, element)?;
-    let bytes = if element.is_sub_byte() {
-        // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
+    let bytes = if rewrites(big_endian, element) {
         let mut buffer = encoded.into_buffer(pool)?;
+        if big_endian {
+            element.swap_fields(&mut buffer);
+        }
+        // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
         element.canonicalise(&mut buffer);
         Bytes::Taken(buffer)
     } else {

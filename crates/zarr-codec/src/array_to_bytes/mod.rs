@@ -6,13 +6,15 @@ pub(crate) mod shard;
 
 use std::ops::Range;
 
-use zarr_metadata::{Codec, CodecKind};
-use zarr_packbits::{Packing, PaddingEncoding};
+use zarr_metadata::{Codec, CodecKind, DataType};
+use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
-use crate::bytes_to_bytes::widen;
+use crate::chain::Chain;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
+use crate::values::ValueCodec;
 
 use self::shard::Shard;
 
@@ -23,6 +25,28 @@ pub(crate) enum ArrayToBytes {
     Elements(ElementCodec),
     /// Inner chunks, with an index.
     Shard(Box<Shard>),
+    /// Other elements, in a chain of their own.
+    Mapped(Box<Mapped>),
+}
+
+/// A codec that changes values, and all that comes after it.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapped {
+    pub(crate) codec: ValueCodec,
+    /// The data type that is given.
+    pub(crate) data_type: DataType,
+    pub(crate) inner: Chain,
+}
+
+impl Mapped {
+    /// The fill value of the chain behind the codec, which inner chunks of a shard may be left out
+    /// for; where there is no shard, any element.
+    pub(crate) fn fill(&self, fill: &[u8], pool: &mut Pool) -> Result<Vec<u8>, ChunkErrorKind> {
+        match self.inner.has_shard() {
+            true => Ok(self.codec.encode(fill, pool)?.into_vec()),
+            false => Ok(vec![0; self.inner.element_size()]),
+        }
+    }
 }
 
 /// An array-to-bytes codec that stores the elements in C order.
@@ -96,6 +120,18 @@ impl ElementCodec {
         }
     }
 
+    /// The position, from the least significant bit of its byte, of what
+    /// [`byte_range`](ElementCodec::byte_range) gives as bit `bit` in packing order.
+    pub(crate) fn lowest_bit(&self, bit: u32) -> u32 {
+        match self {
+            // Its elements have one bit.
+            Self::Packbits { packing, .. } if packing.bit_order() == BitOrder::MsbFirst => {
+                7_u32.saturating_sub(bit)
+            }
+            Self::Packbits { .. } | Self::Bytes { .. } => bit,
+        }
+    }
+
     /// The bytes that hold elements `first..first + count`, and the first one's bit within them.
     pub(crate) fn byte_range(
         &self,
@@ -148,42 +184,47 @@ impl ElementCodec {
     /// form except for [`swaps`](ElementCodec::swaps).
     pub(crate) fn encode(
         &self,
-        elements: Buffer,
+        mut elements: Buffer,
         element: &ElementType,
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
         match self {
-            Self::Bytes { .. } => Ok(elements),
+            Self::Bytes { .. } => {
+                self.swap_fields(&mut elements, element);
+                Ok(elements)
+            }
             Self::Packbits { packing, padding } => {
                 packbits::encode(packing, *padding, elements, element, pool)
             }
         }
     }
 
-    /// The packing, if it leaves out bits that carry values: not where only the upper bits of a
-    /// sub-byte type are left out, or of a boolean, which has been checked to be 0 or 1.
-    pub(crate) fn losing(&self, element: &ElementType) -> Option<&Packing> {
-        let Self::Packbits { packing, .. } = self else { return None };
+    /// The bits that are kept, if there can be others that matter: those that `packbits` leaves out,
+    /// and those of a byte that is out of the range of its sub-byte type (SD-18). Not those of a
+    /// boolean, which has been checked to be 0 or 1.
+    pub(crate) fn losing<'p>(&'p self, element: &'p ElementType) -> Option<&'p Packing> {
+        let Self::Packbits { packing, .. } = self else { return element.sub_byte.as_ref() };
         let keeps_all = packing.first_bit() == 0
-            && packing.last_bit().saturating_add(1) == element.component_bits;
+            && packing.last_bit().saturating_add(1) == element.component_bits
+            && !element.is_sub_byte();
         (!keeps_all).then_some(packing)
     }
 
-    /// Refuses elements, in canonical form, that would not read back as they are (SD-49).
-    pub(crate) fn check_survival(
-        &self,
-        elements: &[u8],
-        element: &ElementType,
-    ) -> Result<(), ChunkErrorKind> {
-        let Some(packing) = self.losing(element) else { return Ok(()) };
-        let Some(lost) = packing.lost(elements)?.next() else { return Ok(()) };
-        let start = lost.saturating_mul(element.size());
-        let bytes = elements.iter().skip(start).take(element.size()).rev();
-        let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
-        Err(ChunkErrorKind::Lost { element: widen(lost), value })
+    /// Changes elements in memory to those stored where a copy with [`swaps`](Self::swaps) does
+    /// not: in records whose fields are swapped in units of different lengths.
+    pub(crate) fn swap_fields(&self, elements: &mut [u8], element: &ElementType) {
+        if let Self::Bytes { big_endian: true } = self {
+            element.swap_fields(elements);
+        }
     }
 
-    /// Whether the components of the stored elements are in the other byte order.
+    /// Whether elements are stored as they are in memory, but for what [`swaps`](Self::swaps).
+    pub(crate) fn stores_memory(&self, element: &ElementType) -> bool {
+        matches!(self, Self::Bytes { big_endian } if !bytes::rewrites(*big_endian, element))
+    }
+
+    /// Whether the components of the stored elements are in the other byte order, so that a copy
+    /// has to swap them.
     pub(crate) fn swaps(&self, element: &ElementType) -> bool {
         matches!(self, Self::Bytes { big_endian: true }) && element.swap_unit > 1
     }

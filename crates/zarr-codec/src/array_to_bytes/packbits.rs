@@ -6,9 +6,10 @@ use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
 use super::{ElementCodec, StoredElements};
-use crate::bytes_to_bytes::{reserve, widen};
+use crate::bytes_to_bytes::reserve;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
 
 pub(super) fn bind(
@@ -84,6 +85,8 @@ impl<'a> Packed<'a> {
 /// Builds a chunk of packed bits.
 pub(crate) struct Packer<'a> {
     packing: &'a Packing,
+    /// The same, which refuses elements that it would change.
+    refusing: Packing,
     bits: Range<usize>,
     bytes: Buffer,
 }
@@ -112,13 +115,21 @@ impl<'a> Packer<'a> {
         if let Some(byte) = byte {
             *byte = packing.padding_bits(elements);
         }
-        Ok(Self { packing, bits, bytes })
+        Ok(Self { packing, refusing: packing.refuse_loss(true), bits, bytes })
     }
 
-    /// Packs `elements`, the first of which has number `first`.
-    pub(crate) fn pack(&mut self, first: usize, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+    /// Packs `elements`, the first of which has number `first`. If `refuse`, those that would not
+    /// read back as they are (SD-49) are an error.
+    pub(crate) fn pack(
+        &mut self,
+        first: usize,
+        elements: &[u8],
+        refuse: bool,
+    ) -> Result<(), ChunkErrorKind> {
         let bits = self.bytes.get_mut(self.bits.clone()).unwrap_or_default();
-        Ok(self.packing.pack_range(elements, first, bits)?)
+        let packing = if refuse { &self.refusing } else { self.packing };
+        let packed = packing.pack_range(elements, first, bits);
+        packed.map_err(|error| refusal(error, elements, packing.element_size()))
     }
 
     /// The chunk, once all elements are packed.
@@ -143,21 +154,48 @@ pub(super) fn decode<'a>(
     Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }
 
-/// As [`encode`], to `out`, which is emptied first.
+/// Refuses elements that would not read back as they are (SD-49).
+pub(crate) fn check_survival(packing: &Packing, elements: &[u8]) -> Result<(), ChunkErrorKind> {
+    match packing.lost(elements)?.next() {
+        None => Ok(()),
+        Some(element) => Err(lost(element, elements, packing.element_size())),
+    }
+}
+
+/// The error of elements that were not packed.
+fn refusal(error: zarr_packbits::Error, elements: &[u8], size: usize) -> ChunkErrorKind {
+    match error {
+        zarr_packbits::Error::Lost { element, .. } => lost(element, elements, size),
+        error => error.into(),
+    }
+}
+
+/// The error of an element that packing would change.
+fn lost(element: usize, elements: &[u8], size: usize) -> ChunkErrorKind {
+    let start = element.saturating_mul(size);
+    let bytes = elements.iter().skip(start).take(size).rev();
+    let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
+    ChunkErrorKind::Lost { element: widen(element), value }
+}
+
+/// As [`encode`], to `out`, which is emptied first. If `refuse`, elements that would not read back
+/// as they are (SD-49) are an error.
 pub(crate) fn encode_to(
     packing: &Packing,
     padding: PaddingEncoding,
     elements: &[u8],
     out: &mut Vec<u8>,
-    element: &ElementType,
+    refuse: bool,
 ) -> Result<(), ChunkErrorKind> {
-    let count = elements.len().checked_div(element.size()).unwrap_or(0);
+    let size = packing.element_size();
+    let count = elements.len().checked_div(size).unwrap_or(0);
     let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements.len()) };
     let len = packing.encoded_len(count, padding).ok_or_else(too_large)?;
     out.clear();
     reserve(out, len)?;
     out.resize(len, 0);
-    Ok(packing.encode(elements, padding, out)?)
+    let encoded = packing.refuse_loss(refuse).encode(elements, padding, out);
+    encoded.map_err(|error| refusal(error, elements, size))
 }
 
 pub(super) fn encode(

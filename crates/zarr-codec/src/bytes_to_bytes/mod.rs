@@ -1,27 +1,45 @@
-//! The bytes-to-bytes codecs: each has one file, one dependency and one feature.
+//! The bytes-to-bytes codecs: each has one file, and a feature if it has a dependency.
 //!
 //! Every decoder is given the exact or the largest length of its output (SD-35), and allocates in
 //! proportion to its input: a chunk of a hundred bytes cannot make it reserve a gigabyte.
 
 #[cfg(feature = "blosc")]
 mod blosc;
-#[cfg(feature = "crc32c")]
-mod crc32c;
+#[cfg(feature = "bz2")]
+mod bz2;
+mod checksum;
 #[cfg(feature = "gzip")]
 mod gzip;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(feature = "lzma")]
+mod lzma;
+mod shuffle;
+#[cfg(feature = "zlib")]
+mod zlib;
 #[cfg(feature = "zstd")]
 mod zstd;
 
 use std::fmt;
 
-use zarr_metadata::{BloscCompressor, Codec, CodecKind};
+use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec};
+
+use self::checksum::{Algorithm, Checksum};
 
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
 
 /// Refuses a length that `encoded` bytes cannot decode to in a format that expands by at most
 /// `ratio`, before memory is allocated for it.
-#[cfg(any(feature = "gzip", feature = "zstd"))]
+#[cfg(any(
+    feature = "bz2",
+    feature = "gzip",
+    feature = "lz4",
+    feature = "lzma",
+    feature = "zlib",
+    feature = "zstd"
+))]
 fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkErrorKind> {
     let (encoded, expected) = (widen(encoded.len()), widen(expected));
     if expected > encoded.saturating_mul(ratio) {
@@ -30,8 +48,19 @@ fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkE
     Ok(())
 }
 
+/// Deflate expands two bits to at most 258 bytes.
+#[cfg(any(feature = "gzip", feature = "zlib"))]
+const DEFLATE_EXPANSION: u64 = 1032;
+
+/// Refuses a length that a codec tells of itself, before memory is allocated for it.
+fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
+    if widen(length) > limit {
+        return Err(ChunkErrorKind::DecodedLimit { limit });
+    }
+    Ok(())
+}
+
 /// Refuses a decoded length other than the expected one.
-#[cfg(any(feature = "blosc", feature = "crc32c", feature = "gzip", feature = "zstd"))]
 fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
     if found == expected {
         return Ok(());
@@ -60,10 +89,10 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
         })
     }
 
-    /// Whether each byte of the input keeps its position in the output, so that parts can be read
+    /// Where the input is in the output, if it is there unchanged: parts of it can then be read
     /// alone.
-    fn keeps_places(&self) -> bool {
-        false
+    fn input_offset(&self) -> Option<u64> {
+        None
     }
 
     /// For a codec whose input is a prefix of its output: the length of the prefix, after checks.
@@ -105,38 +134,122 @@ pub(crate) fn ordinary(most: u64) -> u64 {
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///
-/// `element` is that of the chain, for codecs that compress better if they know its size.
+/// `element` is that of the chain, for codecs that are given no size of elements.
 pub(crate) fn bind(
     codec: &Codec,
-    #[cfg_attr(not(feature = "blosc"), expect(unused_variables, reason = "blosc's alone"))]
     element: &ElementType,
 ) -> Result<Box<dyn BytesToBytes>, ChainErrorKind> {
-    match codec {
-        Codec::Blosc(configuration)
-            if configuration.cname == BloscCompressor::Snappy && !cfg!(feature = "snappy") =>
-        {
-            Err(ChainErrorKind::NotCompiled { feature: "snappy".to_owned() })
-        }
+    if !is_compiled(codec) {
+        let feature = feature(codec).unwrap_or_default().to_owned();
+        return Err(ChainErrorKind::NotCompiled { feature });
+    }
+    Ok(match codec {
         #[cfg(feature = "blosc")]
-        Codec::Blosc(configuration) => {
-            Ok(Box::new(blosc::Blosc::new(configuration, element.size())))
+        Codec::Blosc(configuration) => Box::new(blosc::Blosc::new(configuration, element.size())),
+        #[cfg(feature = "blosc")]
+        Codec::NumcodecsBlosc(configuration) => Box::new(blosc::Blosc::numcodecs(configuration)),
+        #[cfg(feature = "gzip")]
+        Codec::Gzip(gzip) => Box::new(gzip::Gzip { level: flate2::Compression::new(gzip.level) }),
+        #[cfg(feature = "gzip")]
+        Codec::NumcodecsGzip(gzip) => Box::new(gzip::Gzip { level: deflate_level(gzip.level) }),
+        #[cfg(feature = "zlib")]
+        Codec::NumcodecsZlib(zlib) => Box::new(zlib::Zlib { level: deflate_level(zlib.level) }),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd(zstd) => Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }),
+        #[cfg(feature = "zstd")]
+        Codec::NumcodecsZstd(zstd) => {
+            Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum })
+        }
+        #[cfg(feature = "bz2")]
+        Codec::NumcodecsBz2(bz2) => Box::new(bz2::Bz2 { level: bz2.level }),
+        #[cfg(feature = "lz4")]
+        Codec::NumcodecsLz4(_) => Box::new(lz4::Lz4),
+        #[cfg(feature = "lzma")]
+        Codec::NumcodecsLzma(configuration) => Box::new(lzma::Lzma::new(configuration)?),
+        Codec::NumcodecsShuffle(shuffle) => {
+            let size = shuffle.elementsize.unwrap_or(widen(element.size()));
+            // No chunk has a whole element of more bytes than there is memory for.
+            Box::new(shuffle::Shuffle { element_size: usize::try_from(size).unwrap_or(usize::MAX) })
+        }
+        Codec::NumcodecsFletcher32 => {
+            Box::new(Checksum::new(Algorithm::Fletcher32, ChecksumLocation::End))
+        }
+        Codec::NumcodecsJenkinsLookup3(hash) => {
+            Box::new(Checksum::new(Algorithm::Lookup3(hash.initval), ChecksumLocation::End))
         }
         #[cfg(feature = "crc32c")]
-        Codec::Crc32c => Ok(Box::new(crc32c::Crc32c)),
-        #[cfg(feature = "gzip")]
-        Codec::Gzip(codec) => Ok(Box::new(gzip::Gzip { level: codec.level })),
-        #[cfg(feature = "zstd")]
-        Codec::Zstd(zstd) => {
-            Ok(Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum }))
+        Codec::Crc32c => Box::new(Checksum::new(Algorithm::Crc32c, ChecksumLocation::End)),
+        #[cfg(feature = "crc32c")]
+        Codec::NumcodecsCrc32c(sum) => Box::new(Checksum::new(
+            Algorithm::Crc32c,
+            sum.location.unwrap_or(ChecksumLocation::End),
+        )),
+        #[cfg(feature = "crc32")]
+        Codec::NumcodecsCrc32(sum) => Box::new(Checksum::new(
+            Algorithm::Crc32,
+            sum.location.unwrap_or(ChecksumLocation::Start),
+        )),
+        #[cfg(feature = "adler32")]
+        Codec::NumcodecsAdler32(sum) => Box::new(Checksum::new(
+            Algorithm::Adler32,
+            sum.location.unwrap_or(ChecksumLocation::Start),
+        )),
+        _ => {
+            return Err(match codec.kind() {
+                Some(_) => ChainErrorKind::Order,
+                None => ChainErrorKind::Unsupported,
+            });
         }
-        _ => Err(match codec.kind() {
-            Some(CodecKind::BytesToBytes) => {
-                ChainErrorKind::NotCompiled { feature: codec.name().to_owned() }
-            }
-            Some(_) => ChainErrorKind::Order,
-            None => ChainErrorKind::Unsupported,
-        }),
-    }
+    })
+}
+
+/// Whether this build has what the codec needs.
+fn is_compiled(codec: &Codec) -> bool {
+    // A table: as a `match`, a build without any feature reads like one that matches none.
+    let built = [
+        ("adler32", cfg!(feature = "adler32")),
+        ("blosc", cfg!(feature = "blosc")),
+        ("bz2", cfg!(feature = "bz2")),
+        ("crc32", cfg!(feature = "crc32")),
+        ("crc32c", cfg!(feature = "crc32c")),
+        ("gzip", cfg!(feature = "gzip")),
+        ("lz4", cfg!(feature = "lz4")),
+        ("lzma", cfg!(feature = "lzma")),
+        ("snappy", cfg!(feature = "snappy")),
+        ("zlib", cfg!(feature = "zlib")),
+        ("zstd", cfg!(feature = "zstd")),
+    ];
+    let Some(name) = feature(codec) else { return true };
+    built.iter().all(|(feature, is_built)| *feature != name || *is_built)
+}
+
+/// The feature that a codec needs.
+fn feature(codec: &Codec) -> Option<&'static str> {
+    let cname = match codec {
+        Codec::Blosc(blosc) => Some(blosc.cname),
+        Codec::NumcodecsBlosc(blosc) => Some(blosc.cname),
+        _ => None,
+    };
+    Some(match codec {
+        _ if cname == Some(BloscCompressor::Snappy) => "snappy",
+        _ if cname.is_some() => "blosc",
+        Codec::Gzip(_) | Codec::NumcodecsGzip(_) => "gzip",
+        Codec::Zstd(_) | Codec::NumcodecsZstd(_) => "zstd",
+        Codec::Crc32c | Codec::NumcodecsCrc32c(_) => "crc32c",
+        Codec::NumcodecsZlib(_) => "zlib",
+        Codec::NumcodecsBz2(_) => "bz2",
+        Codec::NumcodecsLz4(_) => "lz4",
+        Codec::NumcodecsLzma(_) => "lzma",
+        Codec::NumcodecsCrc32(_) => "crc32",
+        Codec::NumcodecsAdler32(_) => "adler32",
+        _ => return None,
+    })
+}
+
+/// A level of numcodecs: -1 leaves it to zlib.
+#[cfg(any(feature = "gzip", feature = "zlib"))]
+fn deflate_level(level: i32) -> flate2::Compression {
+    u32::try_from(level).map_or_else(|_| flate2::Compression::default(), flate2::Compression::new)
 }
 
 /// Reserves `length` more bytes, or reports that memory is exhausted.
@@ -150,7 +263,13 @@ pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkError
 
 /// Reads a decoder to its end, or one byte past the limit, so that a decompression bomb takes no
 /// more memory than the limit.
-#[cfg(any(feature = "gzip", feature = "zstd"))]
+#[cfg(any(
+    feature = "bz2",
+    feature = "gzip",
+    feature = "lzma",
+    feature = "zlib",
+    feature = "zstd"
+))]
 fn read_up_to(
     reader: impl std::io::Read,
     limit: u64,
@@ -166,13 +285,37 @@ fn read_up_to(
     Ok(())
 }
 
-/// Converts a length in memory to a number of the format.
-pub(crate) fn widen(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+/// Reads a decoder to its end, which is to be that of `out`. Reading past the end checks the
+/// checksum.
+#[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
+fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+    use std::io::ErrorKind;
+
+    let mut found = 0_usize;
+    let mut past = [0];
+    loop {
+        let rest = out.get_mut(found..).filter(|rest| !rest.is_empty());
+        let at_end = rest.is_none();
+        match reader.read(rest.unwrap_or(&mut past)) {
+            Ok(0) => return check_decoded(found, out.len()),
+            Ok(_) if at_end => {
+                return Err(ChunkErrorKind::DecodedTooLong { expected: widen(out.len()) });
+            }
+            Ok(read) => found = found.saturating_add(read),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(ChunkErrorKind::Corrupt { reason: error.to_string() }),
+        }
+    }
 }
 
-/// Converts a length of the format to a length in memory.
-#[cfg(feature = "blosc")]
-fn narrow(length: u64) -> Result<usize, ChunkErrorKind> {
-    usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })
+/// Refuses bytes that a decoder has left.
+#[cfg(feature = "lzma")]
+fn check_empty(rest: &[u8]) -> Result<(), ChunkErrorKind> {
+    match rest.len() {
+        0 => Ok(()),
+        count => {
+            let reason = format!("{count} bytes after the stream");
+            Err(ChunkErrorKind::Corrupt { reason })
+        }
+    }
 }

@@ -6,8 +6,9 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::raw::CParameter;
 
-use super::{BytesToBytes, check_decoded, check_ratio, read_up_to, reserve, widen};
+use super::{BytesToBytes, check_decoded, check_ratio, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
+use crate::length::widen;
 
 /// The magic numbers of frames, and the first and the last of skippable ones.
 const FRAME: u32 = 0xfd2f_b528;

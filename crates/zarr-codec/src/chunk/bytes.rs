@@ -1,8 +1,9 @@
 //! The bytes-to-bytes codecs of a chain, one after the other.
 
 use super::{ChunkCodec, chunk_error};
-use crate::bytes_to_bytes::{BytesToBytes, ordinary, widen};
+use crate::bytes_to_bytes::{BytesToBytes, ordinary};
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
 
 impl ChunkCodec {

@@ -70,6 +70,11 @@ impl ChunkCodec {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<ChunkElements, ChunkError> {
+        if let ShapedCodec::Mapped(_) = &self.array_to_bytes {
+            let encoded = Bytes::Taken(std::mem::take(encoded).into());
+            let buffer = self.gathered(encoded, fill, scratch)?;
+            return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
+        }
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
         let bytes = self.decode_bytes(Bytes::Taken(std::mem::take(encoded).into()), pool)?;
         let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
@@ -77,6 +82,7 @@ impl ChunkCodec {
         let plain = element.moved(false);
         let codec = match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => codec,
+            ShapedCodec::Mapped(_) => unreachable!("their elements were gathered above"),
             ShapedCodec::Shard(shard) => {
                 let scratch = shard_scratch.get_or_insert_default();
                 let mut source = Source::Shard(ShardDecoder::new(shard, &bytes, fill, scratch)?);
@@ -141,7 +147,7 @@ impl ChunkCodec {
         let ChunkElements { mut buffer, view, order } = elements;
         let codec = match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => codec,
-            ShapedCodec::Shard(_) => {
+            ShapedCodec::Shard(_) | ShapedCodec::Mapped(_) => {
                 let input = Input { data: &buffer, view: &view, fill };
                 let content = self.encode_unless_empty(input, Empty::Encode, out, scratch)?;
                 scratch.pool.give(buffer);
@@ -165,8 +171,8 @@ impl ChunkCodec {
     /// The view of the elements as stored, if that is the `order` and the stored array is one view
     /// and not a shard.
     fn stored_view(&self, order: Order) -> Option<&View> {
-        let is_shard = matches!(self.array_to_bytes, ShapedCodec::Shard(_));
-        self.transform.view().filter(|_| order == Order::Stored && !is_shard)
+        let is_stored = matches!(self.array_to_bytes, ShapedCodec::Elements(_));
+        self.transform.view().filter(|_| order == Order::Stored && is_stored)
     }
 
     /// A view of all elements in C order of the chunk's shape.

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod elements;
+mod mapped;
 mod pack;
 mod rows;
 mod small;
@@ -11,13 +12,17 @@ use std::sync::Arc;
 
 use zarr_view::{CopyError, Element, Output, View};
 
+use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
-use crate::bytes_to_bytes::widen;
-use crate::chain::{Bound, CodecPath};
+use crate::chain::Bound;
+use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool, Scratch};
 use crate::transform::{ArrayTransform, NestedError, Slab, Slice, Source};
+
+use mapped::MappedCodec;
 
 pub use elements::{ChunkElements, Order};
 pub(crate) use small::SmallChunkCopy;
@@ -43,6 +48,7 @@ pub struct ChunkCodec {
 enum ShapedCodec {
     Elements(ElementCodec),
     Shard(ShardCodec),
+    Mapped(MappedCodec),
 }
 
 /// The result of encoding a chunk.
@@ -99,11 +105,18 @@ impl ChunkCodec {
                     ShardCodec::new(shard, &bound.array_to_bytes_path, transform.stored_shape())?;
                 (ShapedCodec::Shard(shard), None)
             }
+            ArrayToBytes::Mapped(mapped) => {
+                let shape: Vec<u64> = transform.stored_shape().iter().map(|n| widen(*n)).collect();
+                let inner = Box::new(mapped.inner.for_shape(&shape)?);
+                let length = inner.encoded_len();
+                (ShapedCodec::Mapped(MappedCodec { inner }), length)
+            }
         };
         let mut lengths = vec![stored_len];
         let mut most = vec![match &array_to_bytes {
             ShapedCodec::Elements(_) => stored_len.unwrap_or(u64::MAX),
             ShapedCodec::Shard(shard) => shard.accounted_len(),
+            ShapedCodec::Mapped(mapped) => mapped.inner.most_encoded(),
         }];
         for (codec, _) in &bound.bytes_to_bytes {
             let before = lengths.last().copied().flatten();
@@ -142,6 +155,11 @@ impl ChunkCodec {
         self.lengths.last().copied().flatten()
     }
 
+    /// The most bytes that encoders make of such a chunk.
+    fn most_encoded(&self) -> u64 {
+        self.most.last().copied().unwrap_or(u64::MAX)
+    }
+
     /// The compiled array-to-array codecs.
     #[must_use]
     pub fn transform(&self) -> &ArrayTransform {
@@ -154,7 +172,7 @@ impl ChunkCodec {
     pub fn shard(&self) -> Option<&ShardCodec> {
         match &self.array_to_bytes {
             ShapedCodec::Shard(shard) => Some(shard),
-            ShapedCodec::Elements(_) => None,
+            ShapedCodec::Elements(_) | ShapedCodec::Mapped(_) => None,
         }
     }
 
@@ -183,8 +201,18 @@ impl ChunkCodec {
             self.decode_bytes_to(encoded, elements, pool)?;
             return element.check(elements).map_err(|kind| chunk_error(place, kind));
         }
+        if let ShapedCodec::Mapped(_) = &self.array_to_bytes {
+            // Without bytes-to-bytes codecs of its own: those are in the chain behind.
+            let elements = self.mapped_elements(Bytes::Lent(encoded), fill, scratch)?;
+            let mut source = Source::Elements(Bytes::Taken(elements), element.moved(false));
+            let pool = &mut scratch.pool;
+            self.transform.decode(&mut source, region, out, pool).map_err(failed)?;
+            source.give_to(pool);
+            return Ok(());
+        }
         let bytes = self.decode_bytes(Bytes::Lent(encoded), pool)?;
         match &self.array_to_bytes {
+            ShapedCodec::Mapped(_) => {}
             ShapedCodec::Elements(codec) => {
                 let source = Source::new(codec, bytes, self.elements, element, pool);
                 let mut source = source.map_err(|kind| chunk_error(place, kind))?;
@@ -207,12 +235,10 @@ impl ChunkCodec {
     /// compressor can write them there: for a whole chunk in which nothing moves.
     fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
         let Bound { element, bytes_to_bytes, .. } = &*self.bound;
-        let ShapedCodec::Elements(codec @ ElementCodec::Bytes { .. }) = &self.array_to_bytes else {
-            return None;
-        };
+        let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };
         let as_stored = !bytes_to_bytes.is_empty()
+            && codec.stores_memory(element)
             && !codec.swaps(element)
-            && !element.is_sub_byte()
             && self.transform.view().is_some_and(View::is_contiguous);
         let mut axes = region.iter().zip(self.shape());
         let is_all = region.len() == self.shape().len()
@@ -255,7 +281,15 @@ impl ChunkCodec {
     ) -> Result<&'a [u8], ChunkError> {
         let Scratch { pool, decompressed, .. } = scratch;
         pool.give(std::mem::take(decompressed));
-        match self.decode_bytes(Bytes::Lent(encoded), pool)? {
+        let (mut codec, mut bytes) = (self, Bytes::Lent(encoded));
+        let bytes = loop {
+            bytes = codec.decode_bytes(bytes, pool)?;
+            match codec.mapped() {
+                Some((_, inner)) => codec = inner,
+                None => break bytes,
+            }
+        };
+        match bytes {
             Bytes::Lent(bytes) => Ok(bytes),
             Bytes::Taken(buffer) => {
                 *decompressed = buffer;
@@ -330,6 +364,7 @@ impl ChunkCodec {
                 self.encode_stored(codec, elements, &fill, empty, out, pool)
             }
             ShapedCodec::Shard(shard) => self.encode_shard(shard, input, empty, out, scratch),
+            ShapedCodec::Mapped(_) => self.encode_mapped(input, empty, out, scratch),
         }
     }
 
@@ -379,7 +414,7 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
-        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         if let ElementCodec::Packbits { packing, padding } = codec {
             let mut pieces = self.pieces(codec, packing, *padding, fill.to_vec(), pool)?;
@@ -389,12 +424,16 @@ impl ChunkCodec {
             return self.finish(pieces, empty, out, pool);
         }
         element.check(&elements).map_err(failed)?;
-        element.canonicalise(&mut elements);
+        if options.allow_loss {
+            element.canonicalise(&mut elements);
+        }
         let is_empty = fill.len() == element.size() && holds_only(&elements, fill);
         if is_empty && empty == Empty::Leave {
             pool.give(elements);
             return Ok(Encoded::Empty);
         }
+        check_range(&elements, element, *options).map_err(failed)?;
+        codec.swap_fields(&mut elements, element);
         self.encode_bytes(elements, out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }

@@ -4,37 +4,38 @@ use zarr_packbits::{Packing, PaddingEncoding};
 
 use super::{ChunkCodec, Empty, Encoded, Input, chunk_error, holds_only};
 use crate::array_to_bytes::ElementCodec;
-use crate::array_to_bytes::packbits::Packer;
+use crate::array_to_bytes::packbits::{self, Packer};
 use crate::chain::Bound;
 use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Pool;
 use crate::transform::Slab;
 
-/// Bytes of elements that are looked at and packed at a time, so that a slab that went past the
+/// Bytes of elements that are compared and packed at a time, so that a slab that went past the
 /// caches is fetched once. Smaller ones lose more to the kernels' preparations than they gain.
 const PIECE: usize = 64 << 10;
 
 /// So many elements of any width begin and end at bytes, and kernels run at full speed.
 const WHOLE_BYTES: usize = 64;
 
-/// A chunk that is packed piece by piece, each looked at first.
+/// A chunk that is packed piece by piece.
 pub(super) struct Pieces<'c> {
-    codec: &'c ElementCodec,
     element: &'c ElementType,
+    packing: &'c Packing,
     packer: Packer<'c>,
     /// The fill value in canonical form.
     fill: Vec<u8>,
     /// Whether all elements so far are the fill value.
     is_empty: bool,
-    /// Whether any of them have not been looked at but for that.
+    /// Whether there are such elements, of which none has been refused so far.
     skipped: bool,
-    /// Whether there can be values that packing cuts, and they are refused (SD-49).
+    /// Whether there can be values that packing cuts, and they are refused (SD-49). Of sub-byte
+    /// types, what is not in canonical form is cut.
     refuses: bool,
 }
 
 impl Pieces<'_> {
-    /// Packs the elements from number `first` on, and leaves them in canonical form or as they are.
+    /// Packs the elements from number `first` on, and leaves copies in canonical form or as they are.
     pub(super) fn pack(&mut self, first: usize, elements: Slab<'_>) -> Result<(), ChunkErrorKind> {
         let size = self.element.size();
         let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
@@ -44,7 +45,7 @@ impl Pieces<'_> {
             Slab::Lent(elements) => {
                 let mut copy = Vec::new();
                 for (number, piece) in elements.chunks(len).enumerate() {
-                    match self.element.is_sub_byte() {
+                    match self.element.is_sub_byte() && !self.refuses {
                         false => self.pack_piece(first_of(number), piece)?,
                         true => {
                             copy.clear();
@@ -66,32 +67,25 @@ impl Pieces<'_> {
     /// Elements in canonical form, where that matters: packing leaves out the bits that carry no
     /// value, so that only comparisons see them.
     fn canonical<'p>(&self, piece: &'p mut [u8]) -> &'p [u8] {
-        if self.is_empty || self.refuses {
+        if self.is_empty && !self.refuses {
             self.element.canonicalise(piece);
         }
         piece
     }
 
     fn pack_piece(&mut self, first: usize, piece: &[u8]) -> Result<(), ChunkErrorKind> {
-        self.look_at(piece).map_err(|kind| kind.further(first))?;
-        self.packer.pack(first, piece)
-    }
-
-    fn look_at(&mut self, piece: &[u8]) -> Result<(), ChunkErrorKind> {
-        self.element.check(piece)?;
-        self.is_empty = self.is_empty && holds_only(piece, &self.fill);
-        if self.is_empty {
-            self.skipped = true;
-        } else if self.refuses {
-            self.codec.check_survival(piece, self.element)?;
-        }
-        Ok(())
+        let packed = self.element.check(piece).and_then(|()| {
+            self.is_empty = self.is_empty && holds_only(piece, &self.fill);
+            self.skipped |= self.is_empty;
+            self.packer.pack(first, piece, self.refuses && !self.is_empty)
+        });
+        packed.map_err(|kind| kind.further(first))
     }
 
     /// Refuses fill values among the elements that are to be stored and would be cut.
     fn check_skipped(&self) -> Result<(), ChunkErrorKind> {
         match self.refuses && self.skipped {
-            true => self.codec.check_survival(&self.fill, self.element),
+            true => packbits::check_survival(self.packing, &self.fill),
             false => Ok(()),
         }
     }
@@ -141,8 +135,8 @@ impl ChunkCodec {
         let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
         let packer = Packer::new(packing, padding, self.elements, pool);
         Ok(Pieces {
-            codec,
             element,
+            packing,
             packer: packer.map_err(|kind| chunk_error(place, kind))?,
             is_empty: fill.len() == element.size(),
             fill,

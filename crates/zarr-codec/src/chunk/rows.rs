@@ -6,7 +6,6 @@ use std::io::IoSlice;
 use zarr_view::{Run, View};
 
 use super::{ChunkCodec, Encoded, ShapedCodec, holds_only};
-use crate::array_to_bytes::ElementCodec;
 
 /// The shortest rows, in bytes, that are written as one piece each: for rows of half the length,
 /// copying them together takes less time than a system call needs to step through them.
@@ -50,14 +49,12 @@ impl ChunkCodec {
     /// no value needs a check.
     fn is_as_in_memory(&self) -> bool {
         let element = &self.bound.element;
-        let ShapedCodec::Elements(codec @ ElementCodec::Bytes { .. }) = &self.array_to_bytes else {
-            return false;
-        };
+        let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return false };
         self.bound.bytes_to_bytes.is_empty()
             && self.bound.read_only.is_none()
+            && codec.stores_memory(element)
             && !codec.swaps(element)
-            && !element.is_sub_byte()
-            && !element.is_bool()
+            && !element.has_bools()
     }
 }
 

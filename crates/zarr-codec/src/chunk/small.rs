@@ -71,7 +71,7 @@ impl<'c> SmallChunkCopy<'c> {
             out.run_at(at, copy, elements, &[]).map_err(|error| failed(error.into()))
         };
         match self.array_to_bytes {
-            ElementCodec::Bytes { .. } if bytes_to_bytes.is_empty() && !element.is_sub_byte() => {
+            codec if bytes_to_bytes.is_empty() && codec.stores_memory(element) => {
                 bytes::check(encoded, self.codec.elements, element).map_err(failed)?;
                 return run(&self.copy, encoded);
             }
@@ -114,17 +114,19 @@ impl<'c> SmallChunkCopy<'c> {
             let copied = self.copy.run(data, &mut self.elements, &[]);
             copied.map_err(|error| failed(error.into()))?;
             element.check(&self.elements).map_err(failed)?;
-            element.canonicalise(&mut self.elements);
+            if options.allow_loss {
+                element.canonicalise(&mut self.elements);
+            }
             if fill.len() == element.size() && holds_only(&self.elements, fill) {
                 return Ok(None);
             }
-            if !options.allow_loss {
-                self.array_to_bytes.check_survival(&self.elements, element).map_err(failed)?;
-            }
             let ElementCodec::Packbits { packing, padding } = self.array_to_bytes else {
+                bytes::check_range(&self.elements, element, *options).map_err(failed)?;
+                self.array_to_bytes.swap_fields(&mut self.elements, element);
                 return Ok(Some(&self.elements));
             };
-            let packed = packbits::encode_to(packing, *padding, &self.elements, out, element);
+            let refuse = !options.allow_loss && self.array_to_bytes.losing(element).is_some();
+            let packed = packbits::encode_to(packing, *padding, &self.elements, out, refuse);
             return packed.map(|()| Some(&**out)).map_err(failed);
         }
         let pool = &mut scratch.pool;

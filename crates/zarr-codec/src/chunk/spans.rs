@@ -7,29 +7,54 @@ use zarr_view::Element;
 use super::{ChunkCodec, ShapedCodec, chunk_error};
 use crate::chain::Bound;
 use crate::error::ChunkError;
+use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::NestedError;
 
+/// Where an element is in the bytes that an array-to-bytes codec gives.
+pub(crate) struct ElementPlace {
+    pub(crate) bytes: Range<u64>,
+    /// The element's lowest bit in the first of them, from the least significant.
+    pub(crate) bit: u32,
+    pub(crate) bits: u64,
+}
+
 impl ChunkCodec {
-    /// Whether the encoded chunk contains the stored bytes unchanged.
+    /// Whether the encoded chunk begins with the stored bytes, unchanged.
     pub(crate) fn keeps_places(&self) -> bool {
-        self.bound.bytes_to_bytes.iter().all(|(codec, _)| codec.keeps_places())
+        self.stored_offset() == Some(0)
     }
 
-    /// The number of bytes that the bytes-to-bytes codecs append, if they keep the stored bytes in
-    /// place.
-    pub(crate) fn bytes_after_stored(&self) -> Option<u64> {
+    /// Where the stored bytes begin in the encoded chunk, if they are there unchanged.
+    pub(crate) fn stored_offset(&self) -> Option<u64> {
+        // Behind a codec that changes values is another chain.
+        if matches!(self.array_to_bytes, ShapedCodec::Mapped(_)) {
+            return None;
+        }
+        let mut codecs = self.bound.bytes_to_bytes.iter();
+        codecs.try_fold(0_u64, |offset, (codec, _)| offset.checked_add(codec.input_offset()?))
+    }
+
+    /// The number of bytes that the bytes-to-bytes codecs add to the stored bytes, if they keep
+    /// them unchanged.
+    pub(crate) fn bytes_added(&self) -> Option<u64> {
         self.bound
             .bytes_to_bytes
             .iter()
             .try_fold(0, |length, (codec, _)| codec.encoded_len(Some(length)))
     }
 
+    /// The last bytes-to-bytes codec that does not keep its input unchanged.
+    pub(crate) fn last_encoder(&self) -> Option<&str> {
+        let mut codecs = self.bound.bytes_to_bytes.iter().rev();
+        codecs.find(|(codec, _)| codec.input_offset().is_none()).map(|(_, place)| place.name())
+    }
+
     /// Bits of an encoded element, unless it is a shard.
     pub(crate) fn element_bits(&self) -> Option<usize> {
         match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => Some(codec.element_bits(&self.bound.element)),
-            ShapedCodec::Shard(_) => None,
+            ShapedCodec::Shard(_) | ShapedCodec::Mapped(_) => None,
         }
     }
 
@@ -38,8 +63,18 @@ impl ChunkCodec {
     pub(crate) fn stored_bytes(&self, first: usize, count: usize) -> Option<(Range<u64>, usize)> {
         match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => codec.byte_range(first, count, &self.bound.element),
-            ShapedCodec::Shard(_) => None,
+            ShapedCodec::Shard(_) | ShapedCodec::Mapped(_) => None,
         }
+    }
+
+    /// Where stored element `position` is, unless the array-to-bytes codec is a shard.
+    pub(crate) fn element_place(&self, position: usize) -> Option<ElementPlace> {
+        let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };
+        let element = &self.bound.element;
+        let (bytes, bit) = codec.byte_range(position, 1, element)?;
+        let bits = widen(codec.element_bits(element));
+        let bit = u32::try_from(bit).ok()?;
+        Some(ElementPlace { bytes, bit: codec.lowest_bit(bit), bits })
     }
 
     /// Decodes spans of `count` elements of the stored array, concatenated in `bytes`, and passes

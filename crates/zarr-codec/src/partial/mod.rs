@@ -115,7 +115,7 @@ impl ChunkCodec {
         if let Some(shard) = self.shard() {
             let region = self.transform().stored_region(region, view)?;
             let chunks = ShardChunks::new(shard, &region, range_cost)?;
-            let after = self.bytes_after_stored()?;
+            let after = self.bytes_added()?;
             return Some(State::Index { range: shard.index_bytes(after), after, chunks });
         }
         Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))

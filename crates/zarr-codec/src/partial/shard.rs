@@ -5,9 +5,9 @@ use std::ops::Range;
 use zarr_view::Output;
 
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardIndex};
-use crate::bytes_to_bytes::widen;
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
+use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::Slice;
 

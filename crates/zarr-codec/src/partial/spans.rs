@@ -19,9 +19,9 @@ use std::ops::Range;
 
 use zarr_view::{Output, View};
 
-use crate::bytes_to_bytes::widen;
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
+use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::{CommonLevel, Slice};
 

@@ -103,6 +103,13 @@ impl ArrayTransform {
         let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, stored.len().max(1));
         let mut run = || {
             let mut buffer = pool.take(most.saturating_mul(element.size()))?;
+            if most == stored.len() {
+                // One slab: there is nothing to cut, which takes as long as some KiB of a copy.
+                copy(&source, data, stored, &mut buffer, element, fill)?;
+                each(0, Slab::Copied(&mut buffer))?;
+                pool.give(buffer);
+                return Ok(());
+            }
             for ranges in Slabs::new(stored, most) {
                 let slab = stored.shrink(&ranges).map_err(CopyError::from)?;
                 let source = source.shrink(&ranges).map_err(CopyError::from)?;
@@ -155,15 +162,14 @@ impl ArrayTransform {
         enough: impl Fn(usize) -> bool,
     ) -> (usize, View) {
         while !enough(level) {
-            let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(level + 1))
-            else {
+            let next = level.saturating_add(1);
+            let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(next)) else {
                 break;
             };
             match step.encode_view(&view, shape) {
-                Some(carried) => view = carried,
+                Some(carried) => (level, view) = (next, carried),
                 None => break,
             }
-            level += 1;
         }
         (level, view)
     }

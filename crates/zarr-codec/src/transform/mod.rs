@@ -22,9 +22,9 @@ mod unpack;
 use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
 
 use crate::array_to_array::ArrayToArray;
-use crate::bytes_to_bytes::widen;
-use crate::chain::CodecPath;
+use crate::codec_path::CodecPath;
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Pool};
 
 pub(crate) use encode::Slab;

@@ -35,7 +35,7 @@ impl Slabs {
             let more = most.saturating_sub(left).checked_div(stride(&axis)).unwrap_or(0);
             // At multiples of 64, packed elements start at a byte and kernels run at full speed.
             let step = match more.saturating_add(1) {
-                many @ 64.. => many - many % 64,
+                many @ 64.. => many.saturating_sub(many % 64),
                 few => few,
             };
             cuts.push((axis, step));
@@ -91,12 +91,17 @@ mod tests {
                 let mut order = axes.clone();
                 order.rotate_left(turn.min(shape.len()));
                 let turned = view.permute(&order).unwrap();
-                let inside: Vec<_> =
-                    turned.shape().iter().map(|size| size.min(&2) - 1..*size).collect();
+                let inside: Vec<_> = turned
+                    .shape()
+                    .iter()
+                    .map(|size| size.min(&2).saturating_sub(1)..*size)
+                    .collect();
                 views.push(turned.shrink(&inside).unwrap());
                 for (axis, size) in turned.shape().iter().enumerate() {
                     views.push(
-                        turned.slice(axis, size / 3, 2, (size - size / 3).div_ceil(2)).unwrap(),
+                        turned
+                            .slice(axis, size / 3, 2, size.saturating_sub(size / 3).div_ceil(2))
+                            .unwrap(),
                     );
                 }
                 views.push(turned);

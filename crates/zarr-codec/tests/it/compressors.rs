@@ -16,6 +16,10 @@ fn blosc(cname: &str, shuffle: &str, type_size: u32) -> String {
     )
 }
 
+fn numcodecs(name: &str, configuration: &str) -> String {
+    format!(r#"{{"name": "numcodecs.{name}", "configuration": {configuration}}}"#)
+}
+
 /// Compressible, and not all alike.
 fn elements(count: usize) -> Vec<u8> {
     (0..count).map(|n| if n % 7 == 0 { (n / 7 % 256) as u8 } else { 3 }).collect()
@@ -33,6 +37,17 @@ fn sd_61_stacks_of_all_compressors_read_what_they_write() {
         CRC32C.to_owned(),
         blosc("lz4", "shuffle", 4),
         blosc("zstd", "bitshuffle", 8),
+        numcodecs("zlib", "{}"),
+        numcodecs("bz2", r#"{"level": 9}"#),
+        numcodecs("lzma", r#"{"preset": 1}"#),
+        numcodecs("lzma", r#"{"format": 2, "preset": 0}"#),
+        numcodecs("lz4", "{}"),
+        numcodecs("blosc", r#"{"shuffle": -1}"#),
+        numcodecs("shuffle", r#"{"elementsize": 1}"#),
+        numcodecs("crc32", "{}"),
+        numcodecs("adler32", r#"{"location": "end"}"#),
+        numcodecs("fletcher32", "{}"),
+        numcodecs("jenkins_lookup3", "{}"),
     ];
     let elements = elements(3000);
     for first in &all {
@@ -144,4 +159,86 @@ fn sd_35_zstd_frames_that_the_library_takes_without_a_word() {
     // And a magic number of a format before version 1.
     let bytes = [&[0x27, 0xb5, 0x2f, 0xfd, 0x00, 0x00][..], &block].concat();
     insta::assert_snapshot!(decode_whole(&codec, &bytes, &[0]).expect_err("version 0.7"), @"codec zstd ($.codecs[1]): corrupt: no zstd frame where one must start");
+}
+
+/// What a chunk of so many bytes is refused with.
+fn refused(compressors: &str, count: u64, encoded: &[u8]) -> String {
+    let codec = codec(&chain(compressors), "uint8", &[count]);
+    decode_whole(&codec, encoded, &[0]).expect_err("refused").to_string()
+}
+
+#[test]
+fn sd_35_lengths_are_compared_before_memory_is_taken() {
+    let lz4 = numcodecs("lz4", "{}");
+    let header = |length: u32| [&length.to_le_bytes()[..], &[0x10, 7]].concat();
+    insta::assert_snapshot!(refused(&lz4, 1, &header(u32::MAX)), @"codec numcodecs.lz4 ($.codecs[1]): decoded to 4294967295 bytes, expected 1");
+    insta::assert_snapshot!(refused(&lz4, 1 << 30, &header(1 << 30)), @"codec numcodecs.lz4 ($.codecs[1]): 2 bytes cannot decode to the expected 1073741824 bytes");
+    insta::assert_snapshot!(refused(&lz4, 4, &header(4)), @"codec numcodecs.lz4 ($.codecs[1]): decoded to 1 byte, expected 4");
+    insta::assert_snapshot!(refused(&lz4, 1, &[1, 0, 0]), @"codec numcodecs.lz4 ($.codecs[1]): 3 encoded bytes, expected at least 4");
+    for (name, most) in [("zlib", 1032), ("bz2", 2 << 20), ("lzma", 8192)] {
+        let error = refused(&numcodecs(name, "{}"), 10 * most + 1, &[0; 10]);
+        assert!(error.contains("10 bytes cannot decode to the expected"), "{error}");
+    }
+    // Under another one, lz4 tells a length of its own.
+    let stack = format!("{}, {lz4}", numcodecs("zlib", "{}"));
+    let error = refused(&stack, 100, &header(u32::MAX));
+    insta::assert_snapshot!(error, @"codec numcodecs.lz4 ($.codecs[2]): decodes to more than 1050824 bytes, where the elements are encoded to 1124 at most");
+}
+
+#[test]
+fn sd_35_what_others_compress_to_nothing_is_not_decoded_further_than_needed() {
+    // 64 MiB of zeros, where a chunk has 1000 bytes.
+    let bomb = vec![0_u8; 64 << 20];
+    for (name, configuration) in
+        [("zlib", "{}"), ("bz2", "{}"), ("lzma", r#"{"preset": 0}"#), ("lz4", "{}")]
+    {
+        let compressor = numcodecs(name, configuration);
+        let (_, bytes) = encode(&codec(&chain(&compressor), "uint8", &[64 << 20]), &bomb, &[1])
+            .expect("encodes");
+        let alone = refused(&compressor, 1000, &bytes);
+        assert!(alone.contains("1000"), "{alone}");
+        let below = refused(&format!("{GZIP}, {compressor}"), 1000, &bytes);
+        assert!(below.contains("decodes to more than"), "{below}");
+    }
+}
+
+#[test]
+fn lzma_takes_no_dictionary_that_presets_do_not_make() {
+    let lzma = numcodecs("lzma", r#"{"format": 2}"#);
+    let codec = codec(&chain(&lzma), "uint8", &[100]);
+    let (_, mut bytes) = encode(&codec, &elements(100), &[0]).expect("encodes");
+    // The length of the dictionary: almost 2^32.
+    bytes[1..5].copy_from_slice(&[0xff; 4]);
+    insta::assert_snapshot!(refused(&lzma, 100, &bytes), @"codec numcodecs.lzma ($.codecs[1]): corrupt: memory limit reached");
+    let raw = format!(
+        r#"[{{"name": "bytes"}}, {}]"#,
+        numcodecs("lzma", r#"{"format": 3, "filters": []}"#)
+    );
+    let error = crate::support::bind(&raw, "uint8", &[AxisEdges::one(4)]).expect_err("refused");
+    insta::assert_snapshot!(error, @"$.codecs[1]: codec numcodecs.lzma: a chain of filters is not supported here");
+}
+
+#[test]
+fn shuffle_takes_whole_elements_only() {
+    let shuffle = numcodecs("shuffle", r#"{"elementsize": 3}"#);
+    let codec = codec(&chain(&shuffle), "uint8", &[4]);
+    insta::assert_snapshot!(encode(&codec, &[1, 2, 3, 4], &[0]).expect_err("refused"), @"codec numcodecs.shuffle ($.codecs[1]): could not encode: 4 bytes, expected a multiple of 3, the size of an element");
+    insta::assert_snapshot!(refused(&shuffle, 4, &[1, 2, 3, 4]), @"codec numcodecs.shuffle ($.codecs[1]): corrupt: 4 bytes, expected a multiple of 3, the size of an element");
+    insta::assert_snapshot!(refused(&shuffle, 6, &[1, 2, 3]), @"codec numcodecs.shuffle ($.codecs[1]): decoded to 3 bytes, expected 6");
+}
+
+#[test]
+fn checksums_before_the_bytes_are_verified() {
+    let adler = numcodecs("adler32", "{}");
+    let codec = codec(&chain(&adler), "uint8", &[9]);
+    let (_, bytes) = encode(&codec, b"Wikipedia", &[0]).expect("encodes");
+    assert_eq!(bytes, b"\x98\x03\xe6\x11Wikipedia", "as in the article on Adler-32");
+    assert_eq!(codec.encoded_len(), Some(13));
+    let mut damaged = bytes.clone();
+    damaged[5] ^= 1;
+    insta::assert_snapshot!(refused(&adler, 9, &damaged), @"codec numcodecs.adler32 ($.codecs[1]): checksum 0x11e60398 stored, 0x11de0397 computed");
+    insta::assert_snapshot!(refused(&adler, 9, &bytes[..3]), @"codec numcodecs.adler32 ($.codecs[1]): 3 encoded bytes, expected at least 4");
+    // Before them, no byte is where it was: parts are not read alone.
+    let view = zarr_view::View::contiguous(&[2]).expect("small");
+    assert_eq!(codec.reader(&[(2..4).into()], &view, 0).need(), zarr_codec::Need::All);
 }

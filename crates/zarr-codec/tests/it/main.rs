@@ -14,12 +14,19 @@ mod golden;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod locate;
+#[cfg(test)]
 mod loss;
 #[cfg(test)]
 mod naive;
 #[cfg(test)]
 mod reader;
+mod records;
 #[cfg(test)]
 mod shards;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod values;
+#[cfg(test)]
+mod variable;

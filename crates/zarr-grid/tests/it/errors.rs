@@ -51,7 +51,7 @@ fn messages() {
     axis 0: chunk 2 is out of bounds for 2 declared chunks
     axis 1: range 3..7 is not within extent 6
     the region touches more than 18446744073709551615 chunks
-    axis 1: step 0, allowed are steps of at least 1
+    axis 1: step 0, allowed are steps other than 0
     got 5 mask entries, 6 are needed
     got 1 local indices, 2 are needed
     edges already reach 8, extent 7 needs no new ones

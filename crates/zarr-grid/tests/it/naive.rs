@@ -1,5 +1,7 @@
 //! The oracle: an axis as a plain list of edges, walked. And what the tests run on.
 
+use std::ops::Range;
+
 use zarr_grid::{Axis, AxisPart, PartIndices, Run};
 
 /// An axis with nothing precomputed.
@@ -55,26 +57,33 @@ impl Naive {
         starts.filter(|&start| start > 0 && start < self.extent).collect()
     }
 
-    /// The parts of `start`, `start + step`, ... below `end`, element by element.
-    pub(crate) fn parts(&self, start: u64, end: u64, step: u64) -> Vec<AxisPart<'static>> {
+    /// The parts of `start`, `start + step`, ... below `end`, element by element; of `end - 1`,
+    /// `end - 1 + step`, ... from `start` on, if the step is negative.
+    pub(crate) fn parts(&self, start: u64, end: u64, step: i64) -> Vec<AxisPart<'static>> {
         let spans = self.spans();
         let mut parts: Vec<AxisPart<'static>> = Vec::new();
-        for (position, index) in (start..end).step_by(step as usize).enumerate() {
+        let mut selected: Vec<(usize, u64)> = stepped(start..end, step).enumerate().collect();
+        selected.sort_by_key(|(_, index)| *index);
+        for (position, index) in selected {
             let (chunk, in_chunk) = self.chunk_of(index).unwrap();
             match parts.last_mut() {
-                Some(AxisPart { chunk: last, indices: PartIndices::Step { len, .. }, .. })
-                    if *last == chunk =>
-                {
+                Some(AxisPart {
+                    chunk: last,
+                    indices: PartIndices::Step { len, in_selection, .. },
+                    ..
+                }) if *last == chunk => {
                     *len += 1;
+                    *in_selection = (*in_selection).min(position as u64);
                 }
                 _ => parts.push(AxisPart {
                     chunk,
                     edge: spans[chunk as usize].1,
                     indices: PartIndices::Step {
                         in_chunk,
-                        step,
+                        step: step.unsigned_abs(),
                         in_selection: position as u64,
                         len: 1,
+                        reversed: step < 0,
                     },
                     is_whole: false,
                 }),
@@ -85,6 +94,15 @@ impl Naive {
             part.is_whole = members.count() as u64 == part.len();
         }
         parts
+    }
+}
+
+/// The indices of a range with a step, in order.
+pub(crate) fn stepped(range: Range<u64>, step: i64) -> Box<dyn Iterator<Item = u64>> {
+    let distance = step.unsigned_abs() as usize;
+    match step < 0 {
+        true => Box::new(range.rev().step_by(distance)),
+        false => Box::new(range.step_by(distance)),
     }
 }
 

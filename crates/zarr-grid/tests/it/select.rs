@@ -1,6 +1,6 @@
 //! Bulk look-ups, stepped ranges, lists of indices, masks.
 
-use crate::naive::{Naive, Random, partitions};
+use crate::naive::{Naive, Random, partitions, stepped};
 use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, GridErrorKind, Run};
 
 #[test]
@@ -29,7 +29,7 @@ fn bulk_look_ups_agree_with_single_ones() {
     }
 }
 
-fn every(start: u64, end: u64, step: u64) -> AxisSelection<'static> {
+fn every(start: u64, end: u64, step: i64) -> AxisSelection {
     AxisSelection::Step { range: start..end, step }
 }
 
@@ -39,10 +39,11 @@ fn every_stepped_range_of_every_partition_is_cut_as_by_a_walk() {
         let axis = naive.axis();
         for start in 0..=naive.extent {
             for end in start..=naive.extent {
-                for step in 1..=8 {
+                for step in (-8..=8).filter(|step| *step != 0) {
                     let walked = naive.parts(start, end, step);
                     let selected = axis.select(&every(start, end, step)).unwrap();
-                    assert_eq!(selected.len(), (end - start).div_ceil(step));
+                    assert_eq!(selected.len(), (end - start).div_ceil(step.unsigned_abs()));
+                    assert_eq!(selected.is_reversed(), step < 0);
                     let parts = selected.parts();
                     assert_eq!(parts.remaining(), walked.len() as u64);
                     assert_eq!(parts.size_hint(), (walked.len(), Some(walked.len())));
@@ -67,7 +68,8 @@ fn random_stepped_ranges_are_cut_as_by_a_walk() {
         let start = random.below(naive.extent + 1);
         let end = start + random.below(naive.extent - start + 1);
         let bits = random.below(8);
-        let step = 1 + random.below(1 << bits);
+        let step = 1 + random.below(1 << bits) as i64;
+        let step = if random.below(2) == 0 { step } else { -step };
         let walked = naive.parts(start, end, step);
         let axis = naive.axis();
         let selected = axis.select(&every(start, end, step)).unwrap();
@@ -84,13 +86,15 @@ fn random_stepped_ranges_are_cut_as_by_a_walk() {
 #[test]
 fn steps_across_a_huge_axis_cost_nothing() {
     let axis = Axis::from_runs(u64::MAX, [Run { edge: 1, count: u64::MAX }]).unwrap();
-    let selected = axis.select(&every(0, u64::MAX, u64::MAX - 1)).unwrap();
-    let mut parts = selected.parts();
-    assert_eq!((parts.remaining(), selected.len()), (2, 2));
-    assert_eq!(parts.nth(1).map(|part| part.chunk), Some(u64::MAX - 1));
-    assert_eq!(parts.next(), None);
+    for (step, count) in [(i64::MAX, 3), (i64::MIN, 2)] {
+        let selected = axis.select(&every(0, u64::MAX, step)).unwrap();
+        let mut parts = selected.parts();
+        assert_eq!((parts.remaining(), selected.len()), (count, count));
+        assert_eq!(parts.nth(count as usize - 1).map(|part| part.chunk), Some(u64::MAX - 1));
+        assert_eq!(parts.next(), None);
+    }
     assert_eq!(axis.select(&every(0, 9, 0)).unwrap_err(), GridErrorKind::ZeroStep.into());
-    let one = axis.select(&every(0, 1, u64::MAX)).unwrap();
+    let one = axis.select(&every(0, 1, i64::MAX)).unwrap();
     assert!(one.parts().all(|part| part.chunk == 0 && part.is_whole && part.len() == 1));
 }
 
@@ -154,11 +158,12 @@ fn a_mask_selects_what_the_list_of_its_true_entries_does() {
 type Elements = Vec<(Vec<u64>, Vec<u64>, Vec<u64>)>;
 
 /// Which indices an axis' selection has, in order.
-fn indices(select: &AxisSelection<'_>) -> Vec<u64> {
+fn indices(select: &AxisSelection) -> Vec<u64> {
     match select {
         AxisSelection::Range(range) => range.clone().collect(),
-        AxisSelection::Step { range, step } => range.clone().step_by(*step as usize).collect(),
-        AxisSelection::Indices(indices) => indices.to_vec(),
+        AxisSelection::Step { range, step } => stepped(range.clone(), *step).collect(),
+        AxisSelection::Indices(indices) => indices.clone(),
+        AxisSelection::Index(index) => vec![*index],
         other => unreachable!("{other:?} is not among those made here"),
     }
 }
@@ -182,15 +187,17 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
             .iter()
             .map(|axis| (0..random.below(5)).map(|_| random.below(axis.extent)).collect())
             .collect();
-        let selects: Vec<AxisSelection<'_>> = axes
+        let selects: Vec<AxisSelection> = axes
             .iter()
             .zip(&lists)
             .map(|(axis, list)| {
                 let start = random.below(axis.extent + 1);
                 let range = start..start + random.below(axis.extent - start + 1);
-                match random.below(3) {
+                match random.below(5) {
                     0 => range.into(),
-                    1 => AxisSelection::Step { range, step: 1 + random.below(4) },
+                    1 => AxisSelection::Step { range, step: 1 + random.below(4) as i64 },
+                    2 => AxisSelection::Step { range, step: -1 - random.below(4) as i64 },
+                    3 => random.below(axis.extent).into(),
                     _ => list.as_slice().into(),
                 }
             })
@@ -284,5 +291,54 @@ fn whole_chunks_of_a_selection_are_known() {
     assert_eq!(whole((0..10).into()), [true, true, true]);
     assert_eq!(whole((1..9).into()), [false, true, false]);
     assert_eq!(whole(every(0, 10, 2)), [false, false, false]);
+    assert_eq!(whole(every(0, 9, -1)), [true, true, false]);
     assert_eq!(whole([0, 1, 2, 3].into()), [false]); // not looked into
+}
+
+/// The selections of an axis of six, and the indices that each selects.
+fn of_six() -> Vec<(AxisSelection, Vec<u64>)> {
+    let mut all: Vec<(AxisSelection, Vec<u64>)> =
+        (0..6).map(|index| (index.into(), vec![index])).collect();
+    for start in 0..=6 {
+        for end in start..=6 {
+            all.push(((start..end).into(), (start..end).collect()));
+            for step in [-7, -3, -2, -1, 1, 2, 3, 7] {
+                all.push((every(start, end, step), stepped(start..end, step).collect()));
+            }
+        }
+    }
+    for list in [vec![], vec![5], vec![3, 3], vec![0, 5, 2], vec![1, 2, 3, 4]] {
+        all.push((list.clone().into(), list));
+    }
+    for bits in 0..1_u64 << 6 {
+        let mask: Vec<bool> = (0..6).map(|index| bits >> index & 1 == 1).collect();
+        all.push((mask.into(), (0..6).filter(|index| bits >> index & 1 == 1).collect()));
+    }
+    all
+}
+
+#[test]
+fn a_selection_knows_its_own_indices() {
+    for (selection, wanted) in of_six() {
+        assert_eq!(indices_of(&selection), wanted, "{selection:?}");
+        assert_eq!(selection.len(), wanted.len() as u64, "{selection:?}");
+        assert_eq!(selection.is_empty(), wanted.is_empty());
+        let bounds = wanted.iter().min().map_or(0..0, |low| *low..wanted.iter().max().unwrap() + 1);
+        assert_eq!(selection.bounds(), bounds, "{selection:?}");
+        let count = wanted.len() as u64;
+        for start in 0..=count + 1 {
+            for end in 0..=count + 2 {
+                let some = selection.slice(start..end);
+                let clamped =
+                    start.min(count) as usize..end.min(count).max(start.min(count)) as usize;
+                assert_eq!(indices_of(&some), wanted[clamped], "{selection:?} {start}..{end}");
+            }
+        }
+    }
+    let huge = every(0, u64::MAX, i64::MIN);
+    assert_eq!((huge.len(), huge.get(1), huge.get(2)), (2, Some((u64::MAX - 1) - (1 << 63)), None));
+}
+
+fn indices_of(selection: &AxisSelection) -> Vec<u64> {
+    (0..).map_while(|position| selection.get(position)).collect()
 }

@@ -11,10 +11,10 @@ fn iterates<T: std::iter::FusedIterator>() {}
 #[test]
 fn types_can_be_sent_shown_cloned_and_compared() {
     shared::<(Axis, AxisRuns<'_>, Grid, GridError, GridErrorKind, Shrink, Growth<'_>)>();
-    shared::<(AxisSelection<'_>, SelectedAxis<'_>, AxisParts<'_>, AxisPart<'_>)>();
+    shared::<(AxisSelection, SelectedAxis<'_>, AxisParts<'_>, AxisPart<'_>)>();
     shared::<(SelectedChunks<'_>, ChunkParts<'_>, ChunkPart<'_>, Overlaps<'_>)>();
     compared::<(Axis, AxisKind, Grid, GridError, GridErrorKind, Run, Shrink, Overlap)>();
-    compared::<(AxisSelection<'_>, AxisPart<'_>, PartIndices<'_>, ChunkPart<'_>)>();
+    compared::<(AxisSelection, AxisPart<'_>, PartIndices<'_>, ChunkPart<'_>)>();
     iterates::<AxisRuns<'_>>();
     iterates::<AxisParts<'_>>();
     iterates::<ChunkParts<'_>>();

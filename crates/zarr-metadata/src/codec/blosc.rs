@@ -15,9 +15,9 @@ pub struct Blosc {
     pub cname: BloscCompressor,
     /// From 0 to 9.
     pub clevel: u32,
-    /// What comes before the compressor.
+    /// The filter before the compressor.
     pub shuffle: BloscShuffle,
-    /// The bytes that a shuffle takes together, at least 1; needed unless nothing is shuffled.
+    /// Bytes of an element for the shuffle, at least 1; required unless nothing is shuffled.
     pub typesize: Option<u64>,
     /// Bytes of a block; 0 leaves the choice to blosc.
     pub blocksize: u64,
@@ -71,7 +71,7 @@ pub enum BloscShuffle {
     BitShuffle,
 }
 
-const COMPRESSORS: Names<BloscCompressor> = &[
+pub(super) const COMPRESSORS: Names<BloscCompressor> = &[
     (BloscCompressor::Blosclz, "blosclz"),
     (BloscCompressor::Lz4, "lz4"),
     (BloscCompressor::Lz4hc, "lz4hc"),
@@ -89,7 +89,7 @@ const SHUFFLES: Names<BloscShuffle> = &[
 impl Configuration for Blosc {
     fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["cname", "clevel", "shuffle", "typesize", "blocksize"])?;
-        read(members, context).breaks(Rule::BloscConfiguration)
+        read(members, context).breaks(Rule::BLOSC_CONFIGURATION)
     }
 
     fn write(&self, members: &mut Members<'_>) {

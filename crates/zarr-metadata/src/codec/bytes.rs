@@ -1,6 +1,7 @@
 //! `bytes`.
 
 use super::configuration::{Configuration, Context, Input, Members, Names, Result, read_named};
+use crate::data_type::DataType;
 use crate::error::{At, Kind, MetadataError};
 use crate::json::Object;
 use crate::rule::Rule;
@@ -9,7 +10,7 @@ use crate::rule::Rule;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Bytes {
-    /// `None` is right for types of one byte only (SD-53).
+    /// `None` is valid only for types of one byte (SD-53).
     pub endian: Option<Endian>,
 }
 
@@ -36,7 +37,7 @@ impl Configuration for Bytes {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["endian"])?;
         let endian = members.take("endian").map(|raw| read_named(ENDIANS, raw).member("endian"));
-        Ok(Bytes { endian: endian.transpose().breaks(Rule::BytesEndian)? })
+        Ok(Bytes { endian: endian.transpose().breaks(Rule::BYTES_ENDIAN)? })
     }
 
     fn write(&self, members: &mut Members<'_>) {
@@ -46,11 +47,20 @@ impl Configuration for Bytes {
     }
 
     fn check(&self, input: Input<'_>) -> Result<()> {
-        match input.data_type.map(|data_type| (data_type, data_type.layout())) {
-            Some((data_type, Some(layout))) if layout.swap_unit > 1 && self.endian.is_none() => {
+        match input.data_type {
+            Some(data_type) if data_type.is_variable_length() => {
+                let allowed = match data_type {
+                    DataType::String => "vlen-utf8, the codec of strings",
+                    _ => "vlen-bytes, the codec of bytes of variable length",
+                };
+                let found = format!("type {data_type} under bytes");
+                let error = MetadataError::unexpected(found, allowed);
+                Err(error.breaks(Rule::BYTES_DATA_TYPE))
+            }
+            Some(data_type) if data_type.has_byte_order() && self.endian.is_none() => {
                 let allowed = format!("\"little\" or \"big\": {data_type} has several bytes");
                 Err(MetadataError::new(Kind::Missing { allowed: allowed.into() })
-                    .breaks(Rule::BytesEndianMissing)
+                    .breaks(Rule::BYTES_ENDIAN_MISSING)
                     .in_member("endian"))
             }
             _ => Ok(()),

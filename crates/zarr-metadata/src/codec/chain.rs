@@ -1,7 +1,7 @@
-//! Lists of codecs: from and to JSON, and what they have to obey before any chunk is looked at.
+//! Lists of codecs: from and to JSON, and the rules that need no chunk.
 
 use super::configuration::{Input, Result};
-use super::{Codec, CodecKind};
+use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
@@ -18,7 +18,7 @@ pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<V
         index = index.saturating_add(1);
         codec
     })
-    .breaks(Rule::ChainOrder)?;
+    .breaks(Rule::CHAIN_ORDER)?;
     check_codecs(codecs.len())?;
     Ok(codecs)
 }
@@ -33,18 +33,48 @@ pub(crate) fn write_codecs(codecs: &[Codec], json: &mut String) {
     json.push(']');
 }
 
+/// The byte order that `bytes` gives the elements, be it within shards.
+pub(crate) fn element_order(codecs: &[Codec]) -> Option<Endian> {
+    codecs.iter().find_map(|codec| match codec {
+        Codec::Bytes(bytes) => bytes.endian,
+        Codec::ShardingIndexed(sharding) => element_order(&sharding.codecs),
+        _ => None,
+    })
+}
+
+/// Makes the elements little-endian where no byte order is given: what arrays of the type
+/// "structured" mean by that.
+pub(crate) fn assume_little_endian(codecs: &mut [Codec], findings: &mut Vec<Finding>) {
+    for (index, codec) in codecs.iter_mut().enumerate() {
+        match codec {
+            Codec::Bytes(bytes) if bytes.endian.is_none() => {
+                bytes.endian = Some(Endian::Little);
+                let allowed = "\"little\" or \"big\" as the endian of records; read as little";
+                let finding = Finding::in_document(Rule::MISSING_ENDIAN, "no endian", allowed);
+                findings.push(finding.under(&format!("[{index}]")));
+            }
+            Codec::ShardingIndexed(sharding) => Finding::scope(
+                findings,
+                || format!("[{index}].configuration.codecs"),
+                |findings| assume_little_endian(&mut sharding.codecs, findings),
+            ),
+            _ => {}
+        }
+    }
+}
+
 /// Array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs (SD-31).
 ///
 /// An unknown codec may be of any kind, unless it may be skipped: then the others must be a chain
 /// without it (SD-42).
 pub(super) fn check_order(codecs: &[Codec]) -> Result<()> {
-    in_order(codecs).breaks(Rule::ChainOrder)
+    in_order(codecs).breaks(Rule::CHAIN_ORDER)
 }
 
 fn in_order(codecs: &[Codec]) -> Result<()> {
     let mut array_to_bytes: Option<&str> = None;
     let mut bytes_to_bytes: Option<&str> = None;
-    // An unknown codec that may be the one that makes bytes.
+    // Whether an unknown codec may be the array-to-bytes codec.
     let mut perhaps = false;
     for (index, codec) in codecs.iter().enumerate() {
         let before = bytes_to_bytes.or(array_to_bytes);
@@ -86,9 +116,9 @@ fn is_skipped(codec: &Codec) -> bool {
     matches!(codec, Codec::Unknown(extension) if !extension.must_understand())
 }
 
-/// The chain is one for elements of this type in this many dimensions.
+/// Checks that the chain fits elements of this type in this many dimensions.
 ///
-/// Sizes are not looked at: they depend on the chunk.
+/// Sizes are not checked: they depend on the chunk.
 pub(crate) fn check_chain(codecs: &[Codec], data_type: &DataType, rank: usize) -> Result<()> {
     check_order(codecs)?;
     let mut input = Input { data_type: Some(data_type), rank: Some(rank) };

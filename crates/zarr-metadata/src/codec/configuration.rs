@@ -12,12 +12,12 @@ pub(super) type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The configuration of a codec.
 pub(super) trait Configuration {
-    /// Reads the members of `"configuration"`, none where it is left out.
+    /// Reads the members of `"configuration"`, none if it is left out.
     fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self>
     where
         Self: Sized;
 
-    /// Writes the members of `"configuration"` but for those whose absence says the same.
+    /// Writes the members of `"configuration"` except those whose absence means the same.
     fn write(&self, members: &mut Members<'_>);
 
     /// Refuses an input that the codec cannot encode, as far as the input is known.
@@ -25,13 +25,13 @@ pub(super) trait Configuration {
         Ok(())
     }
 
-    /// Whether the codec has a configuration, which is then the place of what `check` refuses.
+    /// Whether the codec has a configuration; errors of `check` then have its path.
     fn is_configured(&self) -> bool {
         true
     }
 
     /// What an array-to-array codec makes of its input.
-    fn output<'a>(&self, input: Input<'a>) -> Input<'a> {
+    fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
         input
     }
 
@@ -56,7 +56,7 @@ impl Configuration for NoConfiguration {
     }
 }
 
-/// The array that reaches a codec. Both are `None` behind a codec that is not known.
+/// The array that reaches a codec. Both are `None` after an unknown codec.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) data_type: Option<&'a DataType>,
@@ -71,7 +71,7 @@ pub(super) struct Context<'c> {
 }
 
 impl Context<'_> {
-    /// Reads a member that does not affect decoding: reported where it is missing.
+    /// Reads a member that does not affect decoding: reported if it is missing.
     pub(super) fn or_default<T>(
         &mut self,
         members: &mut Object<'_>,

@@ -21,7 +21,7 @@ impl Gzip {
     }
 }
 
-/// The level of the `gzip` program, which is meant where a document leaves the level out.
+/// The default level of the `gzip` program, used if a document leaves the level out.
 impl Default for Gzip {
     fn default() -> Self {
         Gzip { level: 6 }
@@ -33,7 +33,7 @@ impl Configuration for Gzip {
         members.check_known(&["level"])?;
         let Gzip { level } = Gzip::default();
         let level = context.or_default(members, "level", level, from_0_to_9);
-        Ok(Gzip { level: level.breaks(Rule::GzipConfiguration)? })
+        Ok(Gzip { level: level.breaks(Rule::GZIP_CONFIGURATION)? })
     }
 
     fn write(&self, members: &mut Members<'_>) {

@@ -76,13 +76,15 @@ impl Configuration for Packbits {
             };
             Err(raw.expected(allowed))
         });
-        let padding =
-            padding.transpose().breaks(Rule::PackbitsPaddingEncoding).member("padding_encoding")?;
+        let padding = padding
+            .transpose()
+            .breaks(Rule::PACKBITS_PADDING_ENCODING)
+            .member("padding_encoding")?;
         let bit = |raw: Raw<'_>| {
             raw.natural().ok_or_else(|| raw.expected("a bit, counted from 0, or null"))
         };
-        let first_bit = members.optional("first_bit", bit).breaks(Rule::PackbitsBit)?;
-        let last_bit = members.optional("last_bit", bit).breaks(Rule::PackbitsBit)?;
+        let first_bit = members.optional("first_bit", bit).breaks(Rule::PACKBITS_BIT)?;
+        let last_bit = members.optional("last_bit", bit).breaks(Rule::PACKBITS_BIT)?;
         let packbits =
             Packbits { padding_encoding: padding.unwrap_or_default(), first_bit, last_bit };
         packbits.check_order().map(|()| packbits)
@@ -105,14 +107,14 @@ impl Configuration for Packbits {
         let Some(layout) = data_type.layout().filter(|_| data_type.is_packable()) else {
             let allowed = "a bool, integer, float or complex type of fixed size under packbits";
             let error = MetadataError::unexpected(format!("type {data_type}"), allowed);
-            return Err(error.breaks(Rule::PackbitsDataType));
+            return Err(error.breaks(Rule::PACKBITS_DATA_TYPE));
         };
         let bits = u64::from(layout.component_bits);
         for (member, bit) in [("first_bit", self.first_bit), ("last_bit", self.last_bit)] {
             if let Some(bit) = bit.filter(|bit| *bit >= bits) {
                 let allowed = format!("a bit below {bits}, the bits of a component of {data_type}");
                 return Err(MetadataError::unexpected(bit.to_string(), allowed)
-                    .breaks(Rule::PackbitsBitRange)
+                    .breaks(Rule::PACKBITS_BIT_RANGE)
                     .in_member(member));
             }
         }
@@ -126,7 +128,7 @@ impl Packbits {
             (Some(first), Some(last)) if last < first => {
                 let allowed = format!("at least {first}, the first bit");
                 Err(MetadataError::unexpected(last.to_string(), allowed)
-                    .breaks(Rule::PackbitsBitRange)
+                    .breaks(Rule::PACKBITS_BIT_RANGE)
                     .in_member("last_bit"))
             }
             _ => Ok(()),
@@ -145,7 +147,7 @@ fn early_spelling(members: &mut Object<'_>) -> Result<()> {
         if members.take(theirs).is_some() {
             let found = format!("\"{theirs}\", the spelling of an early schema");
             return Err(MetadataError::unexpected(found, ours)
-                .breaks(Rule::PackbitsSpelling)
+                .breaks(Rule::PACKBITS_SPELLING)
                 .in_member(theirs));
         }
     }
@@ -170,13 +172,13 @@ impl Configuration for NumcodecsPackbits {
         match input.data_type {
             Some(data_type) if *data_type != DataType::Bool => {
                 let found = format!("type {data_type}");
-                Err(MetadataError::unexpected(found, "type bool").breaks(Rule::NumcodecsPackbits))
+                Err(MetadataError::unexpected(found, "type bool").breaks(Rule::NUMCODECS_PACKBITS))
             }
             _ => Ok(()),
         }
     }
 
-    fn output<'a>(&self, _: Input<'a>) -> Input<'a> {
+    fn output<'a>(&'a self, _: Input<'a>) -> Input<'a> {
         Input { data_type: Some(&DataType::Uint8), rank: Some(1) }
     }
 }

@@ -50,13 +50,13 @@ impl Configuration for Reshape {
             if dim == ReshapeDim::Auto {
                 if has_auto {
                     let error = MetadataError::unexpected("a second -1", "-1 at most once");
-                    return Err(error.breaks(Rule::ReshapeAuto));
+                    return Err(error.breaks(Rule::RESHAPE_AUTO));
                 }
                 has_auto = true;
             }
             Ok(dim)
         })
-        .breaks(Rule::ReshapeShape)
+        .breaks(Rule::RESHAPE_SHAPE)
         .member("shape")?;
         check_rank(shape.len()).member("shape")?;
         Ok(Reshape { shape })
@@ -84,7 +84,7 @@ impl Configuration for Reshape {
                 let found = dims.get(at).copied().unwrap_or_default().to_string();
                 let allowed = format!("a dimension below {rank}, the rank of the input");
                 return Err(MetadataError::unexpected(found, allowed)
-                    .breaks(Rule::ReshapeInputDim)
+                    .breaks(Rule::RESHAPE_INPUT_DIM)
                     .in_element(at)
                     .in_element(index)
                     .in_member("shape"));
@@ -108,12 +108,12 @@ fn read_dim(raw: Raw<'_>, last: &mut Option<usize>) -> Result<ReshapeDim> {
         },
         JsonType::Array => {
             let dims = read_elements(raw, ALLOWED, |raw| {
-                let dim = dimension(raw).breaks(Rule::ReshapeInputDim)?;
+                let dim = dimension(raw).breaks(Rule::RESHAPE_INPUT_DIM)?;
                 if let Some(last) = last.filter(|last| dim <= *last) {
                     let allowed = format!(
                         "an input dimension after {last}: they increase over the whole shape"
                     );
-                    return Err(raw.expected(allowed).breaks(Rule::ReshapeIncreasing));
+                    return Err(raw.expected(allowed).breaks(Rule::RESHAPE_INCREASING));
                 }
                 *last = Some(dim);
                 Ok(dim)

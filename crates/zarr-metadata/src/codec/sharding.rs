@@ -71,7 +71,7 @@ impl Configuration for Box<Sharding> {
         members.check_known(&["chunk_shape", "codecs", "index_codecs", "index_location"])?;
         let raw = members.require("chunk_shape", LENGTHS)?;
         let chunk_shape = read_elements(raw, LENGTHS, |raw| raw.at_least(1))
-            .breaks(Rule::ShardingChunkShape)
+            .breaks(Rule::SHARDING_CHUNK_SHAPE)
             .member("chunk_shape")?;
         check_rank(chunk_shape.len()).member("chunk_shape")?;
         let mut chain = |key: &'static str| -> Result<Vec<Codec>> {
@@ -92,7 +92,7 @@ impl Configuration for Box<Sharding> {
             .take("index_location")
             .map(|raw| read_named(LOCATIONS, raw).member("index_location"))
             .transpose()
-            .breaks(Rule::ShardingIndexLocation)?
+            .breaks(Rule::SHARDING_INDEX_LOCATION)?
             .unwrap_or_default();
         Ok(Box::new(Sharding { chunk_shape, codecs, index_codecs, index_location }))
     }
@@ -112,7 +112,7 @@ impl Configuration for Box<Sharding> {
             let found = format!("length {inner}");
             let allowed = format!("length {rank}, the rank of the input");
             let error = MetadataError::unexpected(found, allowed);
-            return Err(error.breaks(Rule::ShardingRank).in_member("chunk_shape"));
+            return Err(error.breaks(Rule::SHARDING_RANK).in_member("chunk_shape"));
         }
         if let Some(data_type) = input.data_type {
             check_chain(&self.codecs, data_type, inner).member("codecs")?;
@@ -129,14 +129,14 @@ impl Configuration for Box<Sharding> {
     }
 }
 
-/// The index of a shard is found by its size, which must not depend on what is in it (SD-59).
+/// The index of a shard is found by its size, which must not depend on its content (SD-59).
 fn check_fixed_size(codecs: &[Codec]) -> Result<()> {
     let varies = |codec: &Codec| codec.configuration().is_ok_and(|codec| !codec.has_fixed_size());
     match codecs.iter().enumerate().find(|(_, codec)| varies(codec)) {
         Some((index, codec)) => {
             let allowed = "codecs whose output has a fixed size";
             let error = MetadataError::unexpected(codec.name(), allowed);
-            Err(error.breaks(Rule::ShardingIndexSize).in_element(index))
+            Err(error.breaks(Rule::SHARDING_INDEX_SIZE).in_element(index))
         }
         None => Ok(()),
     }

@@ -34,13 +34,13 @@ impl Configuration for Transpose {
             _ => ALLOWED,
         };
         let order =
-            read_elements(raw, allowed, dimension).breaks(Rule::TransposeOrder).member("order")?;
+            read_elements(raw, allowed, dimension).breaks(Rule::TRANSPOSE_ORDER).member("order")?;
         check_rank(order.len()).member("order")?;
         let mut seen = vec![false; order.len()];
         for (index, &dim) in order.iter().enumerate() {
             let error = |allowed: String| {
                 let error = MetadataError::unexpected(dim.to_string(), allowed);
-                let error = error.breaks(Rule::TransposePermutation);
+                let error = error.breaks(Rule::TRANSPOSE_PERMUTATION);
                 Err(error.in_element(index).in_member("order"))
             };
             match seen.get_mut(dim) {
@@ -62,7 +62,7 @@ impl Configuration for Transpose {
                 let found = format!("length {}", self.order.len());
                 let allowed = format!("length {rank}, the rank of the input");
                 let error = MetadataError::unexpected(found, allowed);
-                Err(error.breaks(Rule::TransposeRank).in_member("order"))
+                Err(error.breaks(Rule::TRANSPOSE_RANK).in_member("order"))
             }
             _ => Ok(()),
         }

@@ -34,9 +34,9 @@ impl Configuration for Zstd {
         members.check_known(&["level", "checksum"])?;
         let Zstd { level, checksum } = Zstd::default();
         let level = context.or_default(members, "level", level, read_level);
-        let level = level.breaks(Rule::ZstdConfiguration)?;
+        let level = level.breaks(Rule::ZSTD_CONFIGURATION)?;
         let checksum = context.or_default(members, "checksum", checksum, |raw| raw.bool());
-        Ok(Zstd { level, checksum: checksum.breaks(Rule::ZstdConfiguration)? })
+        Ok(Zstd { level, checksum: checksum.breaks(Rule::ZSTD_CONFIGURATION)? })
     }
 
     fn write(&self, members: &mut Members<'_>) {

@@ -1,4 +1,4 @@
-//! Objects and arrays whose members are looked at one by one.
+//! Objects and arrays, read member by member.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(crate) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Opens a value that should be an object; `allowed` says so where it is not.
+    /// Opens a value that should be an object; otherwise the error says `allowed`.
     pub(crate) fn read(raw: Raw<'a>, allowed: impl Into<Cow<'static, str>>) -> Result<Self> {
         if raw.json_type() != JsonType::Object {
             return Err(raw.expected(allowed));
@@ -25,7 +25,7 @@ impl<'a> Object<'a> {
         let mut members = Vec::new();
         while let Some(key) = reader.next_key(members.is_empty())? {
             let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-            // Whether NaN may stand here was settled when `raw` was first read.
+            // Whether NaN is allowed here was checked when `raw` was first read.
             let value = reader.value(Grammar::WithNotFinite).member(&key)?;
             members.push((key, value));
         }
@@ -64,9 +64,9 @@ impl<'a> Object<'a> {
         self.members
     }
 
-    /// No member may have a name that is not in `known` (SD-41).
+    /// Refuses members whose name is not in `known` (SD-41).
     ///
-    /// Before a missing member is told: it may be there with a typing error.
+    /// Called before missing members are reported: one may be there with a typing error.
     pub(crate) fn check_known(&self, known: &'static [&'static str]) -> Result<()> {
         match self.members.iter().find(|(name, _)| !known.contains(&name.as_ref())) {
             Some((name, _)) => Err(MetadataError::unknown_member(name, known)),

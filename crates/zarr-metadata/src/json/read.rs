@@ -87,8 +87,8 @@ impl<'a> Raw<'a> {
             .ok_or_else(|| self.expected_natural(&format!("an integer of at least {least}")))
     }
 
-    /// An error at this very value, which is to be a number that [`natural`](Raw::natural) reads:
-    /// one that is none for its size alone is told so.
+    /// An error at this very value, which should be a number that [`natural`](Raw::natural) reads; it
+    /// says so if the number is only too large.
     pub(crate) fn expected_natural(self, allowed: &str) -> MetadataError {
         let is_digits = self.0.bytes().all(|b| b.is_ascii_digit());
         match is_digits && self.natural().is_none() {
@@ -102,7 +102,7 @@ impl<'a> Raw<'a> {
 
 /// The text between the quotes of a string, with its escapes resolved.
 ///
-/// `None` where an escape is half of a surrogate pair: valid JSON, but no text.
+/// `None` if an escape is half of a surrogate pair: valid JSON, but not text.
 pub(crate) fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
     if quoted.contains('\\') {
         return serde_json::from_str(quoted).ok().map(Cow::Owned);
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The whole text has been read.
+    /// Checks that the whole text has been read.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads by `read`, or nothing at all where it gives `None`.
+    /// Reads by `read`, or nothing at all if it returns `None`.
     pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = self.rest;
         let result = read(self);
@@ -207,10 +207,10 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Where an element of an array comes next: hands on the plain positive integers before the
-    /// array's last element, while `take` wants them, and stops before the first other one.
+    /// Before an element of an array: passes on the plain positive integers before the array's last
+    /// element, while `take` accepts them, and stops before the first other one.
     ///
-    /// The same as reading them one at a time, without asking at each for space and for the end.
+    /// The same as reading them one at a time, without checking for space and the end at each.
     pub(crate) fn naturals(&mut self, mut take: impl FnMut(u64) -> bool) {
         // Ten to the nineteenth and below: no sum of nineteen digits overflows.
         const DIGITS: usize = 19;
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The error that the text goes on otherwise than `expected`.
+    /// The error that something else than `expected` follows.
     pub(crate) fn syntax(&self, expected: &'static str) -> MetadataError {
         let (line, column) = self.position();
         let rest = self.text.get(self.offset()..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Passing over a value whole, without recursion, with every check that reading would make.
+//! Skipping a whole value, without recursion, with every check that reading would make.
 
 use std::borrow::Cow;
 
@@ -26,8 +26,8 @@ struct Frame<'a> {
 impl<'a> Reader<'a> {
     /// Passes over the next value and gives its text.
     ///
-    /// Checks the grammar, the depth and that no object has a key twice. Memory follows the
-    /// depth and the keys of the objects that are open, never more than the text.
+    /// Checks the grammar, the depth and that no object has a key twice. Memory is
+    /// proportional to the depth and the keys of open objects, and never exceeds the text.
     pub(crate) fn value(&mut self, grammar: Grammar) -> Result<Raw<'a>> {
         self.space();
         let start = self.offset();
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// No two of `keys` are the same (SD-43). Sorts them where they are many.
+/// Checks that no two of `keys` are the same (SD-43). Sorts them if they are many.
 pub(crate) fn distinct(keys: &mut [Cow<'_, str>]) -> Result<()> {
     let twice = if keys.len() <= 8 {
         keys.iter()

@@ -18,7 +18,7 @@ pub(crate) fn write_u64(value: u64, out: &mut String) {
 
 /// Appends the JSON text `raw` laid out anew at `level` indentations of two spaces.
 ///
-/// Only space changes: order, spelling of numbers and escapes stay. Containers that fit a line,
+/// Only space changes: order, spelling of numbers and escapes stay. Containers that fit a line
 /// and arrays of plain values of any length, go on one line.
 pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
     let mut level = level;

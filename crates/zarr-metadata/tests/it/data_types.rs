@@ -48,7 +48,25 @@ fn sd_54_raw_bits_have_no_order_and_no_meaning() {
 
 #[test]
 fn what_is_not_interpreted_has_no_size() {
-    let string = DataType::from_json(br#""string""#).unwrap();
-    assert_eq!((string.layout(), string.size()), (None, None));
-    assert!(!string.is_packable() && !string.is_sub_byte() && !string.is_complex());
+    let other = DataType::from_json(br#""acme.type""#).unwrap();
+    assert_eq!((other.layout(), other.size(), other.parts().len()), (None, None, 0));
+    assert!(!other.is_packable() && !other.is_sub_byte() && !other.is_complex());
+    assert!(!other.is_variable_length() && other.is_unknown());
+}
+
+#[test]
+fn strings_and_bytes_have_a_length_of_their_own() {
+    for (names, data_type) in [
+        (&["string"][..], DataType::String),
+        (&["bytes", "variable_length_bytes"], DataType::Bytes),
+    ] {
+        assert_eq!(data_type.name(), names[0]);
+        assert_eq!((data_type.layout(), data_type.size()), (None, None));
+        assert!(data_type.is_variable_length() && !data_type.is_packable());
+        for name in names {
+            assert_eq!(name.parse::<DataType>().unwrap(), data_type);
+            let object = format!(r#"{{"name": "{name}"}}"#);
+            assert_eq!(DataType::from_json(object.as_bytes()).unwrap(), data_type);
+        }
+    }
 }

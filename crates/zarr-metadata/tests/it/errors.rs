@@ -157,10 +157,16 @@ fn sd_45_sd_46_sd_54_sd_55_fill_values() {
         ("r16", "[1, 300]"),
         ("r16", "\"AQ\""),
         ("string", "null"),
+        ("string", "0"),
+        ("string", r#""\ud800""#),
+        ("bytes", "null"),
+        ("bytes", "[1, 256]"),
+        ("bytes", "\"AQ\""),
     ]
     .iter()
     .map(|(name, json)| {
         let codecs = if *name == "string" { r#"["vlen-utf8"]"# } else { r#"["packbits"]"# };
+        let codecs = if *name == "bytes" { r#"["vlen-bytes"]"# } else { codecs };
         let codecs = if *name == "r16" { r#"["bytes"]"# } else { codecs };
         let quoted = data_type(name).to_json();
         let changes = [("data_type", quoted.as_str()), ("fill_value", json), ("codecs", codecs)];

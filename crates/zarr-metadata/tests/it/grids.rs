@@ -251,7 +251,7 @@ fn sd_63_the_configuration_of_rectilinear() {
     assert!(array.json().contains(kept));
     insta::assert_snapshot!(
         array.findings()[0],
-        @r#"$.chunk_grid.configuration.note: found unknown member note of value {"b": 1.0}, expected "kind" and "chunk_shapes" only [unknown-rectilinear-member]"#
+        @r#"note: $.chunk_grid.configuration.note: found unknown member note of value {"b": 1.0}, expected "kind" and "chunk_shapes" only [unknown-rectilinear-member]"#
     );
     let lines: Vec<_> = [
         r#""chunk_shapes": [6]"#,

@@ -119,14 +119,16 @@ fn findings_deep_inside_are_bounded() {
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
     let [.., before, last] = array.findings() else { panic!("findings") };
     assert_eq!(array.findings().len(), 100);
-    assert_eq!(before.found(), "\"crc32c\"");
-    assert_eq!(last.found(), "\"crc32c\", and more that is not listed");
+    assert!(before.message().starts_with("found \"crc32c\", expected an object"));
+    assert!(!before.message().ends_with(", and more that is not listed"));
+    assert!(last.message().starts_with("found \"crc32c\", expected an object"));
+    assert!(last.message().ends_with(", and more that is not listed"));
     // Up to that number each is told.
     let codecs = format!("[{}, {}]", &plain[1..plain.len() - 1], vec!["\"crc32c\""; 100].join(","));
     let text = document(&[("data_type", "\"uint8\""), ("codecs", &codecs)]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
     assert_eq!(array.findings().len(), 100);
-    assert!(array.findings().iter().all(|finding| finding.found() == "\"crc32c\""));
+    assert!(array.findings().iter().all(|finding| finding.message() == before.message()));
 }
 
 /// A rank or a chain just within the limit is read, and one more is refused where it is.
@@ -181,14 +183,14 @@ fn ranks_and_chains_have_a_limit() {
         )]
     };
     type Changes<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, String)>;
-    let rank = Rule::TooManyDimensions;
+    let rank = Rule::TOO_MANY_DIMENSIONS;
     let cases: [(Changes<'_>, usize, Rule, &str); 6] = [
         (&shape, MAX_RANK, rank, "$.shape"),
         (&reshape, MAX_RANK, rank, "$.codecs[0].configuration.shape"),
         (&transpose, MAX_RANK, rank, "$.codecs[1].configuration.order"),
         (&shard, MAX_RANK, rank, "$.codecs[0].configuration.chunk_shape"),
-        (&chain, MAX_CODECS, Rule::TooManyCodecs, "$.codecs"),
-        (&index, MAX_CODECS, Rule::TooManyCodecs, "$.codecs[0].configuration.index_codecs"),
+        (&chain, MAX_CODECS, Rule::TOO_MANY_CODECS, "$.codecs"),
+        (&index, MAX_CODECS, Rule::TOO_MANY_CODECS, "$.codecs[0].configuration.index_codecs"),
     ];
     for (changes, limit, rule, path) in cases {
         let read = |count: usize| {

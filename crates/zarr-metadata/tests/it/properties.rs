@@ -42,6 +42,7 @@ impl Random {
         if *data_type == DataType::Bool {
             bytes[0] &= 1;
         }
+        data_type.canonicalize_element(&mut bytes);
         FillValue::from_bytes(data_type, &bytes).unwrap()
     }
 

@@ -67,6 +67,7 @@ fn ends_at_a_guard_page_are_exact() {
             let builder = Packing::builder(component_bits).last_bit(u64::from(last));
             let packing = builder.signed(signed).bit_order(order).build().unwrap();
             let reference = packing.with_kernel(Kernel::Portable).unwrap();
+            let refusing = packing.refuse_loss(true);
             // All small lengths, and some beyond which kernels align their output.
             for n in (0..=150).chain([1024, 1031, 1100]) {
                 let start = n % 5;
@@ -87,6 +88,10 @@ fn ends_at_a_guard_page_are_exact() {
                     dst.copy_from_slice(&packed);
                     packing.pack_range(src, start, dst).unwrap();
                     assert!(*dst == *repacked, "{packing:?} packs {n} from {start}");
+                    dst.copy_from_slice(&packed);
+                    let refused = refusing.with_kernel(kernel).unwrap().pack_range(src, start, dst);
+                    assert_eq!(refused.is_ok(), packing.survives(src).unwrap(), "{packing:?}, {n}");
+                    assert!(*dst == *repacked, "{packing:?} looks at {n} from {start}");
                 }
             }
         }

@@ -12,7 +12,7 @@ mod guarded;
 mod stream;
 
 use crate::field::Field;
-use crate::survive::LostBits;
+use crate::seen::{Seen, Watch};
 
 /// Whether the processor has all of these features: asked at run time, or else known to the
 /// compiler.
@@ -53,15 +53,15 @@ impl Avx512 {
     }
 
     /// Packs all of `src`, a multiple of eight fields, to the whole of `dst`.
-    pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) {
+    pub(crate) fn pack<const WATCH: Watch>(
+        self,
+        field: &Field,
+        src: &[u8],
+        dst: &mut [u8],
+        seen: &mut Seen<WATCH>,
+    ) {
         // SAFETY: a value of this type exists only on processors with these instructions.
-        unsafe { avx512::pack(field, src, dst) }
-    }
-
-    /// As [`LostBits::any`].
-    pub(crate) fn any_lost(self, bits: &LostBits, bytes: &[u8]) -> bool {
-        // SAFETY: a value of this type exists only on processors with these instructions.
-        unsafe { avx512::any_lost(bits, bytes) }
+        unsafe { avx512::pack(field, src, dst, seen) }
     }
 }
 
@@ -81,14 +81,25 @@ impl Avx2 {
     }
 
     /// Packs to the start of `dst` a multiple of eight fields, and gives their number.
-    pub(crate) fn pack(self, field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+    pub(crate) fn pack<const WATCH: Watch>(
+        self,
+        field: &Field,
+        src: &[u8],
+        dst: &mut [u8],
+        seen: &mut Seen<WATCH>,
+    ) -> usize {
         // SAFETY: a value of this type exists only on processors with these instructions.
-        unsafe { avx2::pack(field, src, dst) }
+        unsafe { avx2::pack(field, src, dst, seen) }
     }
 
-    /// As [`LostBits::any`].
-    pub(crate) fn any_lost(self, bits: &LostBits, bytes: &[u8]) -> bool {
+    /// As [`Seen::look`].
+    pub(crate) fn look<const WATCH: Watch>(
+        self,
+        seen: &mut Seen<WATCH>,
+        field: &Field,
+        components: &[u8],
+    ) {
         // SAFETY: a value of this type exists only on processors with these instructions.
-        unsafe { avx2::any_lost(bits, bytes) }
+        unsafe { avx2::look(seen, field, components) }
     }
 }

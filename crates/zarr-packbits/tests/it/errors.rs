@@ -31,6 +31,7 @@ fn messages_say_what_was_found_and_what_is_allowed() {
         message(bool.decode(&[9, 0], PaddingEncoding::FirstByte, &mut [0; 7])),
         message(int16.decode(&[1, 0, 2, 0], PaddingEncoding::LastByte, &mut [0; 4])),
         message(int16.encode(&[1, 0], PaddingEncoding::LastByte, &mut [0; 4])),
+        message(ten.refuse_loss(true).pack(&[0, 3, 0, 4], &mut [0; 3])),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }

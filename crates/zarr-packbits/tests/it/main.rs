@@ -6,5 +6,6 @@ mod common;
 mod errors;
 mod golden;
 mod layout;
+mod loss;
 mod product;
 mod traits;

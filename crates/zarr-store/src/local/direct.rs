@@ -1,9 +1,9 @@
 //! Opening files by paths without links, in one step.
 //!
-//! The root of a store is an absolute path free of links, so that a path below it on which there is
-//! none leads to where it says. `openat2` answers that and opens the file at once. It takes the path
-//! from the top, not from an open folder: a root that is moved away and made anew stays the same
-//! store for reading and for writing.
+//! The root of a store is an absolute path without links, so a path below it without links leads
+//! nowhere else. `openat2` checks that and opens the file in one call. It takes the absolute path,
+//! not one relative to an open folder: if the root is moved away and created again, reads and
+//! writes use the same new folder.
 
 use std::fs::File;
 use std::io;
@@ -14,12 +14,12 @@ pub(super) fn open(path: &Path) -> Option<io::Result<File>> {
     system::open(path, system::READ)
 }
 
-/// As [`open`], for its metadata alone, which takes no permission to read.
+/// As [`open`], but only for the metadata, which needs no permission to read.
 pub(super) fn look(path: &Path) -> Option<io::Result<File>> {
     system::open(path, system::LOOK)
 }
 
-/// As [`look`], for a folder. While there is none, or another kind of file, that is an error.
+/// As [`look`], for a folder. It is an error if there is no folder at this path.
 pub(super) fn folder(path: &Path) -> Option<io::Result<File>> {
     system::open(path, system::FOLDER)
 }
@@ -30,8 +30,7 @@ mod system {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     use rustix::io::Errno;
 
-    // Of a pipe or a terminal that has an object's name, nothing but its kind is asked: opening it
-    // must not wait.
+    // Opening a pipe or a terminal that has an object's name must not wait.
     pub(super) const READ: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
     pub(super) const LOOK: OFlags = OFlags::PATH;
     pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
@@ -41,8 +40,8 @@ mod system {
         match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
             Ok(file) => Some(Ok(File::from(file))),
             Err(error @ (Errno::NOENT | Errno::NOTDIR)) => Some(Err(error.into())),
-            // A link, a kernel before 5.6, a filter of system calls, or an error that the careful
-            // way meets again and reports.
+            // A link, a kernel before 5.6, a filter of system calls, or an error that checking
+            // folder by folder meets again and reports.
             Err(_) => None,
         }
     }

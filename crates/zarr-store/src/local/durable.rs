@@ -1,9 +1,8 @@
-//! What survives a power failure: the entries of folders.
+//! Making the entries of folders survive a power failure.
 //!
-//! A file that was flushed is lost all the same if its name is not on the device, nor is that of a
-//! folder on the way to it. So a write flushes the object's own folder, and, the first time that
-//! this store writes there, all folders above it: whoever made them, and perhaps has not flushed
-//! them yet.
+//! A flushed file is still lost if its name, or that of a folder above it, is not on the device. So
+//! a write flushes the object's own folder and, the first time that this store writes there, all
+//! folders above it: whoever created them may not have flushed them yet.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,10 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Folders that are remembered; past it they are flushed anew.
+/// How many folders are remembered; with more, all are forgotten and flushed again.
 const REMEMBERED: usize = 1 << 16;
 
-/// The folders whose names, and those of all folders above, are known to be on the device.
+/// Folders known to be on the device, with all folders above them.
 #[derive(Debug, Default)]
 pub(super) struct Folders {
     known: Mutex<HashMap<PathBuf, Identity>>,
@@ -36,12 +35,12 @@ impl Folders {
                 break;
             }
             let ours = path != root && path.starts_with(root);
-            // A file system that is mounted here has its own root, whose name is not in a folder.
+            // The root of a mounted file system has no name in a folder.
             if !ours && identity(parent)?.device != this.device {
                 break;
             }
             match flush_entries(parent) {
-                // Above the store: who may not look into a folder has made nothing in it.
+                // Above the store: a process that may not read a folder has created nothing in it.
                 Err(error) if !ours && error.kind() == io::ErrorKind::PermissionDenied => break,
                 flushed => flushed?,
             }
@@ -55,7 +54,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Flushes that something in `folder` is gone, perhaps with the folder itself.
+    /// Flushes the removal of something in `folder`, which may itself be gone.
     pub(super) fn flush_removal(&self, folder: &Path, root: &Path) -> io::Result<()> {
         for folder in folder.ancestors() {
             match flush_entries(folder) {
@@ -66,19 +65,19 @@ impl Folders {
         Ok(())
     }
 
-    /// Whether it is the folder that was flushed, and no new one of the same name.
+    /// Whether it is the folder that was flushed, and not a new one of the same name.
     fn knows(&self, path: &Path, identity: Identity) -> bool {
         self.known().get(path) == Some(&identity)
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Identity>> {
-        // A set of what is known is never wrong, whoever panicked beside it.
+        // What is in the map is true whatever thread panicked.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Tells a folder from another that is made in its place: numbers of files are given out again,
-/// so that the time at which it was made is part of it, where there is one.
+/// Tells a folder from a new one at the same path. Inode numbers are reused, so the creation time
+/// is included where the file system has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -106,7 +105,7 @@ fn flush_entries(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened as a file, and renames are in the file system's journal.
+/// On other systems a folder cannot be opened as a file; renames are in the file system's journal.
 #[cfg(not(unix))]
 fn flush_entries(_: &Path) -> io::Result<()> {
     Ok(())
@@ -117,7 +116,9 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{Durability, Key, LocalStore, Prefix, Store, StoreOptions, open_url};
+    use crate::{
+        Durability, Key, LocalStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
+    };
 
     thread_local! {
         /// The folders whose entries this thread has flushed.

@@ -1,17 +1,16 @@
-//! Files in a store that are no objects.
+//! Files in a store that are not objects.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::list::{Found, walk};
+use super::list::{Step, Walk};
 use super::{LocalStore, lock, names};
 #[cfg(doc)]
 use crate::Store;
-use crate::{Links, Operation, Prefix, StoreError};
+use crate::{Links, Listing, Operation, Prefix, StoreError};
 
-/// A file in a local store that is no object.
+/// A file in a local store that is not an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
@@ -19,78 +18,81 @@ pub struct Leftover {
     pub path: PathBuf,
     /// What it is.
     pub kind: LeftoverKind,
-    /// Whether a living process holds it: it is then in use, and no leftover yet. False too where
-    /// the file system has no locks.
+    /// Whether a living process holds it: then it is in use and not left over. Also false where the
+    /// file system has no locks.
     pub in_use: bool,
 }
 
-/// What a file that is no object is.
+/// Kinds of files that are not objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverKind {
-    /// A write that was never finished. Harmless; [`Store::clean`] removes it, and so does whoever
-    /// next finds a lock in its folder that the same dead writer left.
+    /// An unfinished write. Harmless; [`Store::clean`] removes it, and so does the next writer that
+    /// finds a lock in its folder that the same dead writer left.
     Temporary,
-    /// An advisory lock. Harmless; the next update of its object, or of another that was left
-    /// locked in the same folder, removes it, and so does [`Store::clean`].
+    /// An advisory lock. Harmless; [`Store::clean`] removes it, and so does the next update of its
+    /// object, or of another object in the same folder whose lock was left over.
     Lock,
-    /// A name that no key can have, or a file of a kind that holds no bytes. Not ours.
+    /// Not written by this crate: a name that no key can have, or a file that holds no bytes, such
+    /// as a pipe.
     Foreign,
 }
 
-pub(super) fn leftovers(
-    store: &LocalStore,
-    prefix: &Prefix,
-    visit: &mut dyn FnMut(Leftover) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
-    walk(store, prefix, Links::AsObjects, &mut |found| {
-        let Found::Other(path) = found else { return Ok(ControlFlow::Continue(())) };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let kind = if names::is_temporary(&name) {
-            LeftoverKind::Temporary
-        } else if names::is_lock(&name) {
-            LeftoverKind::Lock
-        } else {
-            LeftoverKind::Foreign
-        };
-        let in_use = kind != LeftoverKind::Foreign && is_locked(&path);
-        Ok(visit(Leftover { path, kind, in_use }))
-    })
+pub(super) fn leftovers<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s, Leftover> {
+    let steps = Walk::new(store, prefix, Links::AsObjects);
+    Box::new(steps.filter_map(|step| match step {
+        Ok(Step::Other(path)) => Some(Ok(leftover(path))),
+        Ok(Step::Object(_) | Step::FolderEnd(_)) => None,
+        Err(error) => Some(Err(error)),
+    }))
 }
 
-/// Removes what writers left below `prefix` that are not alive, and tells what.
+fn leftover(path: PathBuf) -> Leftover {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let kind = if names::is_temporary(&name) {
+        LeftoverKind::Temporary
+    } else if names::is_lock(&name) {
+        LeftoverKind::Lock
+    } else {
+        LeftoverKind::Foreign
+    };
+    let in_use = kind != LeftoverKind::Foreign && is_locked(&path);
+    Leftover { path, kind, in_use }
+}
+
+/// Removes what dead writers left below `prefix`, and reports each file.
 pub(super) fn clean(
     store: &LocalStore,
     prefix: &Prefix,
     removed: &mut dyn FnMut(&str),
 ) -> Result<(), StoreError> {
-    walk(store, prefix, Links::AsObjects, &mut |found| {
-        if let Found::Other(path) = found {
-            let name = path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy();
-            let gone = remove_unless_held(&path)
-                .map_err(|error| StoreError::io(Operation::Delete, &name, error))?;
-            if gone {
-                removed(&name);
-            }
+    for step in Walk::new(store, prefix, Links::AsObjects) {
+        let Step::Other(path) = step? else { continue };
+        let name = path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy();
+        let gone = remove_unless_held(&path)
+            .map_err(|error| StoreError::io(Operation::Delete, &name, error))?;
+        if gone {
+            removed(&name);
         }
-        Ok(ControlFlow::Continue(()))
-    })
+    }
+    Ok(())
 }
 
-/// Removes a temporary or lock file unless a living process is known to hold it; whether it did.
+/// Removes a temporary or lock file unless a living process is seen to hold it; returns whether it
+/// did.
 ///
-/// Where locks do not reach the host of a living writer, its temporary file may go: its rename then
-/// fails, and it writes the object once more.
+/// Where locks do not reach the host of a living writer, its temporary file may be removed: its
+/// rename then fails, and it writes the object again.
 pub(super) fn remove_unless_held(path: &Path) -> io::Result<bool> {
     remove(path, Proof::NotHeld)
 }
 
-/// Removes what the dead left in a folder, where that is certain.
+/// Removes what dead writers left in a folder, where it is certain that they are dead.
 ///
-/// Called when a lock file of the folder was found left by a dead holder: so that a folder is not
-/// read at each write. Only temporary files of this system's own boot are touched: then the kernel that
-/// gave the writer its lock is the one that is asked now, whatever file system lies between, and if
-/// it gives the lock away nobody holds it. Lock files are removed by the protocol of those who
-/// hold them. Nothing depends on success.
+/// Called only when a dead holder's lock file was found in the folder, so that not every write
+/// reads the folder. Removes only temporary files of the current boot of this system: the kernel
+/// that granted the writer's lock is then the one that is asked now, whatever the file system, and
+/// if it grants the lock again nobody holds it. Lock files are removed by the same protocol as by
+/// their holders. Nothing depends on success.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -107,13 +109,13 @@ pub(super) fn sweep(folder: &Path) {
 enum Proof {
     /// Its lock, taken.
     Lock,
-    /// That nobody was found to hold it, also because there are no locks.
+    /// That nobody was seen to hold it, perhaps because there are no locks.
     NotHeld,
 }
 
 fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Where lock files are not removed by who holds them, nobody else may either.
+    // Where holders do not remove their lock files, nobody else may.
     let ours = names::is_temporary(&name) || cfg!(unix) && names::is_lock(&name);
     if !ours {
         return Ok(false);
@@ -139,7 +141,7 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
             _ => return Err(error),
         },
     }
-    // It may have become an object since, or another file have taken its place.
+    // It may have become an object since, or another file may have taken its place.
     if !lock::is_at(&file, path)? {
         return Ok(false);
     }
@@ -147,7 +149,7 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
 }
 
 fn is_locked(path: &Path) -> bool {
-    // A pipe would wait for its other end, and a link leads elsewhere.
+    // Opening a pipe would wait for its other end, and a link leads elsewhere.
     if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
         return false;
     }

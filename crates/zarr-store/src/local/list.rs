@@ -1,27 +1,38 @@
 //! Walking the folders of a store.
 
-use std::fs::{self, FileType, ReadDir};
+use std::fs::{self, DirEntry as FolderEntry, FileType, ReadDir};
 use std::io;
-use std::ops::ControlFlow;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, names};
-use crate::{DirEntry, Key, Links, Operation, Prefix, StoreError};
+use crate::listing::{failed, until_error};
+use crate::{DirEntry, Key, Links, Listing, Operation, Prefix, StoreError};
 
-/// What a walk meets.
-pub(super) enum Found {
+/// One step of a walk.
+pub(super) enum Step {
     /// A file, or a link that the walk does not follow.
     Object(Key),
-    /// Something that is no object.
+    /// Something that is not an object.
     Other(PathBuf),
-    /// A folder below the start, all of which has been met.
+    /// A folder below the start whose contents have all been walked.
     FolderEnd(PathBuf),
 }
 
-/// A folder being read. The stack of them holds one open folder for each level, not one entry for
-/// each file.
-struct Frame {
+/// A walk through everything below a prefix, which reads folders as it advances. An error is the
+/// last item.
+pub(super) struct Walk<'s> {
+    store: &'s LocalStore,
+    links: Links,
+    /// Where it starts; `None` once it has.
+    start: Option<Prefix>,
+    /// The folders on the way down: one for each level, not one entry for each file.
+    folders: Vec<Folder>,
+}
+
+/// A folder being read.
+struct Folder {
     entries: ReadDir,
     path: PathBuf,
     prefix: Prefix,
@@ -30,93 +41,113 @@ struct Frame {
     linked: bool,
 }
 
-enum Entry {
+impl Folder {
+    fn open(path: PathBuf, prefix: Prefix, linked: bool) -> Result<Option<Self>, StoreError> {
+        let entries = read_folder(&prefix, &path)?;
+        Ok(entries.map(|entries| Self { entries, path, prefix, linked }))
+    }
+}
+
+/// What an entry of a folder is to a store.
+enum Kind {
     Folder { linked: bool },
     Object,
     Other,
 }
 
-/// Calls `visit` with everything below `prefix`.
-pub(super) fn walk(
-    store: &LocalStore,
-    prefix: &Prefix,
-    links: Links,
-    visit: &mut dyn FnMut(Found) -> Result<ControlFlow<()>, StoreError>,
-) -> Result<(), StoreError> {
-    let start = store.folder_of(Operation::List, prefix)?;
-    let Some(first) = read_folder(prefix, &start)? else { return Ok(()) };
-    let mut stack =
-        vec![Frame { entries: first, path: start, prefix: prefix.clone(), linked: false }];
-    while let Some(frame) = stack.last_mut() {
-        let Some(entry) = frame.entries.next() else {
-            let done = stack.pop();
-            if let (Some(done), false) = (done, stack.is_empty())
-                && visit(Found::FolderEnd(done.path))?.is_break()
-            {
-                return Ok(());
-            }
-            continue;
-        };
-        let fail = |error| StoreError::io(Operation::List, &frame.prefix, error);
-        let entry = entry.map_err(fail)?;
-        let path = entry.path();
-        let name = entry.file_name();
-        let key = name
-            .to_str()
-            .filter(|name| !name.starts_with(names::RESERVED))
-            .and_then(|name| frame.prefix.key(name).ok());
-        let Some(key) = key else {
-            if visit(Found::Other(path))?.is_break() {
-                return Ok(());
-            }
-            continue;
-        };
-        let kind = match entry.file_type() {
-            Ok(kind) => kind,
-            // Gone since the folder was read.
-            Err(error) if is_absent(&error) => continue,
-            Err(error) => return Err(fail(error)),
-        };
-        let follow = links == Links::Follow && !frame.linked;
-        let found = match classify(store, &path, kind, follow).map_err(fail)? {
-            Entry::Folder { linked } => {
-                let prefix = Prefix::from(key);
-                let linked = linked || frame.linked;
-                if let Some(entries) = read_folder(&prefix, &path)? {
-                    stack.push(Frame { entries, path, prefix, linked });
-                }
-                continue;
-            }
-            Entry::Object => Found::Object(key),
-            Entry::Other => Found::Other(path),
-        };
-        if visit(found)?.is_break() {
-            return Ok(());
-        }
+impl<'s> Walk<'s> {
+    pub(super) fn new(store: &'s LocalStore, prefix: &Prefix, links: Links) -> Self {
+        Self { store, links, start: Some(prefix.clone()), folders: Vec::new() }
     }
-    Ok(())
+
+    fn step(&mut self) -> Result<Option<Step>, StoreError> {
+        if let Some(prefix) = self.start.take() {
+            let path = self.store.folder_of(Operation::List, &prefix)?;
+            self.folders.extend(Folder::open(path, prefix, false)?);
+        }
+        while let Some(folder) = self.folders.last_mut() {
+            let Some(entry) = folder.entries.next() else {
+                match self.folders.pop() {
+                    Some(done) if !self.folders.is_empty() => {
+                        return Ok(Some(Step::FolderEnd(done.path)));
+                    }
+                    _ => continue,
+                }
+            };
+            let fail = |error| StoreError::io(Operation::List, &folder.prefix, error);
+            let entry = entry.map_err(fail)?;
+            let path = entry.path();
+            let Some(key) = key_of(&folder.prefix, &entry) else {
+                return Ok(Some(Step::Other(path)));
+            };
+            let follow = self.links == Links::Follow && !folder.linked;
+            match kind_of(self.store, &entry, &path, follow).map_err(fail)? {
+                None => {}
+                Some(Kind::Folder { linked }) => {
+                    let linked = linked || folder.linked;
+                    self.folders.extend(Folder::open(path, Prefix::from(key), linked)?);
+                }
+                Some(Kind::Object) => return Ok(Some(Step::Object(key))),
+                Some(Kind::Other) => return Ok(Some(Step::Other(path))),
+            }
+        }
+        Ok(None)
+    }
 }
 
-/// What a directory entry is to a store. A link that is not followed counts as an object, so that
-/// it is not overlooked; reading it says why it is none.
-fn classify(store: &LocalStore, path: &Path, kind: FileType, follow: bool) -> io::Result<Entry> {
+impl Iterator for Walk<'_> {
+    type Item = Result<Step, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.folders.clear();
+        }
+        step.transpose()
+    }
+}
+
+/// The key of a folder's entry; `None` for names of our own and names that no key can have.
+fn key_of(prefix: &Prefix, entry: &FolderEntry) -> Option<Key> {
+    let name = entry.file_name();
+    let name = name.to_str().filter(|name| !name.starts_with(names::RESERVED))?;
+    prefix.key(name).ok()
+}
+
+/// `None` for an entry that is gone since the folder was read.
+fn kind_of(
+    store: &LocalStore,
+    entry: &FolderEntry,
+    path: &Path,
+    follow: bool,
+) -> io::Result<Option<Kind>> {
+    match entry.file_type() {
+        Ok(file_type) => classify(store, path, file_type, follow).map(Some),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A link that is not followed counts as an object, so that it is not overlooked; reading it
+/// reports why it is not one.
+fn classify(store: &LocalStore, path: &Path, kind: FileType, follow: bool) -> io::Result<Kind> {
     if kind.is_dir() {
-        return Ok(Entry::Folder { linked: false });
+        return Ok(Kind::Folder { linked: false });
     }
     if kind.is_file() {
-        return Ok(Entry::Object);
+        return Ok(Kind::Object);
     }
     if !kind.is_symlink() {
-        return Ok(Entry::Other);
+        return Ok(Kind::Other);
     }
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => {
             let enter = follow && (store.outside_links || !store.leads_outside(path)?);
-            Ok(if enter { Entry::Folder { linked: true } } else { Entry::Object })
+            Ok(if enter { Kind::Folder { linked: true } } else { Kind::Object })
         }
-        Ok(meta) if meta.is_file() => Ok(Entry::Object),
+        Ok(meta) if meta.is_file() => Ok(Kind::Object),
         // A device or a pipe, or nothing at all.
-        Ok(_) | Err(_) => Ok(Entry::Other),
+        Ok(_) | Err(_) => Ok(Kind::Other),
     }
 }
 
@@ -129,52 +160,43 @@ fn read_folder(prefix: &Prefix, path: &Path) -> Result<Option<ReadDir>, StoreErr
     }
 }
 
-pub(super) fn list(
-    store: &LocalStore,
-    prefix: &Prefix,
-    links: Links,
-    visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
-    if links == Links::AsObjects && store.linked_folder(Operation::List, prefix)?.is_some() {
-        let _ = visit(Key::new(prefix.as_str())?);
-        return Ok(());
-    }
-    walk(store, prefix, links, &mut |found| {
-        Ok(match found {
-            Found::Object(key) => visit(key),
-            Found::Other(_) | Found::FolderEnd(_) => ControlFlow::Continue(()),
-        })
-    })
-}
-
-pub(super) fn list_dir(
-    store: &LocalStore,
-    prefix: &Prefix,
-    visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
-    let folder = store.folder_of(Operation::List, prefix)?;
-    let Some(entries) = read_folder(prefix, &folder)? else { return Ok(()) };
-    let fail = |error| StoreError::io(Operation::List, prefix, error);
-    for entry in entries {
-        let entry = entry.map_err(fail)?;
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| !name.starts_with(names::RESERVED)) else {
-            continue;
-        };
-        let Ok(key) = prefix.key(name) else { continue };
-        let kind = match entry.file_type() {
-            Ok(kind) => kind,
-            Err(error) if is_absent(&error) => continue,
-            Err(error) => return Err(fail(error)),
-        };
-        let found = match classify(store, &entry.path(), kind, true).map_err(fail)? {
-            Entry::Folder { .. } => DirEntry::Prefix(Prefix::from(key)),
-            Entry::Object => DirEntry::Object(key),
-            Entry::Other => continue,
-        };
-        if visit(found).is_break() {
-            return Ok(());
+pub(super) fn list<'s>(store: &'s LocalStore, prefix: &Prefix, links: Links) -> Listing<'s, Key> {
+    if links == Links::AsObjects {
+        match store.linked_folder(Operation::List, prefix) {
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                let link = Key::new(prefix.as_str()).map_err(StoreError::from);
+                return Box::new(iter::once(link));
+            }
+            Err(error) => return failed(error),
         }
     }
-    Ok(())
+    Box::new(Walk::new(store, prefix, links).filter_map(|step| match step {
+        Ok(Step::Object(key)) => Some(Ok(key)),
+        Ok(Step::Other(_) | Step::FolderEnd(_)) => None,
+        Err(error) => Some(Err(error)),
+    }))
+}
+
+pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s, DirEntry> {
+    let folder = store.folder_of(Operation::List, prefix);
+    let prefix = prefix.clone();
+    let entries = match folder.and_then(|folder| read_folder(&prefix, &folder)) {
+        Ok(entries) => entries.into_iter().flatten(),
+        Err(error) => return failed(error),
+    };
+    Box::new(until_error(entries.filter_map(move |entry| {
+        let found = entry.and_then(|entry| child(store, &prefix, &entry));
+        found.map_err(|error| StoreError::io(Operation::List, &prefix, error)).transpose()
+    })))
+}
+
+/// `None` for what is not an object, nor a prefix of any.
+fn child(store: &LocalStore, prefix: &Prefix, entry: &FolderEntry) -> io::Result<Option<DirEntry>> {
+    let Some(key) = key_of(prefix, entry) else { return Ok(None) };
+    Ok(match kind_of(store, entry, &entry.path(), true)? {
+        Some(Kind::Folder { .. }) => Some(DirEntry::Prefix(Prefix::from(key))),
+        Some(Kind::Object) => Some(DirEntry::Object(key)),
+        Some(Kind::Other) | None => None,
+    })
 }

@@ -11,22 +11,22 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
 /// The paths of the lock files that this process holds or waits for.
 ///
-/// One for the whole process: two stores may share a folder, or one lie inside the other.
+/// One per process: two stores may share a folder, or one may lie inside the other.
 static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
-/// How often a lock file is looked for anew: each time another holder has removed the one before,
-/// so that these many have come first.
+/// How often a lock file is opened again: each time another holder has removed the previous one, so
+/// that this many holders came first.
 const ATTEMPTS: u32 = 10_000;
 
-/// First among the threads of this process, then among processes: so that at most one thread of
-/// each process waits in the system, and threads are told apart even where file locks are not.
+/// First among the threads of this process, then among processes: at most one thread per process
+/// waits in the system, and threads exclude each other even where there are no file locks.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
     let folder = folder_of(store, key)?;
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
     let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
     match lock_file(key, &path) {
-        // Fields are dropped in order: the file's lock is given back first.
+        // Fields are dropped in order: the file's lock is released first.
         Ok((file, abandoned)) => {
             if abandoned {
                 leftovers::sweep(&folder);
@@ -41,8 +41,8 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
     }
 }
 
-/// The folder of an object, made if missing, by a path without links: the lock belongs to the file, by
-/// whatever links it is reached.
+/// The folder of an object as a path without links, created if missing: the lock belongs to the
+/// file, whatever links lead to it.
 fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     let path = store.unchecked_path(key.as_str())?;
     let folder = path.parent().unwrap_or(&store.root);
@@ -60,10 +60,11 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Opens and locks the file at `path`, making sure that it is still the one there: the holder
-/// before may have removed it while this waited, and a third may have made it anew.
+/// Opens and locks the file at `path`, and checks that it is still the one at that path: its
+/// previous holder may have removed it while this call waited, and a third may have created a new
+/// one.
 ///
-/// Also whether a holder that is dead has left it: a living one removes it before giving it back.
+/// Also returns whether a dead holder left it: a living one removes it before releasing it.
 fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     for _ in 0..ATTEMPTS {
@@ -88,15 +89,15 @@ fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
-/// Opens the lock file, or makes it; whether it was there.
+/// Opens or creates the lock file; also returns whether it existed.
 fn open(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true);
     let refused = refuse_links(&mut options);
     let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = || io::Error::other("there is a symbolic link in the place of its lock file");
-    // Where opening follows links: whoever packed the store may have put one here, which would make
-    // a file elsewhere.
+    // Where opening follows links: whoever made the store may have put one here, and a file would
+    // be created elsewhere.
     if !refused && is_link() {
         return Err(link());
     }
@@ -105,7 +106,7 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
         result => return result.map(|file| (file, false)),
     }
     match options.clone().write(true).create(true).truncate(false).open(path) {
-        // Left by another user's process, perhaps: to lock a file, reading it is enough.
+        // It may have been left by another user's process: permission to read suffices to lock it.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             options.open(path).map_err(|_| error)
         }
@@ -115,19 +116,20 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
     .map(|file| (file, true))
 }
 
-/// Opens a file as a lock's, if it is there.
+/// Opens a file to lock it, if it exists.
 pub(super) fn open_existing(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     refuse_links(&mut options);
-    // Some network file systems give an exclusive lock to writers alone.
+    // Some network file systems grant exclusive locks only on files opened for writing.
     match options.clone().write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => options.open(path),
         opened => opened,
     }
 }
 
-/// Makes a link an error, and a pipe not waited for. Says whether the system can do so.
+/// Opening a link becomes an error, and opening a pipe does not wait. Returns whether the system
+/// supports this.
 #[cfg(target_os = "linux")]
 fn refuse_links(options: &mut OpenOptions) -> bool {
     use rustix::fs::OFlags;
@@ -152,13 +154,13 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Lock files are never removed here, so that the one at the path is the one that was opened.
+/// Lock files are never removed here, so the one at the path is the one that was opened.
 #[cfg(not(unix))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A lock file that is held; removed and given back when dropped.
+/// A locked file; removed and released when dropped.
 #[derive(Debug)]
 struct LockFile {
     file: Option<File>,
@@ -167,8 +169,8 @@ struct LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Removed while still locked: whoever waits for it then sees that it is gone. Elsewhere
-        // than on Unix an open file keeps its name, and so lock files stay.
+        // Removed while still locked, so that those who wait for it see that it is gone. On systems
+        // other than Unix an open file cannot be removed, and lock files stay.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         }

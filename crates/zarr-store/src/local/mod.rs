@@ -12,33 +12,32 @@ mod write;
 
 use std::fs;
 use std::io::{self, IoSlice};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
-    DirEntry, Key, Links, Location, LockGuard, ObjectMeta, Operation, Prefix, ReadRange, Store,
-    StoreError,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
-/// A store in a folder: one file for each key.
+/// A store in a folder: one file per key.
 ///
-/// A write goes to a temporary file in the same folder, which is then renamed, so that a reader
-/// sees the old chunk or the new, and a killed process leaves one of them. What it may also leave
-/// is a temporary file, which no listing shows and [`leftovers`](LocalStore::leftovers) names;
-/// [`clean`](Store::clean) removes it. Folders are made on demand.
+/// A write creates a temporary file in the same folder and renames it, so that a reader sees the
+/// old object or the new one, and a killed process leaves one of them. It may also leave the
+/// temporary file, which no listing includes; [`leftovers`](LocalStore::leftovers) lists it and
+/// [`clean`](Store::clean) removes it. Folders are created on demand.
 ///
-/// Symbolic links are followed within the root. One that leads outside is refused, unless allowed
-/// with [`with_outside_links`](LocalStore::with_outside_links). The root itself may be reached by links.
-/// On Linux an object whose path has no links is opened for reading in one step, which nothing that
-/// changes links meanwhile can lead elsewhere. All else, and every path with a link in it, is looked
-/// at first and used then: that keeps what somebody else packed into a store from leading elsewhere,
-/// and is no defence against another process that changes links while the store is used.
+/// Symbolic links are followed within the root. A link that leads outside is refused, unless
+/// [`with_outside_links`](LocalStore::with_outside_links) allows it. The path of the root itself
+/// may have links. On Linux, an object whose path has no links is opened for reading in one step,
+/// which concurrent changes of links cannot mislead. All other paths are checked before they are
+/// used: this protects from links in a store that somebody else made, but not from another process
+/// that changes links while the store is used.
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, LocalStore, Store};
+/// use zarr_store::{Key, LocalStore, StoreExt};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = LocalStore::create(folder.path().join("data.zarr"))?;
@@ -51,7 +50,7 @@ pub struct LocalStore {
     /// Absolute and free of links.
     root: PathBuf,
     durability: Durability,
-    /// Shared by all handles that come of one: what the one knows the others do.
+    /// Shared by all clones: what one has flushed the others know.
     folders: Arc<durable::Folders>,
     outside_links: bool,
 }
@@ -60,13 +59,13 @@ pub struct LocalStore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The end of the process, by whatever signal. After a power failure a chunk written in the
-    /// last seconds may be lost or empty, as the file system sees fit.
+    /// The end of the process, by any signal. After a power failure, an object written in the last
+    /// seconds may be lost or empty, depending on the file system.
     #[default]
     ProcessEnd,
-    /// A power failure too: the file is flushed to the device before the write returns, and so are
-    /// its name and those of all folders on the way to it, whoever made them, the folders above the
-    /// store among them. A finished removal survives as well.
+    /// A power failure too: before the write returns, the file is flushed to the device, and so are
+    /// its name and the names of all folders above it, including those above the store and those
+    /// that others created. A finished removal survives as well.
     PowerFailure,
 }
 
@@ -86,10 +85,10 @@ impl LocalStore {
         Ok(Self { root, durability: Durability::default(), folders, outside_links: false })
     }
 
-    /// The store in the folder `root`, which is made if there is none.
+    /// The store in the folder `root`, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if it cannot be made.
+    /// [`StoreError::Io`] if it cannot be created.
     pub fn create(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
         fs::create_dir_all(given)
@@ -97,7 +96,7 @@ impl LocalStore {
         Self::open(given)
     }
 
-    /// The same store with writes that survive what `durability` says.
+    /// The same store, whose writes survive what `durability` says.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -106,7 +105,7 @@ impl LocalStore {
 
     /// The same store, following symbolic links out of the root if `allowed`.
     ///
-    /// For stores of one's own that are spread over several disks by links.
+    /// For a store that its owner has spread over several disks by links.
     #[must_use]
     pub fn with_outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
@@ -119,17 +118,13 @@ impl LocalStore {
         &self.root
     }
 
-    /// Calls `visit` with every file below `prefix` that is no object: temporary and lock files
-    /// that killed writers left or that living ones use now, and names that no key can have.
+    /// Every file below `prefix` that is not an object: temporary and lock files, which killed
+    /// writers left or living ones use now, and files whose names no key can have.
     ///
     /// # Errors
     /// As for [`Store::list`].
-    pub fn leftovers(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(Leftover) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        leftovers::leftovers(self, prefix, visit)
+    pub fn leftovers(&self, prefix: &Prefix) -> Listing<'_, Leftover> {
+        leftovers::leftovers(self, prefix)
     }
 }
 
@@ -143,21 +138,24 @@ impl Store for LocalStore {
         read::get(self, key, range, out)
     }
 
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        mode.require_overwrite(key)?;
+        write::put(self, key, pieces)?;
+        Ok(PutOutcome::Written)
+    }
+
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         read::head(self, key)
     }
 
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        write::put(self, key, &[IoSlice::new(bytes)])
-    }
-
-    fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
-        write::put(self, key, pieces)
-    }
-
-    // Elsewhere the standard library takes the pieces one by one.
-    fn is_vectored(&self) -> bool {
-        cfg!(unix)
+    // Elsewhere than on Unix the standard library writes the pieces one by one.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().vectored_put(cfg!(unix))
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
@@ -168,21 +166,12 @@ impl Store for LocalStore {
         write::delete_prefix(self, prefix)
     }
 
-    fn list(
-        &self,
-        prefix: &Prefix,
-        links: Links,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        list::list(self, prefix, links, visit)
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        list::list(self, prefix, links)
     }
 
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        list::list_dir(self, prefix, visit)
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        list::list_dir(self, prefix)
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

@@ -1,4 +1,4 @@
-//! The names of files that are no objects.
+//! The names of this crate's own files, which are not objects.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::hash::fnv1a;
 
-/// What every name of our own begins with; no key may have such a segment.
+/// The start of every such name; no key may have such a segment.
 pub(super) const RESERVED: &str = ".zarr-kit-";
 const TEMPORARY: &str = ".zarr-kit-tmp.";
 const LOCK: &str = ".zarr-kit-lock.";
 
-/// The longest part of an object's name that is repeated in a name of ours, in characters of up
-/// to 4 bytes: file systems allow names of 255 bytes.
+/// The most characters of an object's name, of up to 4 bytes each, that are repeated in such a
+/// name: file systems allow names of 255 bytes.
 const MAX_REPEATED: usize = 40;
 
 pub(super) fn is_temporary(name: &str) -> bool {
@@ -24,8 +24,8 @@ pub(super) fn is_lock(name: &str) -> bool {
     name.starts_with(LOCK)
 }
 
-/// A fresh name for the temporary file of an object: boot, process, time and a counter make it
-/// unique enough that a collision is a retry.
+/// A new name for the temporary file of an object. Boot, process, time and a counter make
+/// collisions rare; after one the caller tries again.
 pub(super) fn temporary(name: &str) -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -37,14 +37,14 @@ pub(super) fn temporary(name: &str) -> String {
     format!("{TEMPORARY}{boot:x}.{process:x}.{nanos:x}.{count:x}.{repeated}")
 }
 
-/// Whether a temporary file was made since this system started, by a process of it: then the
-/// system itself knows of every lock on it.
+/// Whether a process of this system created a temporary file since the system started: then the
+/// system itself knows every lock on it.
 pub(super) fn is_of_this_boot(name: &str) -> bool {
     let made = name.strip_prefix(TEMPORARY).and_then(|rest| rest.split('.').next());
     boot().is_some_and(|boot| made == Some(format!("{boot:x}").as_str()))
 }
 
-/// A number that this start of this system has alone, where the system has one to tell.
+/// A number that identifies this boot of this system, if the system provides one.
 fn boot() -> Option<u64> {
     static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
         let id = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
@@ -53,9 +53,10 @@ fn boot() -> Option<u64> {
     *BOOT
 }
 
-/// The one name of an object's lock file.
+/// The name of an object's lock file.
 ///
-/// Long names are told apart by a hash; two objects that then share a lock only wait in vain.
+/// Long names are replaced by a hash; two objects that share one only wait for each other
+/// unnecessarily.
 pub(super) fn lock(name: &str) -> String {
     if name.chars().count() <= MAX_REPEATED {
         format!("{LOCK}{name}")

@@ -1,4 +1,4 @@
-//! From keys to paths that stay below the root.
+//! Converts keys to paths that stay below the root.
 
 use std::fs;
 use std::io;
@@ -9,8 +9,8 @@ use crate::location::FILES;
 use crate::{Key, Location, Operation, Prefix, StoreError};
 
 impl LocalStore {
-    /// The path of an object's file, all of whose folders lie below the root: for what does not
-    /// follow a link in the last place, such as renaming and removing.
+    /// The path of an object's file, whose folders all lie below the root: for operations that do
+    /// not follow a link at the end of a path, such as renaming and removing.
     pub(super) fn path_of(&self, operation: Operation, key: &Key) -> Result<PathBuf, StoreError> {
         let path = self.unchecked_path(key.as_str())?;
         self.check_links(operation, key.as_str(), path.parent().unwrap_or(&self.root))?;
@@ -31,7 +31,7 @@ impl LocalStore {
         Ok(path)
     }
 
-    /// The path of the link that stands in the place of a folder below the root, if one does.
+    /// The path of a folder below the root if it is a link, else `None`.
     pub(super) fn linked_folder(
         &self,
         operation: Operation,
@@ -49,7 +49,7 @@ impl LocalStore {
         }
     }
 
-    /// The path of a key, which links may lead anywhere.
+    /// The path of a key, whose links are not checked.
     pub(super) fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
         let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + 1 + text.len());
         path.push(&self.root);
@@ -65,7 +65,7 @@ impl LocalStore {
         Ok(path)
     }
 
-    /// Refuses `path` if a link on the way from the root to it leads outside.
+    /// Refuses `path` if a link between the root and it leads outside.
     pub(super) fn check_links(
         &self,
         operation: Operation,
@@ -88,8 +88,8 @@ impl LocalStore {
                     }
                     Err(error) => return Err(StoreError::io(operation, key, error)),
                 },
-                // What is missing, or lies below a file, cannot be a link; the operation itself
-                // says what that means.
+                // A missing path, or one below a file, cannot be a link; the operation itself
+                // reports it.
                 Err(error) if is_absent(&error) => return Ok(()),
                 Err(error) => return Err(StoreError::io(operation, key, error)),
             }
@@ -103,7 +103,7 @@ impl LocalStore {
     }
 }
 
-/// Where a folder is, all links followed. What is not there yet will be where its parents are.
+/// Where a folder is, with all links followed. A missing folder is located by its parents.
 pub(super) fn location(root: &Path, prefix: &Prefix) -> Option<Location> {
     let mut path = root.to_owned();
     path.extend(prefix.segments());

@@ -18,7 +18,7 @@ pub(super) fn get(
         out.clear();
         return Ok(None);
     };
-    // No clear before: a buffer that is long enough already is not zeroed again.
+    // Not cleared first: a buffer that is already long enough is not zeroed again.
     resize(key, out, range.len_within(key, meta.size)?)?;
     let read = |part: &mut [u8], at: u64| {
         read_exact_at(&file, part, at).map_err(|error| StoreError::io(Operation::Get, key, error))
@@ -29,7 +29,7 @@ pub(super) fn get(
         ReadRange::Ranges(ranges) => {
             let mut rest = out.as_mut_slice();
             for range in ranges {
-                // The lengths sum to the buffer's, so that the split always succeeds.
+                // The lengths sum to that of the buffer, so the split always succeeds.
                 let len = range.end.saturating_sub(range.start) as usize;
                 let Some((part, after)) = rest.split_at_mut_checked(len) else { break };
                 read(part, range.start)?;
@@ -41,27 +41,27 @@ pub(super) fn get(
 }
 
 pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-    let found = match find(store, Operation::Head, key, direct::look) {
-        Ok(Found::File(file)) => file.metadata(),
-        Ok(Found::Checked(path)) => std::fs::metadata(path),
+    let meta = match locate(store, Operation::Head, key, direct::look) {
+        Ok(Located::File(file)) => file.metadata(),
+        Ok(Located::Path(path)) => std::fs::metadata(path),
         Err(error) => return absent(error),
     };
-    match found {
+    match meta {
         Ok(meta) => Ok(meta.is_file().then(|| describe(&meta))),
         Err(error) => absent(StoreError::io(Operation::Head, key, error)),
     }
 }
 
-/// The object's file, `None` if there is none; a folder is no object.
+/// The object's file, `None` if there is none; a folder is not an object.
 fn open(
     store: &LocalStore,
     operation: Operation,
     key: &Key,
 ) -> Result<Option<(File, ObjectMeta)>, StoreError> {
-    let file = match find(store, operation, key, direct::open) {
-        Ok(Found::File(file)) => Ok(file),
+    let file = match locate(store, operation, key, direct::open) {
+        Ok(Located::File(file)) => Ok(file),
         // Not opened unless it is a file: a pipe would wait for its other end.
-        Ok(Found::Checked(path)) => match std::fs::metadata(&path) {
+        Ok(Located::Path(path)) => match std::fs::metadata(&path) {
             Ok(meta) if !meta.is_file() => return Ok(None),
             Ok(_) => File::open(path),
             Err(error) => Err(error),
@@ -75,29 +75,29 @@ fn open(
     }
 }
 
-/// Where an object is.
-enum Found {
-    /// Opened by a path on which there is no link.
+/// An object whose path was checked.
+enum Located {
+    /// Opened by a path that has no links.
     File(File),
-    /// At this path, the links on which do not lead outside.
-    Checked(PathBuf),
+    /// At this path, whose links do not lead outside.
+    Path(PathBuf),
 }
 
-/// First by one call that takes no links; where it meets one, or the system has no such call, folder
-/// by folder.
-fn find(
+/// First by one system call that refuses links; if there is a link, or no such call, folder by
+/// folder.
+fn locate(
     store: &LocalStore,
     operation: Operation,
     key: &Key,
     direct: fn(&Path) -> Option<io::Result<File>>,
-) -> Result<Found, StoreError> {
+) -> Result<Located, StoreError> {
     let path = store.unchecked_path(key.as_str())?;
     match direct(&path) {
-        Some(Ok(file)) => Ok(Found::File(file)),
+        Some(Ok(file)) => Ok(Located::File(file)),
         Some(Err(error)) => Err(StoreError::io(operation, key, error)),
         None => {
             store.check_links(operation, key.as_str(), &path)?;
-            Ok(Found::Checked(path))
+            Ok(Located::Path(path))
         }
     }
 }
@@ -109,9 +109,9 @@ fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
     }
 }
 
-/// A rename gives a key another file, so that inode, size and time tell its versions apart: all but
-/// those of one size that are written within one tick of the file system's clock, some
-/// milliseconds, if the second is given the inode that the first has left.
+/// A write gives a key a new file, so inode, size and time identify its version. Two versions look
+/// equal only if they have the same size, are written within one tick of the file system's clock
+/// (some milliseconds), and the second gets the inode that the first has freed.
 #[cfg(unix)]
 fn describe(meta: &Metadata) -> ObjectMeta {
     use std::os::unix::fs::MetadataExt;

@@ -2,23 +2,23 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IoSlice, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::list::{self, Found};
+use super::list::{Step, Walk};
 use super::path::is_absent;
 use super::{Durability, LocalStore, leftovers, names};
 use crate::{Key, Links, Operation, Prefix, StoreError};
 
-/// How often a write starts anew because its folder or its temporary file vanished under it.
+/// How often a write starts again because its folder or its temporary file has vanished.
 const ATTEMPTS: usize = 64;
 
-/// 1. Write the bytes to a new temporary file in the object's folder, which is made if missing.
-/// 2. If asked for, flush the file to the device.
-/// 3. Rename it to the object's name: from here on readers see the new bytes.
-/// 4. If asked for, flush the folder, and those above it of which it is not known.
+/// 1. Write the bytes to a new temporary file in the object's folder, which is created if missing.
+/// 2. With [`Durability::PowerFailure`], flush the file to the device.
+/// 3. Rename it to the object's name: from now on readers see the new bytes.
+/// 4. With [`Durability::PowerFailure`], flush the folder, and those above it that are not known to be
+///    flushed.
 ///
-/// Ended before 3, the object is as it was, and a temporary file may be left over.
+/// If the process ends before step 3, the object is unchanged and a temporary file may remain.
 pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
     let path = store.path_of(Operation::Put, key)?;
     let folder = path.parent().unwrap_or(&store.root);
@@ -26,12 +26,12 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     let mut attempt = 1;
     loop {
         match try_put(store, folder, &path, key.name(), pieces) {
-            // Another process may remove an empty folder, or a temporary file that it takes for a
-            // leftover.
+            // Another process may have removed an empty folder, or a temporary file that it took
+            // for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
                 match fs::create_dir_all(folder) {
-                    // Removed while it was made: the next attempt finds it missing again.
+                    // Removed while it was being created: the next attempt finds it missing again.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     made => made.map_err(fail)?,
                 }
@@ -60,7 +60,7 @@ fn try_put(
     Ok(())
 }
 
-/// Writes all pieces, as many at a time as the system takes.
+/// Writes all pieces, as many per call as the system accepts.
 fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
     if let [bytes] = pieces {
         return file.write_all(bytes);
@@ -82,8 +82,8 @@ fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
 
 /// A temporary file that removes itself unless it is renamed.
 ///
-/// It is locked while it lives, so that [`LocalStore::leftovers`] can tell it from one whose
-/// writer is dead: the system gives back the locks of a killed process.
+/// It is locked until dropped, so that [`LocalStore::leftovers`] can tell it from one whose writer
+/// is dead: the system releases the locks of a killed process.
 struct Temporary {
     file: File,
     path: Option<PathBuf>,
@@ -95,8 +95,8 @@ impl Temporary {
             let path = folder.join(names::temporary(name));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => {
-                    // Without locks on this file system, nothing tells it from a leftover: then
-                    // nobody removes it unasked.
+                    // Without locks on this file system it looks like a leftover, but nobody then
+                    // removes it unless asked to.
                     let _ = file.try_lock();
                     return Ok(Self { file, path: Some(path) });
                 }
@@ -118,7 +118,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Nothing is left to do about a file that cannot be removed; `leftovers` names it.
+            // Nothing can be done about a file that cannot be removed; `leftovers` lists it.
             let _ = fs::remove_file(path);
         }
     }
@@ -128,11 +128,11 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
     let path = store.path_of(Operation::Delete, key)?;
     let removed = match fs::remove_file(&path) {
         Ok(()) => Ok(()),
-        // Another process may have removed it, and not have flushed that yet.
+        // Another process may have removed it without flushing that yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if is_absent(&error) => return Ok(()),
         Err(error) => {
-            // A folder is no object, and so not there.
+            // A folder is not an object: there is none.
             match fs::symlink_metadata(&path) {
                 Ok(meta) if meta.is_dir() => return Ok(()),
                 _ => Err(error),
@@ -149,32 +149,30 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
         .map_err(|error| StoreError::io(Operation::Delete, key, error))
 }
 
-/// Removes the objects, and each folder when all in it is gone.
+/// Removes the objects, and each folder once it is empty.
 ///
-/// Links are removed, what they lead to is not, nor where the prefix itself is one. What killed
-/// writers left is removed as well. Other files that are no objects stay, and their folders with
-/// them.
+/// Links are removed and not followed, also if the prefix itself is one. What killed writers left
+/// is removed as well. Other files that are not objects stay, and so do their folders.
 pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
     if let Some(link) = store.linked_folder(Operation::Delete, prefix)? {
         return remove_link(&link)
             .map_err(|error| StoreError::io(Operation::Delete, prefix, error));
     }
     loop {
-        // Some file systems pass over entries of a folder that shrinks while it is read.
+        // Some file systems skip entries of a folder that shrinks while it is read.
         let mut removed = false;
-        list::walk(store, prefix, Links::AsObjects, &mut |found| {
-            match found {
-                Found::Object(key) => {
+        for step in Walk::new(store, prefix, Links::AsObjects) {
+            match step? {
+                Step::Object(key) => {
                     delete(store, &key)?;
                     removed = true;
                 }
-                // Not empty is no error: something else is in it.
-                Found::FolderEnd(path) => drop(fs::remove_dir(path)),
-                // One that cannot be removed is no error: its folder stays, and it is named.
-                Found::Other(path) => drop(leftovers::remove_unless_held(&path)),
+                // A folder that is not empty stays: it holds something that is not an object.
+                Step::FolderEnd(path) => drop(fs::remove_dir(path)),
+                // One that cannot be removed stays, and so does its folder; `leftovers` lists it.
+                Step::Other(path) => drop(leftovers::remove_unless_held(&path)),
             }
-            Ok(ControlFlow::Continue(()))
-        })?;
+        }
         if !removed {
             break;
         }
@@ -186,7 +184,7 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
 }
 
 fn remove_link(path: &Path) -> io::Result<()> {
-    // Windows tells links to folders from links to files.
+    // Windows distinguishes links to folders from links to files.
     let removed = match fs::remove_file(path) {
         Err(error) if cfg!(windows) => fs::remove_dir(path).map_err(|_| error),
         removed => removed,

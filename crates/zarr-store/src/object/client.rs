@@ -17,13 +17,13 @@ use crate::{
     without_secrets,
 };
 
-/// What a URL, or whoever has a backend, leads to.
+/// A backend and what is known of it before options apply.
 pub(super) struct Origin {
     pub(super) backend: Arc<dyn Backend>,
-    /// The backend once more, if it lists in pages what lies directly below a prefix.
+    /// The same backend, if it can list in pages.
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
-    /// What the paths are in, if the backend does not say so itself.
+    /// Identifies what holds the paths, if the backend's name does not.
     pub(super) space: Option<String>,
     pub(super) conditional_put: bool,
 }
@@ -34,16 +34,16 @@ pub(super) struct Client {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
-    /// What the paths are in: a service's bucket.
+    /// Identifies what holds the paths: a bucket of a service.
     pub(super) space: Arc<str>,
     pub(super) requests: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) on_wait: Option<OnWait>,
-    /// Whether it looks at what it has put.
+    /// Whether it verifies what it has put.
     pub(super) checked: bool,
 }
 
-/// What a backend calls itself. One that says no more than its kind is told by its address.
+/// The name of a backend. One whose name is only its kind is identified by its address.
 fn space_of(backend: &Arc<dyn Backend>) -> String {
     let name = backend.to_string();
     match name.chars().all(char::is_alphanumeric) {
@@ -52,14 +52,14 @@ fn space_of(backend: &Arc<dyn Backend>) -> String {
     }
 }
 
-/// An error of the backend with its context. Its own text may show URLs with signatures, and
-/// `Debug` whole requests: what is kept of it is what it says, in full and without secrets.
+/// An error of the backend with its context. Its text may contain signed URLs, and its `Debug`
+/// whole requests: only its complete message is kept, without secrets.
 pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
     let said = without_secrets(&FullMessage(&cause).to_string());
     StoreError::Remote { operation, key: name.to_string(), cause: said.into() }
 }
 
-/// `None` where the error says that there is no such object.
+/// `None` if the error says that there is no such object.
 pub(super) fn present<T>(
     operation: Operation,
     key: &Key,
@@ -72,8 +72,8 @@ pub(super) fn present<T>(
     }
 }
 
-/// Size and version as the backend tells them: by ETag and version number, else by the time of the
-/// last change, in whole seconds as it may be.
+/// Size and version from the backend: the version is the ETag and version number, else the time of
+/// the last change, which may be in whole seconds.
 pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
     let version = match (&meta.e_tag, &meta.version) {
         (None, None) => {
@@ -156,11 +156,11 @@ impl Client {
         present(Operation::Delete, &key, deleted.await).map(drop)
     }
 
-    /// Deletes in bulk, while the listing goes on, where the backend can.
+    /// Deletes in bulk while listing, where the backend supports it.
     pub(super) async fn delete_prefix(self, prefix: Prefix) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, prefix.as_str())?;
         let _permit = self.permit().await;
-        // From the start again, which finds less than before.
+        // Repeated from the start, where fewer objects are left.
         let deleted = self.retrying(|| async {
             let listed = self.backend.list(Some(&path));
             let paths = listed.map(|found| found.map(|meta| meta.location)).boxed();
@@ -177,8 +177,8 @@ impl Client {
         deleted.await.map_err(|error| remote(Operation::Delete, &prefix, error))
     }
 
-    /// Takes in what was asked for, piece by piece, with each piece's position in the object; an
-    /// error if it is more or less than was announced.
+    /// Receives a response piece by piece, with each piece's position in the object; an error if it
+    /// is longer or shorter than announced.
     pub(super) async fn receive(
         &self,
         key: &Key,

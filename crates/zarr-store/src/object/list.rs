@@ -1,108 +1,166 @@
-//! Listing, a page at a time.
+//! Listing, one page at a time.
 
-use std::ops::ControlFlow;
+use std::iter;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
-use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use futures_util::stream::{BoxStream, Fuse};
+use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path;
-use object_store::{Error, ListResult};
+use object_store::{Error, ListResult, ObjectMeta};
 
 use super::client::{Client, remote};
 use crate::runtime;
-use crate::{DirEntry, Key, Operation, Prefix, StoreError};
+use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
 
-/// Keys that are handed over at a time: as many as S3 sends in a page.
+/// Keys that are taken from a stream at a time: as many as S3 sends per page.
 const BATCH: usize = 1000;
 
-pub(super) fn list(
-    client: &Client,
-    prefix: &Prefix,
-    visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
-    let mut page = |found: &[Path]| {
-        found.iter().filter_map(|path| key_of(client, path)).try_for_each(&mut *visit)
+type Objects = Fuse<BoxStream<'static, Result<ObjectMeta, Error>>>;
+
+pub(super) fn list(client: Client, prefix: Prefix) -> Listing<'static, Key> {
+    let base = client.base.clone();
+    let keys = move |paths: Vec<Path>| -> Vec<Key> {
+        paths.iter().filter_map(|path| key_of(&base, path)).collect()
     };
     match client.pages.clone() {
-        Some(pages) => in_pages(client, pages, prefix, None, &mut |found| {
-            let paths: Vec<Path> = found.objects.into_iter().map(|meta| meta.location).collect();
-            page(&paths)
-        }),
-        None => in_one_stream(client, prefix, &mut page),
+        Some(pages) => {
+            let paths = |page: ListResult| page.objects.into_iter().map(|meta| meta.location);
+            let pages = in_pages(client, pages, prefix, None);
+            one_by_one(pages.map(move |page| page.map(|page| keys(paths(page).collect()))))
+        }
+        None => one_by_one(in_batches(client, prefix).map(move |page| page.map(&keys))),
     }
 }
 
-/// The next page is asked for when this one has been visited: memory is one page's. A page whose
-/// answer is lost is asked for again, by the same token.
+pub(super) fn list_dir(client: Client, prefix: Prefix) -> Listing<'static, DirEntry> {
+    let base = client.base.clone();
+    let entries = move |page: ListResult| -> Vec<DirEntry> {
+        let prefixes = page.common_prefixes.iter().filter_map(|path| key_of(&base, path));
+        let objects = page.objects.iter().filter_map(|meta| key_of(&base, &meta.location));
+        let prefixes = prefixes.map(|key| DirEntry::Prefix(Prefix::from(key)));
+        prefixes.chain(objects.map(DirEntry::Object)).collect()
+    };
+    match client.pages.clone() {
+        Some(pages) => {
+            let pages = in_pages(client, pages, prefix, Some("/"));
+            one_by_one(pages.map(move |page| page.map(&entries)))
+        }
+        None => {
+            let all = iter::once_with(move || all_at_once(client, &prefix));
+            one_by_one(all.map(move |page| page.map(&entries)))
+        }
+    }
+}
+
+/// The entries of pages.
+fn one_by_one<T: Send + 'static>(
+    pages: impl Iterator<Item = Result<Vec<T>, StoreError>> + Send + 'static,
+) -> Listing<'static, T> {
+    Box::new(pages.flat_map(|page| {
+        let (entries, error) = match page {
+            Ok(entries) => (entries, None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        entries.into_iter().map(Ok).chain(error)
+    }))
+}
+
+/// Each page is requested when the one before has been used up: memory is that of one page. A page
+/// whose answer is lost is requested again, by the same token.
 fn in_pages(
+    client: Client,
+    pages: Arc<dyn PaginatedListStore>,
+    prefix: Prefix,
+    delimiter: Option<&'static str>,
+) -> impl Iterator<Item = Result<ListResult, StoreError>> {
+    // The token of the next page, which the first has none of; `None` if there is no next page.
+    let mut next = Some(None);
+    iter::from_fn(move || {
+        let token = next.take()?;
+        let page = page(&client, &pages, &prefix, delimiter, token);
+        Some(page.map(|page| {
+            next = page.page_token.map(Some);
+            page.result
+        }))
+    })
+}
+
+fn page(
     client: &Client,
-    pages: std::sync::Arc<dyn PaginatedListStore>,
+    pages: &Arc<dyn PaginatedListStore>,
     prefix: &Prefix,
     delimiter: Option<&'static str>,
-    visit: &mut dyn FnMut(ListResult) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
+    token: Option<String>,
+) -> Result<PaginatedListResult, StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
     let start = (!path.is_root()).then(|| format!("{path}/"));
-    let mut token = None;
-    loop {
-        let (client, pages, start) = (client.clone(), pages.clone(), start.clone());
-        let name = prefix.to_string();
-        let page = runtime::wait(Operation::List, prefix.as_str(), async move {
-            let _permit = client.permit().await;
-            let page = client.retrying(|| {
-                let options = PaginatedListOptions {
-                    delimiter: delimiter.map(Into::into),
-                    page_token: token.clone(),
-                    ..PaginatedListOptions::default()
-                };
-                let page = pages.list_paginated(start.as_deref(), options);
-                client.answer(Operation::List, &name, page)
-            });
-            page.await.map_err(|error| remote(Operation::List, &name, error))
-        })?;
-        if visit(page.result).is_break() || page.page_token.is_none() {
-            return Ok(());
-        }
-        token = page.page_token;
-    }
+    let (client, pages, name) = (client.clone(), Arc::clone(pages), prefix.to_string());
+    runtime::wait(Operation::List, prefix.as_str(), async move {
+        let _permit = client.permit().await;
+        let page = client.retrying(|| {
+            let options = PaginatedListOptions {
+                delimiter: delimiter.map(Into::into),
+                page_token: token.clone(),
+                ..PaginatedListOptions::default()
+            };
+            let page = pages.list_paginated(start.as_deref(), options);
+            client.answer(Operation::List, &name, page)
+        });
+        page.await.map_err(|error| remote(Operation::List, &name, error))
+    })
 }
 
-/// As a backend lists that tells nothing of pages. If an answer is lost, the listing begins again as
-/// long as nothing of it has been visited.
-fn in_one_stream(
+/// For backends that have no pages. If an answer is lost, the listing begins again as long as no
+/// batch has come of it.
+fn in_batches(
+    client: Client,
+    prefix: Prefix,
+) -> impl Iterator<Item = Result<Vec<Path>, StoreError>> {
+    // The rest of the stream, which is not there yet for the first batch; `None` at the end.
+    let mut next = Some(None);
+    iter::from_fn(move || {
+        let stream = next.take()?;
+        match batch(&client, &prefix, stream) {
+            Ok((_, batch)) if batch.is_empty() => None,
+            Ok((rest, batch)) => {
+                next = Some(Some(rest));
+                Some(Ok(batch))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    })
+}
+
+fn batch(
     client: &Client,
     prefix: &Prefix,
-    visit: &mut dyn FnMut(&[Path]) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
+    stream: Option<Objects>,
+) -> Result<(Objects, Vec<Path>), StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
-    let mut stream = None;
-    loop {
-        let (client, path, name) = (client.clone(), path.clone(), prefix.to_string());
-        let (rest, batch) = runtime::wait(Operation::List, prefix.as_str(), async move {
-            let _permit = client.permit().await;
-            let read = match stream {
-                Some(stream) => next_batch(&client, &name, stream).await,
-                None => {
-                    let begin = || {
-                        // A batch may end where the stream does: the next one asks again.
-                        let stream = client.backend.list(Some(&path)).fuse();
-                        next_batch(&client, &name, stream)
-                    };
-                    client.retrying(begin).await
-                }
-            };
-            read.map_err(|error| remote(Operation::List, &name, error))
-        })?;
-        if batch.is_empty() || visit(&batch).is_break() {
-            return Ok(());
-        }
-        stream = Some(rest);
-    }
+    let (client, name) = (client.clone(), prefix.to_string());
+    runtime::wait(Operation::List, prefix.as_str(), async move {
+        let _permit = client.permit().await;
+        let batch = match stream {
+            Some(stream) => next_batch(&client, &name, stream).await,
+            None => {
+                let begin = || {
+                    // A batch may end where the stream does: the next one asks again.
+                    let stream = client.backend.list(Some(&path)).fuse();
+                    next_batch(&client, &name, stream)
+                };
+                client.retrying(begin).await
+            }
+        };
+        batch.map_err(|error| remote(Operation::List, &name, error))
+    })
 }
 
-async fn next_batch<S>(client: &Client, name: &str, mut stream: S) -> Result<(S, Vec<Path>), Error>
-where
-    S: futures_util::Stream<Item = Result<object_store::ObjectMeta, Error>> + Unpin,
-{
+async fn next_batch(
+    client: &Client,
+    name: &str,
+    mut stream: Objects,
+) -> Result<(Objects, Vec<Path>), Error> {
     let mut batch = Vec::new();
     while batch.len() < BATCH {
         match client.answer(Operation::List, name, stream.next()).await {
@@ -113,39 +171,23 @@ where
     Ok((stream, batch))
 }
 
-pub(super) fn list_dir(
-    client: &Client,
-    prefix: &Prefix,
-    visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
-    let mut page = |found: ListResult| {
-        let prefixes = found.common_prefixes.iter().filter_map(|path| key_of(client, path));
-        let objects = found.objects.iter().filter_map(|meta| key_of(client, &meta.location));
-        prefixes
-            .map(|key| DirEntry::Prefix(Prefix::from(key)))
-            .chain(objects.map(DirEntry::Object))
-            .try_for_each(&mut *visit)
-    };
-    if let Some(pages) = client.pages.clone() {
-        return in_pages(client, pages, prefix, Some("/"), &mut page);
-    }
+/// What lies directly below a prefix, from backends that have no pages.
+fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
-    let (worker, name) = (client.clone(), prefix.to_string());
-    let all = runtime::wait(Operation::List, prefix.as_str(), async move {
-        let _permit = worker.permit().await;
-        let all = worker.retrying(|| {
-            let all = worker.backend.list_with_delimiter(Some(&path));
-            worker.answer(Operation::List, &name, all)
+    let name = prefix.to_string();
+    runtime::wait(Operation::List, prefix.as_str(), async move {
+        let _permit = client.permit().await;
+        let all = client.retrying(|| {
+            let all = client.backend.list_with_delimiter(Some(&path));
+            client.answer(Operation::List, &name, all)
         });
         all.await.map_err(|error| remote(Operation::List, &name, error))
-    })?;
-    let _visited = page(all);
-    Ok(())
+    })
 }
 
-/// The key of an object's path; `None` for what lies outside the store or can be no key, such as
+/// The key of an object's path; `None` for what lies outside the store or cannot be a key, such as
 /// the empty object that marks a folder.
-fn key_of(client: &Client, path: &Path) -> Option<Key> {
-    let below = path.as_ref().strip_prefix(client.base.as_ref())?;
+fn key_of(base: &Path, path: &Path) -> Option<Key> {
+    let below = path.as_ref().strip_prefix(base.as_ref())?;
     Key::new(below.trim_start_matches('/')).ok()
 }

@@ -1,4 +1,4 @@
-//! Object storage, by way of the `object_store` crate. The only module that shows its types.
+//! Object storage by the `object_store` crate. The only module that exposes its types.
 
 mod client;
 mod list;
@@ -8,8 +8,8 @@ mod ranges;
 mod retry;
 
 use std::fmt;
+use std::io::IoSlice;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 use object_store::ObjectStore as Backend;
@@ -19,42 +19,42 @@ use self::client::{Client, Origin};
 use super::lock_table::LockTable;
 use super::runtime::{self, Task};
 use super::{
-    AsyncStore, DirEntry, Key, Links, Location, LockGuard, LockScope, Object, ObjectMeta,
-    Operation, Prefix, PutOutcome, ReadRange, Store, StoreError, StoreFuture, StoreOptions,
-    Version,
+    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, LockScope,
+    Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    StoreFuture, StoreOptions,
 };
+use crate::buffer::assemble;
+use crate::listing::failed;
 use crate::per_process::PerProcess;
 
-/// Names that threads of this process hold: of whatever handle, if their stores call themselves the
-/// same.
+/// Names that threads of this process hold, for all stores whose backends have the same name.
 static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
 /// A store in S3, Google Cloud Storage, Azure, behind HTTP, or in any other backend of the
 /// `object_store` crate.
 ///
-/// Both faces, [`Store`] and [`AsyncStore`], run the same requests on threads of this crate's own,
-/// so that either can be used from any thread and any executor. No more than
-/// [`StoreOptions::requests_in_flight`] requests are under way at a time, over all clones; a
-/// [`delete_prefix`](Store::delete_prefix) counts as one, though it lists while the backend deletes
-/// in bulk, by up to 20 requests at once on S3.
+/// [`Store`] and [`AsyncStore`] run the same requests on this crate's own threads, so either can be
+/// used from any thread and any executor. At most [`StoreOptions::requests_in_flight`] requests are
+/// in flight at a time, over all clones; a [`delete_prefix`](Store::delete_prefix) counts as one,
+/// although it lists while the backend deletes in bulk, with up to 20 requests at once on S3.
 ///
 /// # Requests that fail
-/// They are retried after server errors, resets, time-outs and answers that break off, within the
-/// limits of [`StoreOptions::retries`]. If a conditional put fails whose answer may have been lost,
-/// the object is read again: the put has succeeded if the object holds the very bytes that were sent.
-/// A put that is refused without such a loss is [`PutOutcome::Changed`], whatever the object holds.
-/// (Backends of others do not tell of requests that they repeat themselves. Of those, only losses
-/// that they report are known.)
+/// They are retried after server errors, resets, time-outs and responses that break off, within the
+/// limits of [`StoreOptions::retries`]. If a conditional put fails and its response may have been
+/// lost, the object is read again: the put has succeeded if the object holds exactly the bytes that
+/// were sent. A put that is refused without such a loss is [`PutOutcome::Changed`], whatever the
+/// object holds. (A backend passed to [`RemoteStore::new`] does not report the requests that it
+/// retries itself; only losses that it returns as errors are known.)
 ///
-/// After a loss, bytes that another writer has put look like those that were sent, if they are equal:
-/// both writers are then told that they have written. What sets elements, attributes or a shape is
-/// as good as done by the other writer, who began with the same version. Changes by
-/// [`update`](super::update) that count, and must not agree with others' changes by chance, put
-/// something into the object that is their own.
+/// After a loss, equal bytes from another writer cannot be told from those that were sent: both
+/// writers are then told that they have written. This is harmless for changes that set elements,
+/// attributes or a shape, since the other writer began with the same version. Changes by
+/// [`update`](super::update) that count, and must not coincide with those of others, must put
+/// something unique into the object.
 ///
 /// # After a fork
-/// A process that was forked makes a client of its own at first use, by the same URL and options. A
-/// store made by [`RemoteStore::new`] cannot do so, and answers [`StoreError::Forked`].
+/// A forked process creates its own client at first use, by the same URL and options. A store made
+/// by [`RemoteStore::new`] cannot do so, and returns [`StoreError::Forked`].
 ///
 /// # Non-goals
 /// No multipart uploads: an object is put in one request, of up to 5 GB on S3.
@@ -67,19 +67,19 @@ pub struct RemoteStore {
 /// What all clones of a store share, in whatever process.
 struct Shared {
     clients: PerProcess<Result<Client, StoreError>>,
-    /// Makes a client in a process that was forked, if anything says how.
+    /// Creates a client in a forked process, if it was made by URL.
     remake: Option<Remake>,
     conditional_put: bool,
     in_flight: NonZeroUsize,
-    /// What the backend calls itself.
+    /// The name of the backend.
     name: String,
     base: Path,
-    /// What the paths are in: a service's bucket.
+    /// Identifies what holds the paths: a bucket of a service.
     space: Arc<str>,
 }
 
-/// Whether a backend writes an object only if its version is still the expected one, atomically:
-/// by ETag or version number, as `PutMode::Update` of the `object_store` crate asks for.
+/// Whether a backend can write an object on the condition that its version is still the expected
+/// one, atomically: by ETag or version number, as `PutMode::Update` of the `object_store` crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionalPut {
     /// It does. Updates from several processes are then safe.
@@ -91,9 +91,10 @@ pub enum ConditionalPut {
 type Remake = Box<dyn Fn() -> Result<Client, StoreError> + Send + Sync>;
 
 impl RemoteStore {
-    /// A store in `backend`, of the objects whose paths begin with `base`.
+    /// A store of the objects in `backend` whose paths begin with `base`.
     ///
-    /// A backend does not say itself whether it has conditional puts: `conditional_put` does.
+    /// `conditional_put` says whether the backend has conditional puts, which it does not say
+    /// itself.
     pub fn new(
         backend: Arc<dyn Backend>,
         base: Path,
@@ -106,12 +107,12 @@ impl RemoteStore {
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
-    /// `https://host/path`, and what else the `object_store` crate recognises, with the
+    /// `https://host/path`, and whatever else the `object_store` crate recognises, with the
     /// environment's usual settings (`AWS_*`, `GOOGLE_*`, `AZURE_*`) and then those of `options`.
     ///
     /// # Errors
-    /// [`StoreError::Url`] if the URL or an option is not understood; [`StoreError::Remote`] if the
-    /// settings do not do.
+    /// [`StoreError::Url`] if the URL or an option is invalid; [`StoreError::Remote`] if the client
+    /// refuses the settings.
     pub fn from_url(url: &str, options: &StoreOptions) -> Result<Self, StoreError> {
         let origin = open::from_url(url, options)?;
         let conditional_put = origin.conditional_put;
@@ -136,7 +137,7 @@ impl RemoteStore {
         Self { shared: Arc::new(shared), checked: false }
     }
 
-    /// The client of this process, on behalf of `operation` on the key or prefix `name`.
+    /// The client of this process. Errors name `operation` and the key or prefix `name`.
     fn client(&self, operation: Operation, name: &str) -> Result<Client, StoreError> {
         let Shared { clients, remake, .. } = &*self.shared;
         let made = clients.get(|| match remake {
@@ -190,14 +191,6 @@ impl RemoteStore {
             Ok(meta.map(|meta| Object { bytes, meta }))
         })
     }
-
-    fn no_conditional_put(key: &Key) -> StoreError {
-        StoreError::Unsupported {
-            operation: Operation::Put,
-            key: key.to_string(),
-            missing: "conditional writes",
-        }
-    }
 }
 
 impl fmt::Debug for RemoteStore {
@@ -211,7 +204,7 @@ impl fmt::Debug for RemoteStore {
     }
 }
 
-/// Hands the caller's buffer to a task and back.
+/// Lends the caller's buffer to a task.
 fn lend<T>(
     out: &mut Vec<u8>,
     run: impl FnOnce(Vec<u8>) -> Result<(Vec<u8>, T), StoreError>,
@@ -238,26 +231,30 @@ impl Store for RemoteStore {
         self.run(Operation::Head, key, Client::head)
     }
 
-    fn put(&self, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-        let bytes = bytes.to_vec();
-        self.run(Operation::Put, key, |client, key| client.put(key, bytes))
-    }
-
-    fn conditional_put(&self) -> bool {
-        self.shared.conditional_put
-    }
-
-    fn put_if(
+    fn put_opts(
         &self,
         key: &Key,
-        bytes: &[u8],
-        expected: Option<&Version>,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
         if !self.shared.conditional_put {
-            return Err(Self::no_conditional_put(key));
+            mode.require_overwrite(key)?;
         }
-        let (bytes, expected) = (bytes.to_vec(), expected.cloned());
+        let bytes = assemble(key, pieces)?;
+        let expected = match mode {
+            PutMode::Overwrite => {
+                self.run(Operation::Put, key, |client, key| client.put(key, bytes))?;
+                return Ok(PutOutcome::Written);
+            }
+            PutMode::Create => None,
+            PutMode::Update(version) => Some(version.clone()),
+        };
         self.run(Operation::Put, key, |client, key| client.put_if(key, bytes, expected))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let Shared { conditional_put, in_flight, .. } = &*self.shared;
+        Capabilities::new().conditional_put(*conditional_put).requests_in_flight(*in_flight)
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
@@ -270,33 +267,26 @@ impl Store for RemoteStore {
         runtime::wait(Operation::Delete, prefix.as_str(), work)
     }
 
-    fn list(
-        &self,
-        prefix: &Prefix,
-        _: Links,
-        visit: &mut dyn FnMut(Key) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        list::list(&self.client(Operation::List, prefix.as_str())?, prefix, visit)
+    fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
+        match self.client(Operation::List, prefix.as_str()) {
+            Ok(client) => list::list(client, prefix.clone()),
+            Err(error) => failed(error),
+        }
     }
 
-    fn list_dir(
-        &self,
-        prefix: &Prefix,
-        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        list::list_dir(&self.client(Operation::List, prefix.as_str())?, prefix, visit)
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        match self.client(Operation::List, prefix.as_str()) {
+            Ok(client) => list::list_dir(client, prefix.clone()),
+            Err(error) => failed(error),
+        }
     }
 
-    /// Only among the threads of this process: object storage has no locks.
+    /// Excludes only threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);
         let held = HELD.lock(name);
         let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
         Ok(LockGuard::new(LockScope::Process, held))
-    }
-
-    fn requests_in_flight(&self) -> NonZeroUsize {
-        self.shared.in_flight
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -1,4 +1,4 @@
-//! From URLs and settings to clients.
+//! Creates clients from URLs and settings.
 
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use std::sync::Arc;
@@ -19,14 +19,14 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));
     }
-    // The clients would not send them, but their errors would show them.
+    // The clients would not send them, but would show them in errors.
     let container = ["abfs", "abfss"].contains(&url.scheme());
     if url.password().is_some() || (!url.username().is_empty() && !container) {
         let reason = "a store's URL has no user and password; the environment or options have them";
         return Err(refuse(reason.to_owned()));
     }
     let (scheme, base) = ObjectStoreScheme::parse(&url).map_err(|error| {
-        // The schemes that are recognised, when all clients are built.
+        // The schemes that are recognised if all clients are built.
         let known = ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
         refuse(match known.contains(&url.scheme()) {
             true => without_secrets(&error.to_string()),
@@ -44,7 +44,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
         #[cfg(feature = "http")]
         ObjectStoreScheme::Http => http(&url, base, options, refuse, fail),
         _ => {
-            // Without any of the features nobody else needs these.
+            // Unused without any of the features.
             let _ = (options, base, fail);
             Err(refuse(no_client(&url)))
         }
@@ -56,7 +56,7 @@ fn no_client(url: &Url) -> String {
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 
-/// Sets each option in `builder`, whose keys are parsed as its `with_config` wants them.
+/// Sets each option in `builder`, with keys parsed to the type that its `with_config` takes.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 macro_rules! configure {
     ($builder:expr, $options:expr, $refuse:expr) => {{
@@ -78,7 +78,7 @@ fn retry(options: &StoreOptions) -> object_store::RetryConfig {
     object_store::RetryConfig { max_retries, retry_timeout, ..object_store::RetryConfig::default() }
 }
 
-/// A backend that can list what lies directly below a prefix in pages.
+/// A backend that can list in pages.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
 fn paged<B: object_store::ObjectStore + object_store::list::PaginatedListStore>(
     backend: B,
@@ -107,7 +107,7 @@ fn aws(
         .iter()
         .find_map(|key| builder.get_config_value(key));
     let mut origin = paged(builder.build().map_err(fail)?, base, conditional);
-    // Without one, names of buckets are the world's.
+    // Without an endpoint, bucket names are unique worldwide.
     if let Some(Ok(endpoint)) = endpoint.map(|endpoint| Url::parse(&endpoint)) {
         let host = &endpoint[url::Position::BeforeHost..url::Position::AfterPort];
         origin.space = Some(format!("{} at {host}", origin.backend));
@@ -157,6 +157,6 @@ fn http(
     }
     let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
     let space = url[url::Position::BeforeHost..url::Position::AfterPort].to_owned();
-    // Plain HTTP has no puts that compare.
+    // Plain HTTP has no conditional puts.
     Ok(Origin { backend, pages: None, base, space: Some(space), conditional_put: false })
 }

@@ -1,4 +1,4 @@
-//! Writing objects, also where answers are lost.
+//! Writing objects, also if responses are lost.
 
 use std::io;
 
@@ -36,7 +36,7 @@ impl Client {
         if self.checked { self.check(&key, &path, size, put.e_tag).await } else { Ok(()) }
     }
 
-    /// Whether an object that was put is there: as long as it was, and tagged as the answer said.
+    /// Verifies that an object that was put is there, with its length and the ETag of the response.
     async fn check(
         &self,
         key: &Key,
@@ -62,9 +62,9 @@ impl Client {
         ))
     }
 
-    /// # Lost answers
-    /// A put that was done is refused if it is repeated: the object is no longer the expected one.
-    /// So, once an answer may have been lost, what the object holds says how it ended.
+    /// # Lost responses
+    /// A conditional put that succeeded is refused if it is repeated: the object is no longer the
+    /// expected one. So once a response may have been lost, the object's contents decide.
     pub(super) async fn put_if(
         self,
         key: Key,
@@ -90,12 +90,12 @@ impl Client {
             };
             let lost = is_lost(&error);
             if lost {
-                // A backend of others, which tells nothing of what it repeats.
+                // A backend of the caller's does not report its own retries.
                 unanswered.set();
             }
             let refused = match &error {
                 Error::AlreadyExists { .. } | Error::Precondition { .. } => true,
-                // Gone meanwhile, as some backends put it; but a bucket may be missing too.
+                // Some backends say so if the object has been removed; a bucket may be missing too.
                 Error::NotFound { .. } => expected.is_some(),
                 _ => false,
             };
@@ -106,7 +106,7 @@ impl Client {
             match holds {
                 Ok(true) => return Ok(PutOutcome::Written),
                 Ok(false) if refused => return Ok(PutOutcome::Changed),
-                // Whether it was done is not known.
+                // Whether it was written is unknown.
                 Err(unread) if refused => return Err(remote(Operation::Put, &key, unread)),
                 Ok(_) | Err(_) => {}
             }

@@ -10,33 +10,34 @@ use super::client::{Client, describe, present};
 use crate::read_range::len_within;
 use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
 
-/// Bytes between two ranges that are fetched along rather than by a request of their own: at
-/// 20 ms a request and 50 MB/s a connection, they cost less than a tenth of it.
+/// The largest gap between two ranges that one request fetches: at 20 ms per request and 50 MB/s
+/// per connection, reading the gap costs less than a tenth of a second request.
 const MAX_GAP: u64 = 64 << 10;
-/// Bytes after which ranges that could go on in one request go by several at once.
+/// The most bytes that adjacent ranges share one request for; longer ones are split into concurrent
+/// requests.
 const MAX_REQUEST: u64 = 8 << 20;
-/// The most memory that is taken before it is known that the object has so many bytes: ranges may
-/// come from a damaged shard index.
+/// The most memory that is allocated before the object's size is known: ranges may come from a
+/// damaged shard index.
 const MAX_BLIND: u64 = 16 << 20;
-/// How often reading starts anew because the object changed meanwhile.
+/// How often reading starts again because the object has changed.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// One request, and where its bytes go: parts in order of their starts.
+/// One request and the parts of the result that it fills, in order of their starts.
 struct Request<'a> {
     span: Range<u64>,
     parts: Vec<(Range<u64>, &'a mut [u8])>,
 }
 
-/// Why an attempt at reading came to nothing.
-enum Miss {
-    /// Two requests met two versions of the object.
+/// Why an attempt to read ranges failed.
+enum RangeFailure {
+    /// Two requests read two versions of the object.
     Changed,
-    /// The server knows no ranges, or not this kind.
+    /// The server does not support ranges, or not this kind.
     NoRanges,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Miss {
+impl From<StoreError> for RangeFailure {
     fn from(error: StoreError) -> Self {
         Self::Failed(error)
     }
@@ -53,11 +54,11 @@ impl Client {
         for _ in 0..MAX_ATTEMPTS {
             match self.try_ranges(&key, &ranges, &mut out).await {
                 Ok(meta) => return Ok((out, meta)),
-                Err(Miss::Changed) => {}
-                Err(Miss::NoRanges) => {
+                Err(RangeFailure::Changed) => {}
+                Err(RangeFailure::NoRanges) => {
                     return self.cut(key, ReadRange::Ranges(&ranges), out).await;
                 }
-                Err(Miss::Failed(error)) => return Err(error),
+                Err(RangeFailure::Failed(error)) => return Err(error),
             }
         }
         Err(StoreError::Unsteady { key: key.to_string(), attempts: MAX_ATTEMPTS })
@@ -68,7 +69,7 @@ impl Client {
         key: &Key,
         ranges: &[Range<u64>],
         out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, Miss> {
+    ) -> Result<Option<ObjectMeta>, RangeFailure> {
         let total = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(len(range)));
         let backwards = ranges.iter().any(|range| range.start > range.end);
         // Ranges that need no request still need to know whether there is such an object.
@@ -86,13 +87,13 @@ impl Client {
         reserve(key, out, total)?;
         out.resize(total as usize, 0);
         let requests = divide(ranges, out);
-        // All at once: each waits for a permit of its own.
+        // Concurrently; each waits for its own permit.
         let requests: FuturesUnordered<_> =
             requests.into_iter().map(|request| self.request(key, request)).collect();
         let metas = requests.try_collect::<Vec<_>>().await;
         let metas = match metas {
             Ok(metas) => metas,
-            Err(Miss::Failed(error)) => {
+            Err(RangeFailure::Failed(error)) => {
                 return Err(self.explain(key, ReadRange::Ranges(ranges), error).await);
             }
             Err(miss) => return Err(miss),
@@ -100,7 +101,7 @@ impl Client {
         let mut metas = metas.into_iter().chain(known.map(Some));
         let Some(first) = metas.next() else { return Ok(None) };
         if metas.any(|meta| meta != first) {
-            return Err(Miss::Changed);
+            return Err(RangeFailure::Changed);
         }
         match &first {
             Some(meta) => check(key, ranges, meta.size)?,
@@ -109,15 +110,19 @@ impl Client {
         Ok(first)
     }
 
-    /// Fetches one request's span, into the parts that lie within.
-    async fn request(&self, key: &Key, request: Request<'_>) -> Result<Option<ObjectMeta>, Miss> {
+    /// Fetches one request's span into its parts.
+    async fn request(
+        &self,
+        key: &Key,
+        request: Request<'_>,
+    ) -> Result<Option<ObjectMeta>, RangeFailure> {
         let Request { span, mut parts } = request;
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Bounded(span.clone())));
         let asked = self.backend.get_opts(&path, options);
         let found = match self.answer(Operation::Get, key.as_str(), asked).await {
-            Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
+            Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result)?,
         };
         let Some(found) = found else { return Ok(None) };
@@ -152,8 +157,10 @@ impl Client {
     ) -> Result<(Vec<u8>, Option<ObjectMeta>), StoreError> {
         match self.try_suffix(&key, len, &mut out).await {
             Ok(meta) => Ok((out, meta)),
-            Err(Miss::Failed(error)) => Err(error),
-            Err(Miss::NoRanges | Miss::Changed) => self.end_by_size(key, len, out).await,
+            Err(RangeFailure::Failed(error)) => Err(error),
+            Err(RangeFailure::NoRanges | RangeFailure::Changed) => {
+                self.end_by_size(key, len, out).await
+            }
         }
     }
 
@@ -162,7 +169,7 @@ impl Client {
         key: &Key,
         len: u64,
         out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, Miss> {
+    ) -> Result<Option<ObjectMeta>, RangeFailure> {
         out.clear();
         if len == 0 {
             // No bytes can be asked for.
@@ -173,14 +180,14 @@ impl Client {
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
         let asked = self.backend.get_opts(&path, options);
         let found = match self.answer(Operation::Get, key.as_str(), asked).await {
-            Err(Error::NotSupported { .. }) => return Err(Miss::NoRanges),
+            Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result),
         };
         let found = match found {
             Ok(found) => found,
             Err(error) => {
-                // To explain takes a request of its own: holding on to this permit, as many as
-                // there are would wait for each other.
+                // `explain` makes another request: if all requests kept their permits, they would
+                // wait for each other.
                 drop(permit);
                 return Err(self.explain(key, ReadRange::Suffix(len), error).await);
             }
@@ -195,8 +202,8 @@ impl Client {
         Ok(Some(meta))
     }
 
-    /// As [`get_suffix`](Client::get_suffix), from servers that know no suffixes: the size is asked
-    /// first, until the object that is then read has it.
+    /// As [`get_suffix`](Client::get_suffix), for servers that do not support suffixes: requests
+    /// the size first, and repeats both until the object that is read has that size.
     async fn end_by_size(
         self,
         key: Key,
@@ -212,27 +219,29 @@ impl Client {
             let range = known.size.saturating_sub(len)..known.size;
             match self.try_ranges(&key, std::slice::from_ref(&range), &mut out).await {
                 Ok(meta) if meta.as_ref() == Some(&known) => return Ok((out, meta)),
-                Ok(_) | Err(Miss::Changed) => {}
-                Err(Miss::NoRanges) => return self.cut(key, ReadRange::Suffix(len), out).await,
+                Ok(_) | Err(RangeFailure::Changed) => {}
+                Err(RangeFailure::NoRanges) => {
+                    return self.cut(key, ReadRange::Suffix(len), out).await;
+                }
                 // The object may have become shorter.
-                Err(Miss::Failed(StoreError::Range { .. })) => {}
-                Err(Miss::Failed(error)) => return Err(error),
+                Err(RangeFailure::Failed(StoreError::Range { .. })) => {}
+                Err(RangeFailure::Failed(error)) => return Err(error),
             }
         }
         Err(StoreError::Unsteady { key: key.to_string(), attempts: MAX_ATTEMPTS })
     }
 
-    /// The error of a read, or a better one: a range beyond the end fails in a manner that depends
-    /// on the server, but the object's size tells.
-    async fn explain(&self, key: &Key, range: ReadRange<'_>, error: StoreError) -> Miss {
+    /// The error of a read, or a more precise one: how a range beyond the end fails depends on the
+    /// server, but the object's size tells.
+    async fn explain(&self, key: &Key, range: ReadRange<'_>, error: StoreError) -> RangeFailure {
         let size = match self.clone().head(key.clone()).await {
             Ok(Some(meta)) => meta.size,
-            Ok(None) | Err(_) => return Miss::Failed(error),
+            Ok(None) | Err(_) => return RangeFailure::Failed(error),
         };
-        Miss::Failed(range.len_within(key, size).err().unwrap_or(error))
+        RangeFailure::Failed(range.len_within(key, size).err().unwrap_or(error))
     }
 
-    /// What was asked for out of the whole object, for servers that send nothing less.
+    /// Reads the whole object and cuts the range out of it, for servers without ranges.
     async fn cut(
         self,
         key: Key,
@@ -257,8 +266,7 @@ fn check(key: &Key, ranges: &[Range<u64>], size: u64) -> Result<(), StoreError> 
     ranges.iter().try_for_each(|range| len_within(key, range, size).map(drop))
 }
 
-/// Requests for `ranges`, whose bytes go one after another into `out`, which is as long as they all
-/// are.
+/// Requests for `ranges`, whose bytes are concatenated in `out`, which has their total length.
 fn divide<'a>(ranges: &[Range<u64>], mut out: &'a mut [u8]) -> Vec<Request<'a>> {
     let mut parts: Vec<(Range<u64>, &'a mut [u8])> = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -285,7 +293,7 @@ fn divide<'a>(ranges: &[Range<u64>], mut out: &'a mut [u8]) -> Vec<Request<'a>> 
     requests
 }
 
-/// Copies what `bytes`, which lie `at` that position of the object, and `part` of it share.
+/// Copies the overlap of `part` and `bytes`, which start at position `at` of the object.
 fn copy_overlap(part: &Range<u64>, target: &mut [u8], at: u64, bytes: &[u8]) {
     let start = part.start.max(at);
     let end = part.end.min(at + bytes.len() as u64);

@@ -1,4 +1,4 @@
-//! Trying again, and knowing what has become of a request without an answer.
+//! Retries, and detecting requests whose response was lost.
 
 use std::error::Error as _;
 use std::pin::pin;
@@ -15,15 +15,15 @@ use super::client::Client;
 use crate::waiting::Waiting;
 use crate::{Operation, StoreOptions};
 
-/// How long there may be no answer before somebody is told, and each time as long again.
+/// How long there may be no response before it is reported; doubled after each report.
 const QUIET: Duration = Duration::from_secs(5);
-/// The pause before the first repetition; twice as long before each further one.
+/// The pause before the first retry; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// How often an operation is repeated at most, whose requests a backend may have repeated before.
+/// The most retries of an operation, in addition to those of single requests by the backend.
 const MAX_REPETITIONS: usize = 3;
 
-/// How often, and until when, an operation is tried again.
+/// How often and how long an operation is retried.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     retries: usize,
@@ -37,7 +37,7 @@ impl Limits {
     }
 }
 
-/// The tries of one operation.
+/// The attempts at one operation.
 pub(super) struct Tries {
     limits: Limits,
     begun: Instant,
@@ -50,12 +50,12 @@ impl Tries {
         Self { limits, begun: Instant::now(), made: 0, pause: PAUSE }
     }
 
-    /// What is left of the time, but enough for a request.
+    /// The time left, but enough for one request.
     pub(super) fn time_left(&self) -> Duration {
         self.limits.timeout.saturating_sub(self.begun.elapsed()).max(QUIET)
     }
 
-    /// Waits for the next try; false if there is to be none.
+    /// Waits for the next attempt; false if there is none.
     pub(super) async fn next(&mut self) -> bool {
         self.made += 1;
         if self.made > self.limits.retries || self.begun.elapsed() > self.limits.timeout {
@@ -68,8 +68,8 @@ impl Tries {
 }
 
 impl Client {
-    /// Repeats what may be repeated as long as its answer is lost or broken off. That it is answered
-    /// with an error is up to the backend, which has repeated it as often as it may be.
+    /// Repeats an idempotent operation while its response is lost or breaks off. Responses that are
+    /// errors have already been retried by the backend.
     pub(super) async fn retrying<T, F: Future<Output = Result<T, Error>>>(
         &self,
         attempt: impl Fn() -> F,
@@ -83,7 +83,7 @@ impl Client {
         }
     }
 
-    /// Awaits an answer, and tells whoever wants to know if it takes long.
+    /// Awaits a response, and reports if it takes long.
     pub(super) async fn answer<T>(
         &self,
         operation: Operation,
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// Whether an error says that a request was sent and its answer did not come, or not all of it.
+/// Whether an error means that a request was sent and its response did not arrive completely.
 pub(super) fn is_lost(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -122,8 +122,8 @@ pub(super) fn is_lost(error: &Error) -> bool {
     false
 }
 
-/// Set once a request may have been done though its answer does not say so. It goes with the request
-/// to where requests are made, since a backend repeats requests by itself.
+/// Set once a request may have been executed although its response does not say so. It is attached
+/// to the request, since a backend retries requests by itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unanswered(Arc<AtomicBool>);
 
@@ -137,7 +137,7 @@ impl Unanswered {
     }
 }
 
-/// Looks at every request on its way.
+/// Observes every request.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 mod watch {
     use std::error::Error;
@@ -151,14 +151,14 @@ mod watch {
 
     use super::Unanswered;
 
-    /// What a request without an answer, or with half of one, fails with.
+    /// Whether it is the error of a request whose response did not arrive completely.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
-        // Without a connection nothing was sent.
+        // Without a connection, nothing was sent.
         let lost = |error: &HttpError| error.kind() != HttpErrorKind::Connect;
         error.downcast_ref().is_some_and(lost)
     }
 
-    /// Makes clients that look at their requests.
+    /// Creates clients that observe their requests.
     #[derive(Debug)]
     pub(in super::super) struct Watch;
 
@@ -185,7 +185,7 @@ mod watch {
                 let unanswered = request.extensions().get::<Unanswered>().cloned();
                 let answer = self.0.execute(request).await;
                 let is_lost = match &answer {
-                    // A server may find that it has failed when all is done.
+                    // A server may execute a request and then respond with an error.
                     Ok(answer) => answer.status().is_server_error(),
                     Err(error) => is_lost(error),
                 };
@@ -198,7 +198,7 @@ mod watch {
     }
 }
 
-/// Without clients there are no requests.
+/// Without clients there are no requests to observe.
 #[cfg(not(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http")))]
 mod watch {
     pub(super) fn is_lost(_: &(dyn std::error::Error + 'static)) -> bool {

@@ -1,17 +1,20 @@
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 use core::mem::ManuallyDrop;
 
 use super::{Output, OutputGrid};
 use crate::CopyError;
 use crate::view::View;
 
-/// A vector cut into parts that own it together: an [`OutputGrid`] for threads and tasks that
+/// Memory cut into parts that own it together: an [`OutputGrid`] for threads and tasks that
 /// outlive the call that began them.
 ///
-/// Nothing is borrowed, so that a part can be sent anywhere and forgotten there. The vector comes
-/// back from [`into_vec`](OwnedGrid::into_vec) once its parts have been dropped, and is freed with
-/// the last of them if nobody asks for it. Clones are of the same vector.
+/// Nothing is borrowed, so that a part can be sent anywhere and forgotten there. The memory, a
+/// `Vec<u8>` or anything else that lends its bytes, comes back from
+/// [`into_inner`](OwnedGrid::into_inner) once its parts have been dropped, and is freed with the
+/// last of them if nobody asks for it. Clones are of the same memory.
 ///
 /// # Examples
 /// ```
@@ -22,50 +25,51 @@ use crate::view::View;
 /// assert!(grid.take(&[0, 1]).is_none());
 /// let thread = std::thread::spawn(move || right.lend().fill(b"r"));
 /// thread.join().expect("no panic")?;
-/// assert_eq!(grid.into_vec().expect("no part is left"), b"\0rr\0rr");
+/// assert_eq!(grid.into_inner().expect("no part is left"), b"\0rr\0rr");
 /// # Ok::<(), zarr_view::CopyError>(())
 /// ```
-#[derive(Debug, Clone)]
-pub struct OwnedGrid {
-    shared: Arc<Shared>,
+pub struct OwnedGrid<M = Vec<u8>> {
+    shared: Arc<Shared<M>>,
 }
 
-/// A part of an [`OwnedGrid`], which keeps the vector alive and is the only one to write its
+/// A part of an [`OwnedGrid`], which keeps the memory alive and is the only one to write its
 /// elements.
-#[derive(Debug)]
 pub struct OwnedOutput {
-    /// Of the vector that `_shared` keeps, and never lent for longer than this part lives.
+    /// Of the memory that `_shared` keeps, and never lent for longer than this part lives.
     output: Output<'static>,
-    _shared: Arc<Shared>,
+    _shared: Arc<dyn Keep>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    /// Of the elements in `memory`. Its parts leave this module with the vector beside them alone.
+struct Shared<M> {
+    /// Of the elements in `memory`. Its parts leave this module with the memory beside them alone.
     grid: OutputGrid<'static>,
-    memory: Memory,
+    memory: Memory<M>,
 }
 
-impl OwnedGrid {
-    /// The elements, of `size` bytes, that `view` reaches in `buffer`, cut at the given indices of
-    /// each axis.
+/// What is kept alive, whatever it is.
+trait Keep: Send + Sync {}
+
+impl<M: Send> Keep for Shared<M> {}
+
+impl<M: AsMut<[u8]> + Send + 'static> OwnedGrid<M> {
+    /// The elements, of `size` bytes, that `view` reaches in the bytes of `memory`, cut at the given
+    /// indices of each axis.
     ///
     /// # Errors
-    /// As [`Output::new`] and [`Output::grid`]; the vector is then gone.
+    /// As [`Output::new`] and [`Output::grid`]; the memory is then gone.
     pub fn new(
-        buffer: Vec<u8>,
+        memory: M,
         view: &View,
         size: usize,
         cuts: &[impl AsRef<[usize]>],
     ) -> Result<Self, CopyError> {
-        let memory = Memory::new(buffer);
-        #[expect(unsafe_code, reason = "a grid beside the vector that it is of")]
-        // SAFETY: these are the vector's initialised bytes, which nothing else leads to: `memory`
-        // has given up the vector, and neither reads nor frees it before `grid` and all parts are
-        // gone. Both are kept in `Shared`, the parts beside an `Arc` of it.
-        let bytes: &'static mut [u8] =
-            unsafe { core::slice::from_raw_parts_mut(memory.start, memory.len) };
-        let grid = Output::new(bytes, view, size)?.grid(cuts)?;
+        let memory = Memory::new(memory);
+        #[expect(unsafe_code, reason = "a grid beside the memory that it is of")]
+        // SAFETY: `memory` owns the value at this place, and neither reads, moves nor frees it
+        // before `grid` and all parts are gone, so that this borrow is the only way to it for as
+        // long. Both are kept in `Shared`, the parts beside an `Arc` of it.
+        let lent: &'static mut M = unsafe { &mut *memory.place };
+        let grid = Output::new(lent.as_mut(), view, size)?.grid(cuts)?;
         Ok(Self { shared: Arc::new(Shared { grid, memory }) })
     }
 
@@ -73,26 +77,45 @@ impl OwnedGrid {
     #[must_use]
     pub fn take(&self, part: &[usize]) -> Option<OwnedOutput> {
         let output = self.shared.grid.take(part)?;
-        Some(OwnedOutput { output, _shared: Arc::clone(&self.shared) })
+        let shared: Arc<Shared<M>> = Arc::clone(&self.shared);
+        Some(OwnedOutput { output, _shared: shared })
     }
 
-    /// The vector, as long and as large as it was given, with what the parts have written.
+    /// The memory as it was given, with what the parts have written.
     ///
     /// # Errors
     /// The grid itself, if a part of it or a clone is still somewhere.
-    pub fn into_vec(self) -> Result<Vec<u8>, Self> {
+    pub fn into_inner(self) -> Result<M, Self> {
         match Arc::try_unwrap(self.shared) {
             Ok(Shared { grid, memory }) => {
                 drop(grid);
-                Ok(memory.into_vec())
+                Ok(memory.into_inner())
             }
             Err(shared) => Err(Self { shared }),
         }
     }
 }
 
+impl<M> Clone for OwnedGrid<M> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<M> fmt::Debug for OwnedGrid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedGrid").field("grid", &self.shared.grid).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for OwnedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedOutput").field("output", &self.output).finish_non_exhaustive()
+    }
+}
+
 impl OwnedOutput {
-    /// The view of the vector.
+    /// The view of the memory.
     #[must_use]
     pub const fn view(&self) -> &View {
         self.output.view()
@@ -110,41 +133,37 @@ impl OwnedOutput {
     }
 }
 
-/// A vector in pieces, so that there is no second way to its elements while parts are written.
-#[derive(Debug)]
-struct Memory {
-    start: *mut u8,
-    len: usize,
-    capacity: usize,
+/// An owned value at a place that never moves, so that there is no second way to its bytes while
+/// parts are written.
+struct Memory<M> {
+    place: *mut M,
 }
 
-#[expect(unsafe_code, reason = "the only owner of a vector's memory")]
-// SAFETY: it owns its memory as a `Vec<u8>` does, which can be sent.
-unsafe impl Send for Memory {}
-#[expect(unsafe_code, reason = "the only owner of a vector's memory")]
+#[expect(unsafe_code, reason = "the only owner of a value")]
+// SAFETY: it owns its value as a `Box<M>` does.
+unsafe impl<M: Send> Send for Memory<M> {}
+#[expect(unsafe_code, reason = "the only owner of a value")]
 // SAFETY: a shared one does nothing.
-unsafe impl Sync for Memory {}
+unsafe impl<M: Send> Sync for Memory<M> {}
 
-impl Memory {
-    fn new(buffer: Vec<u8>) -> Self {
-        let mut buffer = ManuallyDrop::new(buffer);
-        Self { start: buffer.as_mut_ptr(), len: buffer.len(), capacity: buffer.capacity() }
+impl<M> Memory<M> {
+    fn new(memory: M) -> Self {
+        Self { place: Box::into_raw(Box::new(memory)) }
     }
 
-    fn into_vec(self) -> Vec<u8> {
+    fn into_inner(self) -> M {
         let memory = ManuallyDrop::new(self);
-        #[expect(unsafe_code, reason = "puts a vector together again")]
-        // SAFETY: these are the pieces of a vector that was given up, and `drop` does not come.
-        unsafe {
-            Vec::from_raw_parts(memory.start, memory.len, memory.capacity)
-        }
+        #[expect(unsafe_code, reason = "takes a box back")]
+        // SAFETY: the place comes from a box that was given up, and `drop` does not come.
+        let memory = unsafe { Box::from_raw(memory.place) };
+        *memory
     }
 }
 
-impl Drop for Memory {
+impl<M> Drop for Memory<M> {
     fn drop(&mut self) {
-        #[expect(unsafe_code, reason = "puts a vector together again")]
-        // SAFETY: these are the pieces of a vector that was given up, and nothing uses them after.
-        drop(unsafe { Vec::from_raw_parts(self.start, self.len, self.capacity) });
+        #[expect(unsafe_code, reason = "takes a box back")]
+        // SAFETY: the place comes from a box that was given up, and nothing uses it after.
+        drop(unsafe { Box::from_raw(self.place) });
     }
 }

@@ -40,7 +40,7 @@ fn threads_that_outlive_the_call_write_every_part_once() {
     for thread in threads {
         thread.join().unwrap();
     }
-    let found = grid.into_vec().unwrap();
+    let found = grid.into_inner().unwrap();
     let mut wanted = vec![0xff; 9 * 20 * 2];
     copy(&whole, &source, &view, &mut wanted, element(2), &[]).unwrap();
     assert_eq!(found, wanted);
@@ -52,17 +52,17 @@ fn threads_that_outlive_the_call_write_every_part_once() {
 fn the_vector_comes_back_from_its_only_owner() {
     let grid = grid_of(vec![1; 24], &[vec![2], vec![]]);
     let clone = grid.clone();
-    let grid = grid.into_vec().unwrap_err();
+    let grid = grid.into_inner().unwrap_err();
     drop(clone);
     let mut top = grid.take(&[0, 0]).unwrap();
-    let grid = grid.into_vec().unwrap_err();
+    let grid = grid.into_inner().unwrap_err();
     top.lend().fill(b"t").unwrap();
     top.lend().shrink(&[0..1, 0..1]).unwrap().fill(b"c").unwrap();
     drop(top);
     // Taken is taken, whether or not it was written.
     assert!(grid.take(&[0, 0]).is_none());
     drop(grid.take(&[1, 0]).unwrap());
-    let found = grid.into_vec().unwrap();
+    let found = grid.into_inner().unwrap();
     assert_eq!(found[..12], *b"cttttttttttt");
     assert_eq!(found[12..], [1; 12]);
 }
@@ -90,7 +90,7 @@ fn a_panic_gives_its_part_up() {
         panic::resume_unwind(Box::new("on purpose"));
     }));
     panicked.unwrap_err();
-    assert_eq!(grid.into_vec().unwrap()[10..14], *b"xx\0\0");
+    assert_eq!(grid.into_inner().unwrap()[10..14], *b"xx\0\0");
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn a_part_that_waits_in_a_channel_holds_the_vector() {
     let grid = grid_of(vec![0; 24], &[vec![], vec![]]);
     let (sender, receiver) = mpsc::channel();
     sender.send(grid.take(&[0, 0]).unwrap()).unwrap();
-    let grid = grid.into_vec().unwrap_err();
+    let grid = grid.into_inner().unwrap_err();
     drop(receiver);
     drop(sender);
-    assert_eq!(grid.into_vec().unwrap(), [0; 24]);
+    assert_eq!(grid.into_inner().unwrap(), [0; 24]);
 }
 
 #[test]
@@ -115,5 +115,5 @@ fn what_does_not_fit_is_refused() {
     assert!(OwnedGrid::new(vec![0; 24], &overlap, 1, &none).is_err());
     let empty = OwnedGrid::new(Vec::new(), &View::contiguous(&[0, 3]).unwrap(), 1, &none).unwrap();
     empty.take(&[0, 0]).unwrap().lend().fill(b"x").unwrap();
-    assert!(empty.into_vec().unwrap().is_empty());
+    assert!(empty.into_inner().unwrap().is_empty());
 }

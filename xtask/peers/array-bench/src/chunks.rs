@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Region};
+use zarr_kit::{Array, ArrayMetadata, MemoryStore, Prefix, Selection};
 use zarrs::array::{ArrayBytes, ArraySubset};
 use zarrs::storage::store::MemoryStore as TheirMemory;
 
@@ -103,7 +103,7 @@ fn measure(name: &str, edges: Vec<u64>, grid: &str) -> Result<()> {
         let ours = ours.with_threads(NonZeroUsize::new(threads).ok_or("no threads")?);
         let read = [
             None,
-            Some(timed(|| is_filled(&ours.read(&Region::whole(ours.shape()))?))?),
+            Some(timed(|| is_filled(&ours.read(Selection::whole(ours.shape()))?))?),
             Some(timed(|| {
                 let options = theirs::options(threads);
                 let whole = theirs.subset_all();
@@ -187,7 +187,7 @@ fn walk_ours(array: &Array) -> Result<Sums> {
 /// As for workers that are sent shares of a plan, a thousand chunks at a time.
 fn plan_ours(array: &Array) -> Result<Sums> {
     let mut sums = (0, 0);
-    let plan = array.plan(&Region::whole(array.shape()))?;
+    let plan = array.plan(Selection::whole(array.shape()))?;
     for start in (0..plan.len()).step_by(CHUNKS) {
         for chunk in plan.chunks(start..plan.len().min(start + CHUNKS as u64))? {
             sums = (sums.0 + chunk.elements, sums.1 + chunk.key.len());

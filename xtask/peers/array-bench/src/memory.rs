@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use zarr_kit::{Array, Region, array::AxisRegion};
+use zarr_kit::{Array, Selection};
 
 use crate::cases::{BYTES, CASES};
 use crate::{Result, ours, regions};
@@ -81,10 +81,10 @@ pub fn child(folder: &Path, arguments: &[&str]) -> Result<()> {
     let path = folder.join(format!("memory-{name}"));
     ours::create(&path, &target.document)?;
     let array = ours::open(&path, threads)?;
-    let whole = Region::whole(array.shape());
+    let whole = Selection::whole(array.shape());
     let part = inside(&array);
     let len =
-        |region: &Region| region.elements().unwrap_or(u64::MAX) as usize * array.element_size();
+        |region: &Selection| region.elements().unwrap_or(u64::MAX) as usize * array.element_size();
     let elements = match *operation {
         "write" => elements(BYTES, &array),
         "write-part" => elements(len(&part), &array),
@@ -117,10 +117,8 @@ pub fn child(folder: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 /// Most of the array, with parts of the chunks at its edges.
-fn inside(array: &Array) -> Region {
-    let axes =
-        array.shape().iter().map(|&length| AxisRegion::from(length / 16..length - length / 16));
-    Region::new(axes.collect())
+fn inside(array: &Array) -> Selection {
+    array.shape().iter().map(|&length| length / 16..length - length / 16).collect()
 }
 
 /// Elements that compress about 2 to 1, valid for every data type.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr_kit::{Array, ArrayMetadata, LocalStore, Prefix, Region};
+use zarr_kit::{Array, ArrayMetadata, LocalStore, Prefix, Selection};
 
 use crate::Result;
 use crate::whole::Work;
@@ -12,12 +12,12 @@ use crate::whole::Work;
 pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
     create(path, &work.layout.document)?;
     let array = open(path, threads)?;
-    Ok(array.write(&Region::whole(array.shape()), work.data)?)
+    Ok(array.write(Selection::whole(array.shape()), work.data)?)
 }
 
 pub fn read(_: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
     let array = open(path, threads)?;
-    let whole = Region::whole(array.shape());
+    let whole = Selection::whole(array.shape());
     if out.is_empty() {
         *out = array.read(&whole)?;
         return Ok(());

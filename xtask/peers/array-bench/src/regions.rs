@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use zarr_kit::{Array, Region};
+use zarr_kit::{Array, Selection};
 use zarrs::array::{
     ArrayBytes, ArrayShardedReadableExt as _, ArrayShardedReadableExtCache, ArraySubset,
 };
@@ -154,7 +154,7 @@ struct Ours(Array);
 impl Reader for Ours {
     fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()> {
         let [row, column] = at.map(|at| at as u64..(at + EDGE) as u64);
-        Ok(self.0.read_into(&Region::from([row, column]), out)?)
+        Ok(self.0.read_into([row, column], out)?)
     }
 }
 
@@ -221,7 +221,7 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<()> {
         let path = folder.join(format!("regions-{name}"));
         ours::create(&path, &document_of(kind))?;
         let array = ours::open(&path, 2)?;
-        array.write(&Region::whole(array.shape()), &data)?;
+        array.write(Selection::whole(array.shape()), &data)?;
         measure(&path, kind, name, &places, &data)
             .map_err(|error| format!("regions of {name}: {error}"))?;
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use zarr_kit::Region;
+use zarr_kit::Selection;
 use zarr_packbits::Packing;
 
 use crate::cases::document;
@@ -170,7 +170,7 @@ fn measure(folder: &Path, kind: &Kind, contenders: &[&str]) -> Result<()> {
                 "zarr-kit" => {
                     ours::create(&path, &document)?;
                     let array = ours::open(&path, 1)?;
-                    array.write(&Region::whole(array.shape()), &data)?;
+                    array.write(Selection::whole(array.shape()), &data)?;
                 }
                 _ => theirs::write_array(&path, &document, &data, 1)?,
             }
@@ -181,7 +181,7 @@ fn measure(folder: &Path, kind: &Kind, contenders: &[&str]) -> Result<()> {
                 "floor" => kind.read_by_hand(&path, &mut out)?,
                 "zarr-kit" => {
                     let array = ours::open(&path, 1)?;
-                    array.read_into(&Region::whole(array.shape()), &mut out)?;
+                    array.read_into(Selection::whole(array.shape()), &mut out)?;
                 }
                 _ => theirs::read_array(&path, &mut out, kind.element_size, 1)?,
             }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
-use zarr_kit::{Array, ArrayMetadata, LocalStore, MemoryStore, Prefix, Region, Store};
+use zarr_kit::StoreExt as _;
+use zarr_kit::{Array, ArrayMetadata, LocalStore, MemoryStore, Prefix, Selection, Store};
 use zarrs::array::ArrayBytes;
 use zarrs::filesystem::FilesystemStore;
 use zarrs::storage::ReadableWritableListableStorage as TheirStore;
@@ -72,12 +73,12 @@ struct Ours(Array);
 impl Contender for Ours {
     fn write(&mut self, data: &[u8], threads: usize) -> Result<()> {
         self.set_threads(threads)?;
-        Ok(self.0.write(&Region::whole(self.0.shape()), data)?)
+        Ok(self.0.write(Selection::whole(self.0.shape()), data)?)
     }
 
     fn read(&mut self, out: &mut [u8], threads: usize) -> Result<()> {
         self.set_threads(threads)?;
-        Ok(self.0.read_into(&Region::whole(self.0.shape()), out)?)
+        Ok(self.0.read_into(Selection::whole(self.0.shape()), out)?)
     }
 }
 

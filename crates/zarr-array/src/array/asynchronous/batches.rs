@@ -9,11 +9,11 @@ use futures_util::future::try_join_all;
 use zarr_view::OwnedGrid;
 
 use super::{Free, interrupted};
-use crate::array::worker::{Buffers, Worker};
+use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::{Array, decoders};
 use crate::error::ArrayError;
-use crate::region::Region;
-use crate::transfer::Transfer;
+use crate::selection::Selection;
+use crate::transfer::{Selected, Transfer};
 
 /// How long a thread goes on with one read before others have their turn: long beside what handing
 /// it over takes, even where the executor is busy.
@@ -24,7 +24,7 @@ const TURN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_mi
 /// A read under way, as the threads see it.
 struct Batches {
     array: Array,
-    region: Region,
+    selection: Selection,
     length: usize,
     /// The first part that nobody has begun.
     next: AtomicU64,
@@ -32,26 +32,26 @@ struct Batches {
     batch: u64,
     /// What turns took and had no time for.
     left_over: Mutex<Vec<Range<u64>>>,
-    buffers: Free<Buffers>,
+    buffers: Free<ChunkBuffers>,
     given_up: AtomicBool,
 }
 
 impl Array {
-    /// Reads the region on so many threads at once, each of which takes chunks until there are none.
-    pub(super) async fn read_in_batches(
+    /// Reads on so many threads at once, each of which takes chunks until there are none.
+    pub(super) async fn read_in_batches<M: AsMut<[u8]> + Send + 'static>(
         &self,
-        region: &Region,
-        buffer: Vec<u8>,
-    ) -> Result<Vec<u8>, ArrayError> {
-        let length = buffer.len();
-        let transfer = Transfer::new(self, region, length)?;
-        let places = transfer.cut_owned(buffer, self.element_size())?;
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        memory: M,
+    ) -> Result<M, ArrayError> {
+        let length = transfer.selected.length;
+        let places = transfer.cut_owned(memory)?;
         let threads = self.threads_for(length).min(decoders::count());
         let threads = self.in_flight.map_or(threads, |chunks| threads.min(chunks));
         let threads = u64::try_from(threads.get()).unwrap_or(1).min(transfer.parts());
         let batches = Arc::new(Batches {
             array: self.clone(),
-            region: region.clone(),
+            selection: selection.clone(),
             length,
             next: AtomicU64::new(0),
             // Few, so that threads end together; several, where there are very many.
@@ -68,13 +68,16 @@ impl Array {
         try_join_all((0..threads).map(|_| batches.read(&places))).await?;
         drop(end);
         // Every part has been read, and each thread's share in the places dropped.
-        places.into_vec().map_err(|_| interrupted("a chunk is still being decoded"))
+        places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
     }
 }
 
 impl Batches {
     /// Reads on one thread at a time, turn after turn.
-    async fn read(self: &Arc<Self>, places: &OwnedGrid) -> Result<(), ArrayError> {
+    async fn read<M: AsMut<[u8]> + Send + 'static>(
+        self: &Arc<Self>,
+        places: &OwnedGrid<M>,
+    ) -> Result<(), ArrayError> {
         loop {
             let (batches, places) = (Arc::clone(self), places.clone());
             let turn = decoders::READERS.run(move || batches.turn(&places));
@@ -84,8 +87,11 @@ impl Batches {
         }
     }
 
-    fn turn(&self, places: &OwnedGrid) -> Result<Left, ArrayError> {
-        let transfer = Transfer::new(&self.array, &self.region, self.length)?;
+    fn turn<M: AsMut<[u8]> + Send + 'static>(
+        &self,
+        places: &OwnedGrid<M>,
+    ) -> Result<Left, ArrayError> {
+        let transfer = Transfer::new(Selected::new(&self.array, &self.selection)?, self.length)?;
         let mut worker = Worker::with_buffers(&self.array, self.buffers.take());
         // What it took to begin is no part of the turn, or there might be no time left.
         let begun = Instant::now();

@@ -76,7 +76,7 @@ impl Drop for Busy {
     }
 }
 
-fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+fn poll<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -107,8 +107,13 @@ fn array() -> (Arc<Ready>, Array) {
     let face = Arc::new(Ready::default());
     let metadata = ArrayMetadata::from_json(document).unwrap();
     let array = Array::create(Arc::new(face.store.clone()), &Prefix::root(), metadata).unwrap();
-    array.write(&Region::from(0..100), &(0..100).collect::<Vec<u8>>()).unwrap();
+    array.write(0..100, &(0..100).collect::<Vec<u8>>()).unwrap();
     (face, array)
+}
+
+/// All of it, against a buffer that is as long.
+fn all(array: &Array) -> Transfer<'_> {
+    Transfer::new(Selected::new(array, &Selection::from(0..100)).unwrap(), 100).unwrap()
 }
 
 #[test]
@@ -121,8 +126,8 @@ fn the_poller_only_asks_while_others_decode() {
             .clone()
             .with_threads(NonZeroUsize::new(threads).unwrap())
             .with_chunks_in_flight(NonZeroUsize::new(4).unwrap());
-        let region = Region::from(0..100);
-        let mut read = pin!(array.read_from(face.clone(), &region, vec![0; 100]));
+        let transfer = all(&array);
+        let mut read = pin!(array.read_from(face.clone(), &transfer, vec![0; 100]));
         for _ in 0..3 {
             // Four answers have come, and no more are requested, as no thread decodes.
             assert!(poll(read.as_mut()).is_pending());
@@ -139,12 +144,13 @@ fn a_dropped_read_leaves_nothing_behind() {
     let (face, array) = array();
     let mut busy = Busy::new();
     let shared = Arc::downgrade(&array.shared);
-    let region = Region::from(0..100);
-    let mut read = Box::pin(array.read_from(face.clone(), &region, vec![0; 100]));
-    let mut other = Box::pin(array.read_async(&region));
+    let transfer = all(&array);
+    let mut read = Box::pin(array.read_from(face.clone(), &transfer, vec![0; 100]));
+    let mut other = array.read_async(0..100);
     assert!(poll(read.as_mut()).is_pending() && poll(other.as_mut()).is_pending());
     let asked = face.requests.load(Ordering::SeqCst);
     drop((read, other));
+    drop(transfer);
     busy.release();
     drop(array);
     // Cancelled decoding is gone when a thread gets to it.
@@ -182,7 +188,7 @@ fn what_waits_on_a_thread_of_the_pool_for_another_is_done_there() {
 #[test]
 fn a_buffer_is_used_again_if_it_is_large_enough() {
     let (_, array) = array();
-    let region = Region::from(5..25);
+    let region = Selection::from(5..25);
     for (length, capacity, same) in [(100, 100, true), (0, 20, true), (3, 19, false)] {
         let mut buffer = Vec::with_capacity(capacity);
         buffer.resize(length, 0xff);
@@ -191,6 +197,6 @@ fn a_buffer_is_used_again_if_it_is_large_enough() {
         assert_eq!(found, (5..25).collect::<Vec<u8>>());
         assert!(!same || (found.as_ptr(), found.capacity()) == (address, capacity));
     }
-    let beyond = block_on(array.read_async(&Region::from(99..101))).unwrap_err();
-    assert!(matches!(beyond, ArrayError::Region(_)), "{beyond}");
+    let beyond = block_on(array.read_async(99..101)).unwrap_err();
+    assert!(matches!(beyond, ArrayError::Selection { .. }), "{beyond}");
 }

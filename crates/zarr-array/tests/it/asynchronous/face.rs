@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 use zarr_array::store::{
-    AsyncStore, Key, Object, ObjectMeta, ReadRange, Store, StoreError, StoreFuture,
+    AsyncStore, Capabilities, Key, Object, ObjectMeta, ReadRange, Store, StoreError, StoreFuture,
 };
 
 use crate::wrapper::hand_on;
@@ -85,9 +85,9 @@ impl Store for Faced {
         (self.manner != Manner::Blocking).then(|| -> Arc<dyn AsyncStore> { Arc::new(self.clone()) })
     }
 
-    fn requests_in_flight(&self) -> NonZeroUsize {
-        NonZeroUsize::MIN.saturating_add(999)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().requests_in_flight(NonZeroUsize::MIN.saturating_add(999))
     }
 
-    hand_on!(inner: get head put delete list list_dir lock);
+    hand_on!(inner: get put_opts delete list list_dir lock);
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, MARKER, Side, TransferError, copy_array, copy_tree};
-use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreOptions, open_url};
-use zarr_array::{Array, Group, Region};
+use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
+use zarr_array::store::{
+    LocalStore, MemoryStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
+};
+use zarr_array::{Array, Group, Selection};
 use zarr_metadata::GroupMetadata;
 
 use super::{LITTLE, SHAPE, elements, metadata, regular};
@@ -19,7 +21,7 @@ pub(super) fn prefix(text: &str) -> Prefix {
 
 pub(super) fn array(store: &Shared, path: &str) {
     Array::create(store.clone(), &prefix(path), metadata(&regular([6, 4]), LITTLE))
-        .and_then(|array| array.write(&Region::whole(&SHAPE), &elements()))
+        .and_then(|array| array.write(Selection::whole(&SHAPE), &elements()))
         .expect("writes");
 }
 
@@ -35,8 +37,8 @@ pub(super) fn copy(
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
     copy_tree(
-        Side::new(from.0, &prefix(from.1)),
-        Side::new(to.0, &prefix(to.1)),
+        Endpoint::new(from.0, &prefix(from.1)),
+        Endpoint::new(to.0, &prefix(to.1)),
         &mut |_, old| match chunks {
             None => Ok(old.clone()),
             Some(chunks) => Ok(metadata(&regular(chunks), LITTLE)),
@@ -210,7 +212,7 @@ fn buckets_are_told_by_name_and_endpoint() {
 struct Nameless(MemoryStore);
 
 impl Store for Nameless {
-    hand_on!(0: get head put delete list list_dir lock);
+    hand_on!(0: get put_opts delete list list_dir lock);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use zarr_array::Region;
+use zarr_array::Selection;
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::copy::{CopyOptions, MARKER, TransferError};
-use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
 
 use super::documents_are_of_whole_nodes;
 use super::ends::{array, copy, group};
@@ -54,7 +54,7 @@ fn findings(store: &MemoryStore) -> BTreeSet<&'static str> {
     let mut ids = BTreeSet::new();
     let options = CheckOptions::new().data(true);
     check(&store, &Prefix::root(), &options, &mut |found| {
-        ids.insert(found.id);
+        ids.insert(found.id());
     })
     .expect("checks");
     ids
@@ -158,6 +158,6 @@ fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
         to.delete(&Key::new("thesis/chapter.tex").expect("a key")).expect("deletes");
         copy((&from, ""), (&to, ""), chunks, &overwrite).expect("overwrites");
         let copied = zarr_array::Array::open(to, &Prefix::root()).expect("opens");
-        assert_eq!(copied.read(&Region::whole(&super::SHAPE)).expect("reads"), super::elements());
+        assert_eq!(copied.read(Selection::whole(&super::SHAPE)).expect("reads"), super::elements());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::copy::{CopyOptions, MARKER, TransferError};
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Region};
+use zarr_array::{Array, Selection};
 
 use super::ends::{array, copy, group, prefix};
 use super::{LITTLE, SHAPE, documents_are_of_whole_nodes, metadata, regular};
@@ -28,7 +28,7 @@ fn another_source_with_the_same_document_is_another_source() {
     array(&monday, "a");
     array(&monday, "b");
     Array::create(tuesday.clone(), &prefix("a"), metadata(&regular([6, 4]), LITTLE))
-        .and_then(|array| array.write(&Region::whole(&SHAPE), &[7; 480]))
+        .and_then(|array| array.write(Selection::whole(&SHAPE), &[7; 480]))
         .expect("writes");
     assert_eq!(objects(&monday)["a/zarr.json"], objects(&tuesday)["a/zarr.json"]);
     let options = CopyOptions::new().memory(1000);
@@ -116,8 +116,8 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                 if found.contains_key(MARKER) {
                     let mut keys = Vec::new();
                     check(&store, &Prefix::root(), &CheckOptions::new(), &mut |found| {
-                        if found.id == "unfinished-copy" {
-                            keys.push(found.key);
+                        if found.id() == "unfinished-copy" {
+                            keys.extend(found.key().map(str::to_owned));
                         }
                     })
                     .expect("checks");

@@ -1,25 +1,24 @@
 //! Stores and reads in a process that was forked from one which had used them.
 
 use std::io::BufRead;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use std::{panic, process, thread};
 
 use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
 use object_store::memory::InMemory;
 use zarr_array::store::{
-    Change, ConditionalPut, Links, MemoryStore, Prefix, RemoteStore, Store, StoreError,
-    StoreExt as _, StoreOptions, UpdatePolicy, open_url, update,
+    Change, ConditionalPut, Links, MemoryStore, Prefix, RemoteStore, Store, StoreError, StoreExt,
+    StoreOptions, UpdatePolicy, open_url, update,
 };
-use zarr_array::{Array, Region};
+use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::child::say;
+use zarr_store_tests::key;
+use zarr_store_tests::server::Server;
 
-use super::conformance::key;
 use super::processes;
-use super::server::Server;
 use crate::asynchronous::block_on;
 
 /// Does `work` in a forked process, which has to end well.
@@ -53,7 +52,7 @@ fn array(store: Arc<dyn Store>) -> Array {
         "chunk_key_encoding": {"name": "default"}}"#;
     let metadata = ArrayMetadata::from_json(document).unwrap();
     let array = Array::create(store, &Prefix::root(), metadata).unwrap();
-    array.write(&Region::from(0..400), &elements()).unwrap();
+    array.write(0..400, &elements()).unwrap();
     array
 }
 
@@ -63,11 +62,11 @@ fn elements() -> Vec<u8> {
 
 /// Reads and changes all that is there, in each way that has threads or locks of its own.
 fn use_it(array: &Array) {
-    let whole = Region::whole(array.shape());
+    let whole = Selection::whole(array.shape());
     for _ in 0..20 {
         assert_eq!(array.read(&whole).unwrap(), elements());
         assert_eq!(block_on(array.read_async(&whole)).unwrap(), elements());
-        array.write(&Region::from(3..4), &[3]).unwrap();
+        array.write(3..4, &[3]).unwrap();
     }
     let store = array.store();
     update(store, &key("count"), UpdatePolicy::default(), &mut Vec::new(), |_, bytes| {
@@ -75,13 +74,8 @@ fn use_it(array: &Array) {
         Ok::<_, StoreError>(Change::Put)
     })
     .unwrap();
-    let mut keys = 0;
-    let mut count = |_| {
-        keys += 1;
-        ControlFlow::Continue(())
-    };
-    store.list(&Prefix::root(), Links::Follow, &mut count).unwrap();
-    assert_eq!(keys, 22);
+    let keys = store.list(&Prefix::root(), Links::Follow).collect::<Result<Vec<_>, _>>();
+    assert_eq!(keys.unwrap().len(), 22);
 }
 
 /// In a process of its own: forks, and forks again from there, with both ends at work afterwards.
@@ -110,7 +104,7 @@ pub(super) fn use_forked(url: &str, endpoint: &str) {
         assert!(reading.join().unwrap() > 0);
     });
     use_it(array);
-    processes::say("all ended");
+    say("all ended");
 }
 
 /// In a process of its own: what a thread of the parent holds is not held in the child.
@@ -139,16 +133,16 @@ pub(super) fn lock_forked() {
         });
         let_go.send(()).unwrap();
     });
-    Store::put(&given, &key("a"), b"x").unwrap();
+    StoreExt::put(&given, &key("a"), b"x").unwrap();
     forked(|| {
         // Nothing tells how to make such a client anew.
         let error = given.read(&key("a")).unwrap_err();
         insta::assert_snapshot!(error, @r#"cannot read "a": the client of this store was made before the process was forked; open the store anew in this process"#);
         assert!(matches!(error, StoreError::Forked { .. }));
-        Store::list(&given, &Prefix::root(), Links::Follow, &mut |_| ControlFlow::Continue(()))
-            .unwrap_err();
+        let mut keys = Store::list(&given, &Prefix::root(), Links::Follow);
+        assert!(keys.next().unwrap().is_err() && keys.next().is_none());
     });
-    processes::say("all ended");
+    say("all ended");
 }
 
 fn run(job: &str) {

@@ -1,29 +1,14 @@
 //! Servers that do what they are asked and do not say so, or say so and do not.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, Side, copy_array, copy_tree};
-use zarr_array::store::{
-    Change, DirEntry, MemoryStore, Operation, Prefix, PutOutcome, Store, StoreError, StoreExt as _,
-    UpdatePolicy, Waiting, open_url, update,
-};
-use zarr_array::{Array, ArrayError, Cut, Group, Region};
+use zarr_array::copy::{CopyOptions, Endpoint, copy_array, copy_tree};
+use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
+use zarr_array::{Array, ArrayError, Cut, Group};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
-
-use super::conformance::{key, keys_below};
-use super::server::{Fault, Server};
-
-const LOST: [Fault; 5] = [
-    Fault::DoneThenFails,
-    Fault::DoneThenCloses,
-    Fault::Fails,
-    Fault::Closes,
-    Fault::DoneThenSilent,
-];
+use zarr_store_tests::key;
+use zarr_store_tests::server::{LOST, Server, ServerFault, soon};
 
 fn metadata(length: u64) -> ArrayMetadata {
     let document = format!(
@@ -33,12 +18,6 @@ fn metadata(length: u64) -> ArrayMetadata {
         "chunk_key_encoding": {{"name": "default"}}}}"#
     );
     ArrayMetadata::from_json(document.as_bytes()).unwrap()
-}
-
-/// A store whose requests are given up after a second.
-fn soon(server: &Server) -> Arc<dyn Store> {
-    let options = Server::options(&server.endpoint).setting("timeout", "1 s");
-    open_url("s3://bucket/base", &options).unwrap()
 }
 
 fn sole(array: Array) -> Array {
@@ -66,7 +45,7 @@ fn changes_are_done_once_whatever_answer_is_lost() {
 
         let found = Array::open(store.clone(), &Prefix::root()).unwrap();
         assert_eq!(found.metadata(), array.metadata());
-        assert_eq!(found.read(&Region::from(6..10)).unwrap(), [0, 0, 1, 2], "{fault:?}");
+        assert_eq!(found.read(6..10).unwrap(), [0, 0, 1, 2], "{fault:?}");
         assert_eq!(server.object("zarr.json").unwrap(), array.metadata().json().as_bytes());
     }
 }
@@ -75,7 +54,7 @@ fn changes_are_done_once_whatever_answer_is_lost() {
 /// there already.
 #[test]
 fn what_was_there_before_was_not_created() {
-    for fault in [None, Some(Fault::DoneThenFails), Some(Fault::Closes)] {
+    for fault in [None, Some(ServerFault::DoneThenFails), Some(ServerFault::Closes)] {
         let server = Server::start();
         let store = soon(&server);
         Array::create(store.clone(), &Prefix::root(), metadata(8)).unwrap();
@@ -94,128 +73,13 @@ fn what_was_there_before_was_not_created() {
     }
 }
 
-/// What somebody else put meanwhile is neither taken for ours nor overwritten.
-#[test]
-fn what_others_put_meanwhile_stays() {
-    for fault in [Fault::Fails, Fault::Closes] {
-        let server = Server::start();
-        let store = soon(&server);
-        let a = key("a");
-        store.put(&a, b"1").unwrap();
-        let old = store.head(&a).unwrap().unwrap().version;
-        store.put(&a, b"2").unwrap();
-        server.plan("PUT", "base/a", 1, fault);
-        assert_eq!(store.put_if(&a, b"3", old.as_ref()).unwrap(), PutOutcome::Changed);
-        assert!(server.is_done());
-        assert_eq!(store.read(&a).unwrap().unwrap(), b"2");
-        server.plan("PUT", "base/a", 1, fault);
-        assert_eq!(store.put_if(&a, b"3", None).unwrap(), PutOutcome::Changed);
-        assert_eq!(store.read(&a).unwrap().unwrap(), b"2");
-    }
-}
-
-/// An outcome that cannot be found out is an error, not a guess.
-#[test]
-fn what_cannot_be_found_out_is_an_error() {
-    let server = Server::start();
-    let store = soon(&server);
-    server.plan("PUT", "base/a", 1, Fault::DoneThenFails);
-    server.plan("GET", "base/a", 100, Fault::Fails);
-    let error = store.put_if(&key("a"), b"1", None).unwrap_err();
-    assert!(matches!(error, StoreError::Remote { operation: Operation::Put, .. }), "{error}");
-}
-
-/// Every update counts once, with every answer to a put lost that can be.
-#[test]
-fn updates_are_done_once() {
-    let server = Server::start();
-    let store = server.open();
-    for round in 0..40 {
-        server.plan("PUT", "base/a", 1, LOST[round % 4]);
-        update(&*store, &key("a"), UpdatePolicy::default(), &mut Vec::new(), |_, bytes| {
-            bytes.push(7);
-            Ok::<_, StoreError>(Change::Put)
-        })
-        .unwrap();
-        assert_eq!(store.read(&key("a")).unwrap().unwrap(), vec![7; round + 1]);
-    }
-    assert!(server.is_done());
-}
-
-#[test]
-fn listings_go_on_after_lost_answers() {
-    let server = Server::start();
-    let store = soon(&server);
-    for n in 0..23 {
-        store.put(&key(&format!("a/{n:02}")), b"x").unwrap();
-        store.put(&key(&format!("b/{n:02}/x")), b"x").unwrap();
-    }
-    for fault in [Fault::Truncated, Fault::Closes, Fault::Fails, Fault::Silent] {
-        // The first page, and a later one.
-        server.plan("GET", "list-type=2&prefix", 1, fault);
-        server.plan("GET", "continuation-token", 2, fault);
-        let wanted: BTreeSet<String> = (0..23).map(|n| format!("a/{n:02}")).collect();
-        assert_eq!(keys_below(&*store, "a"), wanted, "{fault:?}");
-        let mut entries = Vec::new();
-        server.plan("GET", "continuation-token", 2, fault);
-        let list = store.list_dir(&Prefix::new("b").unwrap(), &mut |entry| {
-            entries.push(entry);
-            ControlFlow::Continue(())
-        });
-        list.unwrap();
-        let wanted: Vec<_> =
-            (0..23).map(|n| DirEntry::Prefix(Prefix::new(format!("b/{n:02}")).unwrap())).collect();
-        assert_eq!(entries, wanted, "{fault:?}");
-    }
-    for fault in [Fault::Truncated, Fault::Closes, Fault::DoneThenCloses, Fault::Silent] {
-        store.put(&key("c/0"), b"x").unwrap();
-        server.plan("GET", "list-type=2", 1, fault);
-        server.plan("POST", "delete", 1, fault);
-        store.delete_prefix(&Prefix::new("c").unwrap()).unwrap();
-        assert!(keys_below(&*store, "c").is_empty());
-    }
-    assert!(server.is_done());
-}
-
-/// Given up after the time that was allowed, and somebody is told what is waited for before.
-#[test]
-fn a_silent_server_is_told_of_and_given_up() {
-    let server = Server::start();
-    let told: Arc<Mutex<Vec<Waiting>>> = Arc::default();
-    let tell = Arc::clone(&told);
-    let options = Server::options(&server.endpoint)
-        .retries(10, Duration::from_secs(7))
-        .on_wait(move |waiting| tell.lock().unwrap().push(waiting.clone()));
-    let store = open_url("s3://bucket/base", &options).unwrap();
-    store.put(&key("quick"), b"x").unwrap();
-    assert!(told.lock().unwrap().is_empty());
-    server.plan("GET", "base/slow", 100, Fault::Silent);
-    let begun = Instant::now();
-    let error = store.read(&key("slow")).unwrap_err();
-    assert!(matches!(error, StoreError::Remote { .. }), "{error}");
-    let took = begun.elapsed();
-    assert!(took > Duration::from_secs(6) && took < Duration::from_secs(25), "{took:?}");
-    let told = told.lock().unwrap();
-    let first = told.first().unwrap();
-    let host = server.endpoint.strip_prefix("http://").unwrap();
-    let waited = first.waited;
-    assert!(waited >= Duration::from_secs(5) && waited < Duration::from_secs(7), "{waited:?}");
-    assert_eq!(
-        first.to_string(),
-        format!(
-            "AmazonS3(bucket) at {host} has not answered for 5 s, asked to read \"slow\"; tried \
-             again for up to 7 s"
-        )
-    );
-}
-
 /// Objects as they are, and chunks that are made anew.
 #[test]
 fn a_copy_notices_what_was_not_stored() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let from = Array::create(source.clone(), &Prefix::root(), metadata(20)).unwrap();
-    from.write(&Region::from(0..20), &[5; 20]).unwrap();
-    for fault in [None, Some(Fault::Lost), Some(Fault::Halved)] {
+    from.write(0..20, &[5; 20]).unwrap();
+    for fault in [None, Some(ServerFault::Lost), Some(ServerFault::Halved)] {
         for part in ["c/3", "c/0", "zarr.json"] {
             let run = |as_it_is: bool| {
                 let server = Server::start();
@@ -226,7 +90,8 @@ fn a_copy_notices_what_was_not_stored() {
                 let options = CopyOptions::new();
                 match as_it_is {
                     true => {
-                        let (from, to) = (Side::new(&source, &root), Side::new(&store, &root));
+                        let (from, to) =
+                            (Endpoint::new(&source, &root), Endpoint::new(&store, &root));
                         let mut same = |_: &Prefix, array: &ArrayMetadata| Ok(array.clone());
                         copy_tree(from, to, &mut same, &options, &mut |_, _| {}).map(drop)
                     }
@@ -250,14 +115,14 @@ fn a_copy_notices_what_was_not_stored() {
     }
     let server = Server::start();
     let checked = server.open().checked().unwrap();
-    server.plan("PUT", "base/a", 1, Fault::Halved);
+    server.plan("PUT", "base/a", 1, ServerFault::Halved);
     let error = checked.put(&key("a"), b"0123").unwrap_err();
     let StoreError::Io { cause, .. } = &error else { panic!("{error}") };
     assert_eq!(cause.kind(), io::ErrorKind::InvalidData);
     insta::assert_snapshot!(error, @r#"cannot write "a": the server said that it stored 4 bytes, but it has 2 bytes"#);
     // The same length, but what was there before.
     checked.put(&key("a"), b"0123").unwrap();
-    server.plan("PUT", "base/a", 1, Fault::Swapped);
+    server.plan("PUT", "base/a", 1, ServerFault::Swapped);
     let error = checked.put(&key("a"), b"4567").unwrap_err();
     insta::assert_snapshot!(error, @r#"cannot write "a": the server said that it stored 4 bytes, but it has another ETag"#);
     // Nobody pays for it elsewhere.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Node, Region, delete_node, open_node};
+use zarr_array::{Array, ArrayError, Node, Selection, delete_node, open_node};
 
 use super::{Objects, objects, prefix, restore, states};
 
@@ -66,13 +66,13 @@ fn assert_whole_or_gone(store: &Arc<dyn Store>, old: &Objects, what: &str) {
         let path = prefix(path.trim_end_matches('/'));
         if let Ok(Node::Array(_)) = open_node(store, &path) {
             let array = Array::open(store.clone(), &path).expect("opens");
-            array.read(&Region::whole(array.shape())).expect("reads");
+            array.read(Selection::whole(array.shape())).expect("reads");
         }
     }
     let mut named = BTreeSet::new();
     let options = CheckOptions::new();
     check(store, &Prefix::root(), &options, &mut |finding| {
-        named.insert(finding.key);
+        named.extend(finding.key().map(str::to_owned));
     })
     .unwrap_or_else(|error| panic!("{what}: {error}"));
     if !found.contains_key("g/zarr.json") && found.keys().any(|key| key.starts_with("g/")) {

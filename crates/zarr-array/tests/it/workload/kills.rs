@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_array::store::{LeftoverKind, LocalStore, Prefix, Store};
+use zarr_store_tests::child;
 
 use super::between::assert_between;
 use super::{Workload, objects, states};
@@ -59,7 +59,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
         while step < last {
             let job = format!("workload {} {step}", root.display());
             let (mut child, mut output) = processes::start(&job);
-            processes::wait_for(&mut output, &format!("step {step}"));
+            child::wait_for(&mut output, &format!("step {step}"));
             let begun = Instant::now();
             if lives > 0 && killed < kills {
                 let micros = u64::try_from(whole_life.as_micros()).expect("soon");
@@ -72,7 +72,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
                     let more = usize::try_from(random(left)).expect("few");
                     if more > 0 {
                         step += more;
-                        processes::wait_for(&mut output, &format!("step {step}"));
+                        child::wait_for(&mut output, &format!("step {step}"));
                     }
                     std::thread::sleep(Duration::from_micros(random(micros / all)));
                 }
@@ -104,21 +104,20 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
             assert_between(&shared, &states[step], next, &what);
             met.insert(step);
             // Whatever is no object is named, and may be removed.
-            store
-                .leftovers(&Prefix::root(), &mut |leftover| {
-                    assert!(leftover.kind != LeftoverKind::Foreign, "{what}: {leftover:?}");
-                    assert!(!leftover.in_use, "{what}: {leftover:?}");
-                    temporaries += usize::from(leftover.kind == LeftoverKind::Temporary);
-                    ControlFlow::Continue(())
-                })
-                .expect("walks");
+            for leftover in store.leftovers(&Prefix::root()) {
+                let leftover = leftover.expect("walks");
+                assert!(leftover.kind != LeftoverKind::Foreign, "{what}: {leftover:?}");
+                assert!(!leftover.in_use, "{what}: {leftover:?}");
+                temporaries += usize::from(leftover.kind == LeftoverKind::Temporary);
+            }
         }
         lives += 1;
         let store = LocalStore::open(&root).expect("opens");
         assert!(objects(&store) == states[last], "life {lives}: the end");
         // Those of objects that are gone, or in whose folders nobody has written again.
         store.clean(&Prefix::root(), &mut |_| stayed += 1).expect("cleans");
-        store.leftovers(&Prefix::root(), &mut |leftover| panic!("{leftover:?}")).expect("walks");
+        let left = store.leftovers(&Prefix::root()).next().transpose().expect("walks");
+        assert_eq!(left, None);
     }
     println!("{stayed} files stayed until they were asked for");
     println!("{killed} kills, {lives} lives of {whole_life:?}, {temporaries} unfinished writes");

@@ -10,11 +10,10 @@ mod refused;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group, Region, delete_node};
+use zarr_array::{Array, ArrayError, Cut, Group, Selection, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
@@ -110,7 +109,7 @@ impl Workload {
     }
 
     /// Elements that tell the step and their place; some chunks get the fill value alone.
-    fn elements(region: &Region, seed: u64) -> Vec<u16> {
+    fn elements(region: &Selection, seed: u64) -> Vec<u16> {
         let count = region.elements().expect("small");
         (0..count)
             .map(|n| match n % 97 {
@@ -127,7 +126,7 @@ impl Workload {
     }
 
     /// A region in which numbers before `@` are times the scale.
-    fn region(&self, region: &str, array: &Array) -> Region {
+    fn region(&self, region: &str, array: &Array) -> Selection {
         let mut out = String::new();
         let mut number = String::new();
         for c in region.chars() {
@@ -144,7 +143,7 @@ impl Workload {
                 }
             }
         }
-        Region::parse(&(out + &number), array.shape()).expect("a region")
+        Selection::parse(&(out + &number), array.shape()).expect("a region")
     }
 
     fn append(&self, name: &str, axis: usize, to: u64, new: &[Run], seed: u64) -> Outcome {
@@ -154,7 +153,7 @@ impl Workload {
         };
         let mut slab = array.shape().to_vec();
         slab[axis] = count;
-        let elements = Self::elements(&Region::whole(&slab), seed);
+        let elements = Self::elements(&Selection::whole(&slab), seed);
         array.append_as(axis, count, &elements, new).map(drop)
     }
 
@@ -230,15 +229,12 @@ impl Workload {
 }
 
 pub(crate) fn objects(store: &dyn Store) -> Objects {
-    let mut all = Objects::new();
-    store
-        .list(&Prefix::root(), Links::Follow, &mut |key| {
-            let bytes = store.read(&key).expect("reads").expect("is there");
-            all.insert(key.to_string(), bytes);
-            ControlFlow::Continue(())
-        })
-        .expect("lists");
-    all
+    let keys = store.list(&Prefix::root(), Links::Follow);
+    keys.map(|key| {
+        let key = key.expect("lists");
+        (key.to_string(), store.read(&key).expect("reads").expect("is there"))
+    })
+    .collect()
 }
 
 fn restore(store: &dyn Store, objects: &Objects) {

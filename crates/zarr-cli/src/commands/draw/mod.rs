@@ -7,20 +7,20 @@
 mod svg;
 mod terminal;
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use serde_json::{Value, json};
 use zarr_kit::array::ChunkLayout;
 use zarr_kit::grid::Axis;
 use zarr_kit::metadata::Codec;
-use zarr_kit::{ArrayMetadata, Region};
+use zarr_kit::{ArrayMetadata, AxisSelection, Selection};
 
 use super::chunk_counts;
 use super::read::region;
 use crate::args::Draw;
 use crate::chunks::axis_of;
 use crate::error::CliError;
-use crate::place::Place;
+use crate::node_store::NodeStore;
 use crate::print::{Out, note};
 use crate::words;
 
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         let reason = "pictures are SVG; a name that ends in .svg is allowed";
         return Err(CliError::argument("--output", &path.display().to_string(), reason));
     }
-    let place = Place::open(&args.array)?;
+    let place = NodeStore::open(&args.array)?;
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
     let axes = drawn_axes(args, &metadata, &layout)?;
@@ -98,9 +98,9 @@ fn drawn_axes(
     }
 }
 
-/// One axis of a picture.
-struct Side {
-    /// The axis's name; none for a side that the array does not have.
+/// One of the two axes of a picture.
+struct PictureAxis {
+    /// The axis's name; none if the array has no such axis.
     name: Option<String>,
     extent: u64,
     /// Chunks that hold elements.
@@ -109,13 +109,13 @@ struct Side {
     per_cell: u64,
     /// Elements of each cell.
     cells: Vec<Range<u64>>,
-    /// Elements that are marked, if any are to be.
-    marked: Option<Range<u64>>,
+    /// Elements that are marked, in order and apart, if any are to be.
+    marked: Option<Vec<Range<u64>>>,
     /// The length of an inner chunk, of shards.
     inner: Option<u64>,
 }
 
-impl Side {
+impl PictureAxis {
     fn none() -> Self {
         let (name, marked, inner) = (None, None, None);
         Self { name, extent: 1, chunks: 1, per_cell: 1, cells: vec![0..1; 1], marked, inner }
@@ -145,14 +145,14 @@ impl Side {
             "name": name, "length": self.extent, "chunks": self.chunks,
             "chunks_of_a_cell": self.per_cell, "cells": starts.collect::<Vec<_>>(),
             "inner_chunk": self.inner,
-            "region": self.marked.as_ref().map(|marked| [marked.start, marked.end]),
+            "region": self.marked.as_deref().map(ends),
         })
     }
 
     fn is_marked(&self, cell: usize) -> Option<bool> {
         let marked = self.marked.as_ref()?;
         let cell = self.cells.get(cell)?;
-        Some(cell.start < marked.end && marked.start < cell.end)
+        Some(marked.iter().any(|marked| cell.start < marked.end && marked.start < cell.end))
     }
 
     /// Chunks of a cell.
@@ -161,6 +161,31 @@ impl Side {
         let start = cell.saturating_mul(self.per_cell);
         self.chunks.saturating_sub(start).min(self.per_cell)
     }
+}
+
+/// The indices that are marked: a list in its runs, if these are few; a range with a step without
+/// the gaps between.
+fn runs(selection: &AxisSelection) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    if let AxisSelection::Indices(indices) = selection {
+        let mut indices = indices.clone();
+        indices.sort_unstable();
+        for index in indices {
+            let end = index.saturating_add(1);
+            match runs.last_mut() {
+                Some(run) if index <= run.end => run.end = end,
+                _ => runs.push(index..end),
+            }
+        }
+    }
+    let few = usize::try_from(SVG_CELLS).unwrap_or(usize::MAX);
+    if runs.is_empty() || runs.len() > few { vec![selection.bounds()] } else { runs }
+}
+
+/// From the first to the last.
+fn ends(runs: &[Range<u64>]) -> [u64; 2] {
+    let start = runs.first().map_or(0, |run| run.start);
+    [start, runs.last().map_or(start, |run| run.end)]
 }
 
 /// How much of a cell is stored.
@@ -174,8 +199,8 @@ enum Stored {
 struct Picture {
     place: String,
     title: String,
-    down: Side,
-    across: Side,
+    down: PictureAxis,
+    across: PictureAxis,
     /// Stored chunks of each cell, row by row.
     stored: Vec<u64>,
     /// Chunks of the axes that are not drawn, behind each chunk that is.
@@ -186,11 +211,11 @@ struct Picture {
 
 impl Picture {
     fn of(
-        place: &Place,
+        place: &NodeStore,
         metadata: &ArrayMetadata,
         layout: &ChunkLayout,
         axes: (Option<usize>, Option<usize>),
-        marked: Option<&Region>,
+        marked: Option<&Selection>,
         most: (u64, u64),
     ) -> Result<Self, CliError> {
         let names = words::axis_names(metadata);
@@ -199,10 +224,12 @@ impl Picture {
             let Some((number, axis)) =
                 axis.and_then(|number| Some((number, layout.grid().axes().get(number)?)))
             else {
-                return Side::none();
+                return PictureAxis::none();
             };
-            let mut side = Side::of(axis, names.get(number).cloned().unwrap_or_default(), most);
-            side.marked = marked.map(|region| region.bounds().get(number).cloned().unwrap_or(0..0));
+            let mut side =
+                PictureAxis::of(axis, names.get(number).cloned().unwrap_or_default(), most);
+            side.marked =
+                marked.map(|region| region.axes().get(number).map(runs).unwrap_or_default());
             side.inner = inner.as_ref().and_then(|shape| shape.get(number).copied());
             side
         };
@@ -221,23 +248,21 @@ impl Picture {
             }
         }
         let mut stored = vec![0_u64; down.cells.len().saturating_mul(across.cells.len())];
-        let cell = |index: &[u64], axis: Option<usize>, side: &Side| {
+        let cell = |index: &[u64], axis: Option<usize>, side: &PictureAxis| {
             let chunk = axis.map_or(Some(0), |axis| index.get(axis).copied())?;
             usize::try_from(chunk.checked_div(side.per_cell)?).ok()
         };
-        layout
-            .stored_chunks(&place.store, &mut |chunk| {
-                if chunk.occupied
-                    && let Some(row) = cell(&chunk.index, axes.0, &down)
-                    && let Some(column) = cell(&chunk.index, axes.1, &across)
-                    && let Some(count) = stored
-                        .get_mut(row.saturating_mul(across.cells.len()).saturating_add(column))
-                {
-                    *count = count.saturating_add(1);
-                }
-                ControlFlow::Continue(())
-            })
-            .map_err(|cause| place.failed(cause))?;
+        for chunk in layout.stored_chunks(&place.store) {
+            let chunk = chunk.map_err(|cause| place.failed(cause))?;
+            if chunk.occupied
+                && let Some(row) = cell(&chunk.index, axes.0, &down)
+                && let Some(column) = cell(&chunk.index, axes.1, &across)
+                && let Some(count) =
+                    stored.get_mut(row.saturating_mul(across.cells.len()).saturating_add(column))
+            {
+                *count = count.saturating_add(1);
+            }
+        }
         let title = format!(
             "{}: {} of {}",
             place.shown,

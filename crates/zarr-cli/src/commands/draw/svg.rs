@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use zarr_kit::metadata::Printable;
 
-use super::{Picture, Side, Stored};
+use super::{Picture, PictureAxis, Stored};
 use crate::words;
 
 /// Pixels of the longer axis, of the shorter at least, and of the only one's breadth.
@@ -80,14 +80,18 @@ pub(super) fn draw(picture: &Picture) -> String {
         line(text);
     }
     if across.marked.is_some() || down.marked.is_some() {
-        let columns = across.marked.clone().unwrap_or(0..across.extent);
-        let rows = down.marked.clone().unwrap_or(0..down.extent);
-        if !columns.is_empty() && !rows.is_empty() {
-            line(format!(
-                "<rect {} fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" \
-                 stroke-width=\"2\"/>",
-                rectangle(&x, &columns, &y, &rows)
-            ));
+        let runs =
+            |side: &PictureAxis| side.marked.clone().unwrap_or_else(|| vec![0..side.extent; 1]);
+        for rows in runs(down) {
+            for columns in runs(across).iter().filter(|columns| !columns.is_empty()) {
+                if !rows.is_empty() {
+                    line(format!(
+                        "<rect {} fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" \
+                         stroke-width=\"2\"/>",
+                        rectangle(&x, columns, &y, &rows)
+                    ));
+                }
+            }
         }
     }
     let longest = words::count(across.extent).chars().count() + 1;
@@ -144,7 +148,7 @@ fn legend(picture: &Picture) -> Vec<String> {
 }
 
 /// Pixels across and downwards: in proportion, as long as neither gets too short.
-fn size(across: &Side, down: &Side) -> (f64, f64) {
+fn size(across: &PictureAxis, down: &PictureAxis) -> (f64, f64) {
     if down.name.is_none() {
         return (LONG, BREADTH);
     }
@@ -177,7 +181,7 @@ fn rectangle(x: &Scale, columns: &Range<u64>, y: &Scale, rows: &Range<u64>) -> S
 }
 
 /// Where chunks begin, with as many labels as there is room for.
-fn ticks(side: &Side, scale: &Scale, room: f64) -> Vec<(f64, String)> {
+fn ticks(side: &PictureAxis, scale: &Scale, room: f64) -> Vec<(f64, String)> {
     let end = scale.at(side.extent);
     let mut ticks: Vec<(f64, String)> = Vec::new();
     for cell in &side.cells {
@@ -193,12 +197,12 @@ fn ticks(side: &Side, scale: &Scale, room: f64) -> Vec<(f64, String)> {
 
 /// The boundaries of cells, and the end of the array.
 fn outlines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
-    let starts = |side: &Side| {
+    let starts = |side: &PictureAxis| {
         let cells = side.cells.iter().map(|cell| cell.start);
         cells.chain([side.extent]).collect::<Vec<_>>()
     };
     let (columns, rows) = (starts(&picture.across), starts(&picture.down));
-    let ends = |scale: &Scale, side: &Side| (scale.at(0), scale.at(side.extent));
+    let ends = |scale: &Scale, side: &PictureAxis| (scale.at(0), scale.at(side.extent));
     let (left, right) = ends(x, &picture.across);
     let (top, bottom) = ends(y, &picture.down);
     let narrowest = |scale: &Scale, starts: &[u64]| {
@@ -226,7 +230,7 @@ fn outlines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
 fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
     let (across, down) = (&picture.across, &picture.down);
     let mut lines = Vec::new();
-    let mut draw = |side: &Side, position: &dyn Fn(u64) -> String| {
+    let mut draw = |side: &PictureAxis, position: &dyn Fn(u64) -> String| {
         let Some(inner) = side.inner.filter(|inner| *inner > 0) else { return };
         if side.per_cell > 1 || side.extent / inner > INNER {
             return;

@@ -2,7 +2,7 @@
 
 use anstyle::AnsiColor;
 
-use super::{Picture, Side, Stored};
+use super::{Picture, PictureAxis, Stored};
 use crate::error::CliError;
 use crate::print::{self, Out};
 use crate::words;
@@ -41,7 +41,7 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
         Some(_) => (0..down.cells.len()).map(|row| (row, all.as_slice())).collect(),
     };
     let label = |row: usize, columns: &[usize]| {
-        let (side, cell): (&Side, usize) = match down.name {
+        let (side, cell): (&PictureAxis, usize) = match down.name {
             None => (across, columns.first().copied().unwrap_or(0)),
             Some(_) => (down, row),
         };
@@ -72,7 +72,7 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
 }
 
 /// Where the cells across begin, as far as there is room.
-fn ruler(side: &Side) -> String {
+fn ruler(side: &PictureAxis) -> String {
     let mut text = String::new();
     for (column, cell) in side.cells.iter().enumerate() {
         let label = words::count(cell.start);

@@ -6,9 +6,9 @@ use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, CopyPlan, Output, View, ViewError};
 
 use super::{ShardCodec, ShardIndex, advance, slice};
-use crate::bytes_to_bytes::widen;
 use crate::chunk::SmallChunkCopy;
 use crate::error::ChunkError;
+use crate::length::widen;
 use crate::scratch::ShardScratch;
 use crate::transform::{NestedError, Slice};
 

@@ -8,9 +8,10 @@ use zarr_view::{CopyError, View};
 
 use super::index::ABSENT;
 use super::{ShardCodec, advance};
-use crate::bytes_to_bytes::{reserve, widen};
+use crate::bytes_to_bytes::reserve;
 use crate::chunk::{Empty, Encoded, Input, SmallChunkCopy};
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Scratch, ShardScratch};
 
 impl ShardCodec {
@@ -25,8 +26,39 @@ impl ShardCodec {
         out: &mut Vec<u8>,
         scratch: &mut ShardScratch,
     ) -> Result<Encoded, ChunkError> {
-        let failed = |kind| self.place.chunk_error(kind);
         let ShardScratch { index, encoded, inner } = scratch;
+        let mut writer = self.writer(out, index)?;
+        let chunks = self.grid.iter().fold(1_usize, |n, count| n.saturating_mul(*count));
+        let mut result = Encoded::Empty;
+        let mut source = InnerChunks::new(self, input);
+        let mut at = vec![0; self.grid.len()];
+        for _ in 0..chunks {
+            let content =
+                source.encode(&at, encoded, inner).map_err(|error| error.in_inner_chunk(&at))?;
+            match content {
+                None => writer.leave_out(),
+                Some(bytes) => {
+                    result = Encoded::Chunk;
+                    writer.append(bytes)?;
+                }
+            }
+            advance(&mut at, self.grid.iter().copied());
+        }
+        if result == Encoded::Empty && empty == Empty::Leave {
+            return Ok(result);
+        }
+        writer.finish(encoded, inner)?;
+        Ok(result)
+    }
+
+    /// Begins a shard in `out`, which is emptied first as `index` is: to be given every inner chunk
+    /// in C order.
+    pub(crate) fn writer<'w>(
+        &'w self,
+        out: &'w mut Vec<u8>,
+        index: &'w mut Vec<u8>,
+    ) -> Result<ShardWriter<'w>, ChunkError> {
+        let failed = |kind| self.place.chunk_error(kind);
         out.clear();
         index.clear();
         if self.location == IndexLocation::Start {
@@ -35,36 +67,53 @@ impl ShardCodec {
         }
         let chunks = self.grid.iter().fold(1_usize, |n, count| n.saturating_mul(*count));
         reserve(index, chunks.saturating_mul(16)).map_err(failed)?;
-        let mut result = Encoded::Empty;
-        let mut source = InnerChunks::new(self, input);
-        let mut at = vec![0; self.grid.len()];
-        for _ in 0..chunks {
-            let content =
-                source.encode(&at, encoded, inner).map_err(|error| error.in_inner_chunk(&at))?;
-            let (offset, length) = match content {
-                None => (ABSENT, ABSENT),
-                Some(bytes) => {
-                    result = Encoded::Chunk;
-                    let offset = widen(out.len());
-                    // Doubling, since the length of the inner chunks is not known.
-                    out.try_reserve(bytes.len()).map_err(|_| {
-                        failed(ChunkErrorKind::OutOfMemory { bytes: widen(bytes.len()) })
-                    })?;
-                    out.extend_from_slice(bytes);
-                    (offset, widen(bytes.len()))
-                }
-            };
-            index.extend_from_slice(&offset.to_le_bytes());
-            index.extend_from_slice(&length.to_le_bytes());
-            advance(&mut at, self.grid.iter().copied());
-        }
-        if result == Encoded::Empty && empty == Empty::Leave {
-            return Ok(result);
-        }
-        let whole = View::contiguous(self.index.shape());
+        Ok(ShardWriter { codec: self, out, index })
+    }
+}
+
+/// A shard that is being written: inner chunks without gaps, and then the index.
+pub(crate) struct ShardWriter<'w> {
+    codec: &'w ShardCodec,
+    out: &'w mut Vec<u8>,
+    /// The entries so far.
+    index: &'w mut Vec<u8>,
+}
+
+impl ShardWriter<'_> {
+    /// The next inner chunk.
+    pub(crate) fn append(&mut self, chunk: &[u8]) -> Result<(), ChunkError> {
+        let offset = widen(self.out.len());
+        // Doubling, since the length of the inner chunks is not known.
+        self.out.try_reserve(chunk.len()).map_err(|_| {
+            self.codec.place.chunk_error(ChunkErrorKind::OutOfMemory { bytes: widen(chunk.len()) })
+        })?;
+        self.out.extend_from_slice(chunk);
+        self.entry(offset, widen(chunk.len()));
+        Ok(())
+    }
+
+    /// The next inner chunk is not stored.
+    pub(crate) fn leave_out(&mut self) {
+        self.entry(ABSENT, ABSENT);
+    }
+
+    fn entry(&mut self, offset: u64, length: u64) {
+        self.index.extend_from_slice(&offset.to_le_bytes());
+        self.index.extend_from_slice(&length.to_le_bytes());
+    }
+
+    /// Writes the index; `encoded` is memory for it.
+    pub(crate) fn finish(
+        self,
+        encoded: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let Self { codec, out, index } = self;
+        let failed = |kind| codec.place.chunk_error(kind);
+        let whole = View::contiguous(codec.index.shape());
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
-        self.index.encode(index, &whole, &[0; 8], encoded, inner)?;
-        match self.location {
+        codec.index.encode(index, &whole, &[0; 8], encoded, scratch)?;
+        match codec.location {
             IndexLocation::Start => {
                 let place = out.get_mut(..encoded.len()).expect("room was made for the index");
                 place.copy_from_slice(encoded);
@@ -74,7 +123,7 @@ impl ShardCodec {
                 out.extend_from_slice(encoded);
             }
         }
-        Ok(result)
+        Ok(())
     }
 }
 

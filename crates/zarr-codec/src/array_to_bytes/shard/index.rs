@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::{ShardCodec, slice, unravel};
-use crate::bytes_to_bytes::{reserve, widen};
+use crate::bytes_to_bytes::reserve;
 use crate::chunk::ChunkCodec;
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::Scratch;
 
 /// The offset and the length of an inner chunk that is not stored (SD-60).
@@ -176,7 +177,7 @@ impl ShardCodec {
         self.index_len().saturating_add(inner).saturating_add(OVERHEAD)
     }
 
-    fn error(&self, kind: ChunkErrorKind) -> ChunkError {
+    pub(crate) fn error(&self, kind: ChunkErrorKind) -> ChunkError {
         self.place.chunk_error(kind)
     }
 }

@@ -12,10 +12,11 @@ use std::ops::Range;
 
 use zarr_metadata::{DataType, IndexLocation, Sharding};
 
-use crate::bytes_to_bytes::widen;
-use crate::chain::{Chain, CodecPath};
+use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
+use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError};
+use crate::length::widen;
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
 
@@ -249,7 +250,7 @@ fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
 }
 
 /// A range of the format within bytes in memory.
-fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
+pub(crate) fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
     let start = usize::try_from(range.start).ok()?;
     bytes.get(start..usize::try_from(range.end).ok()?)
 }

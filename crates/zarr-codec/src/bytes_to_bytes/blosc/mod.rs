@@ -5,10 +5,11 @@
 
 mod library;
 
-use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle};
+use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle, NumcodecsBlosc};
 
-use super::{BytesToBytes, check_decoded, narrow, reserve, widen};
+use super::{BytesToBytes, check_decoded, reserve};
 use crate::error::ChunkErrorKind;
+use crate::length::{narrow, widen};
 
 /// Zstd, the strongest of its compressors, can encode 128 KiB in a block of four bytes.
 const MOST_EXPANSION: u64 = 32 * 1024;
@@ -55,6 +56,20 @@ impl Blosc {
             // It treats larger blocks as the whole input.
             block_size: u32::try_from(configuration.blocksize).unwrap_or(u32::MAX),
         }
+    }
+
+    /// `numcodecs.blosc`, which is given bytes: elements of 1 byte unless it says otherwise.
+    pub(super) fn numcodecs(configuration: &NumcodecsBlosc) -> Self {
+        let NumcodecsBlosc { cname, clevel, shuffle, typesize, blocksize, .. } = *configuration;
+        let typesize = typesize.unwrap_or(1);
+        let shuffle = shuffle.unwrap_or(match typesize {
+            1 => BloscShuffle::BitShuffle,
+            _ => BloscShuffle::Shuffle,
+        });
+        let configuration = Configuration::new(cname, clevel)
+            .with_shuffle(shuffle, typesize)
+            .with_blocksize(blocksize);
+        Self::new(&configuration, 1)
     }
 }
 

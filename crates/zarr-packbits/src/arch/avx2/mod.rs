@@ -21,7 +21,10 @@ mod unpack;
 
 use core::arch::x86_64::*;
 
-use crate::survive::LostBits;
+use crate::{
+    field::Field,
+    seen::{NOTHING, PLAIN, Seen, Watch},
+};
 
 pub(super) use pack::pack;
 pub(super) use unpack::unpack;
@@ -29,12 +32,6 @@ pub(super) use unpack::unpack;
 /// Bytes of a vector, and of a lane of it.
 const VECTOR: usize = 32;
 const LANE: usize = 16;
-
-/// As [`LostBits::any`], whose plain loop becomes these instructions here.
-#[target_feature(enable = "avx2")]
-pub(super) fn any_lost(bits: &LostBits, bytes: &[u8]) -> bool {
-    bits.any(bytes)
-}
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -85,6 +82,54 @@ fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
     let first = load_lane(&bytes[first..first + LANE].as_chunks().0[0]);
     let second = load_lane(&bytes[second..second + LANE].as_chunks().0[0]);
     _mm256_set_m128i(second, first)
+}
+
+/// As [`Seen::look`], whose loops become these instructions here.
+#[target_feature(enable = "avx2")]
+pub(super) fn look<const WATCH: Watch>(seen: &mut Seen<WATCH>, field: &Field, components: &[u8]) {
+    seen.look(field, components);
+}
+
+/// What is [`Seen`] of components of `SIZE` bytes, in every lane.
+struct Gathered<const SIZE: usize, const WATCH: Watch> {
+    sign: __m256i,
+    all: __m256i,
+}
+
+impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(field: &Field) -> Self {
+        Self { sign: splat::<SIZE>(field.sign()), all: _mm256_setzero_si256() }
+    }
+
+    /// Looks at the components in a vector, and gives it back.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn vector(&mut self, components: __m256i) -> __m256i {
+        let seen = match (WATCH, SIZE) {
+            (NOTHING, _) => return components,
+            (PLAIN, _) => components,
+            (_, 1) => _mm256_add_epi8(components, self.sign),
+            (_, 2) => _mm256_add_epi16(components, self.sign),
+            (_, 4) => _mm256_add_epi32(components, self.sign),
+            _ => _mm256_add_epi64(components, self.sign),
+        };
+        self.all = _mm256_or_si256(self.all, seen);
+        components
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add_to(&self, seen: &mut Seen<WATCH>) {
+        if WATCH > NOTHING {
+            let mut bytes = [0; VECTOR];
+            store(&mut bytes, self.all);
+            for word in bytes.as_chunks().0 {
+                seen.0 |= u64::from_le_bytes(*word);
+            }
+        }
+    }
 }
 
 /// The same value in every component of a vector.

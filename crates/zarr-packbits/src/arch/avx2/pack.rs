@@ -2,69 +2,86 @@
 
 use core::arch::x86_64::*;
 
-use super::{LANE, VECTOR, count, load, splat, store, store_lane, vector};
-use crate::{BitOrder, field::Field};
+use super::{Gathered, LANE, VECTOR, count, load, splat, store, store_lane, vector};
+use crate::{
+    BitOrder,
+    field::Field,
+    seen::{Seen, Watch},
+};
 
 /// Packs to the start of `dst`, as many fields as `src` has vectors of and `dst` has bytes for,
 /// with a lane to spare. Gives their number, a multiple of eight.
 #[target_feature(enable = "avx2")]
-pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+pub(in crate::arch) fn pack<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) -> usize {
     let word_bits = 8 / field.size * field.bits as usize;
     if !(2 * word_bits).is_multiple_of(8) {
         return 0;
     }
     let merge = !word_bits.is_multiple_of(8);
     match (field.size, merge) {
-        (1, _) if field.bits == 1 => pack_bits(field, src, dst),
-        (1, _) if field.bits == 2 => pack_quarters(field, src, dst),
-        (1, _) if field.bits == 4 => pack_halves(field, src, dst),
-        (1, _) => pack_size::<1, false>(field, src, dst),
-        (2, false) => pack_size::<2, false>(field, src, dst),
-        (2, true) => pack_size::<2, true>(field, src, dst),
-        (4, false) => pack_size::<4, false>(field, src, dst),
-        (4, true) => pack_size::<4, true>(field, src, dst),
-        (_, false) => pack_size::<8, false>(field, src, dst),
-        (_, true) => pack_size::<8, true>(field, src, dst),
+        (1, _) if field.bits == 1 => pack_bits(field, src, dst, seen),
+        (1, _) if field.bits == 2 => pack_quarters(field, src, dst, seen),
+        (1, _) if field.bits == 4 => pack_halves(field, src, dst, seen),
+        (1, _) => pack_size::<1, false, WATCH>(field, src, dst, seen),
+        (2, false) => pack_size::<2, false, WATCH>(field, src, dst, seen),
+        (2, true) => pack_size::<2, true, WATCH>(field, src, dst, seen),
+        (4, false) => pack_size::<4, false, WATCH>(field, src, dst, seen),
+        (4, true) => pack_size::<4, true, WATCH>(field, src, dst, seen),
+        (_, false) => pack_size::<8, false, WATCH>(field, src, dst, seen),
+        (_, true) => pack_size::<8, true, WATCH>(field, src, dst, seen),
     }
 }
 
 /// One bit of every byte: moved to the top of the byte, where there is an instruction to take it.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack_bits(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+fn pack_bits<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) -> usize {
+    let mut gathered = Gathered::<1, WATCH>::new(field);
     let up = count(7 - field.first_bit as usize);
     let msb = field.order == BitOrder::MsbFirst;
     let backwards = vector(|i| (i % LANE) as u8 ^ 7);
     let vectors = src.as_chunks::<VECTOR>().0;
     for (vector, out) in vectors.iter().zip(dst.as_chunks_mut::<4>().0) {
-        let bytes = load(vector);
+        let bytes = gathered.vector(load(vector));
         let bytes = if msb { _mm256_shuffle_epi8(bytes, backwards) } else { bytes };
         *out = _mm256_movemask_epi8(_mm256_sll_epi16(bytes, up)).to_le_bytes();
     }
+    gathered.add_to(seen);
     vectors.len() * VECTOR
 }
 
 /// Packs `N` vectors to one, as often as there is room. Gives the number of bytes packed.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack_vectors<const N: usize>(
+fn pack_vectors<const N: usize, const WATCH: Watch>(
     src: &[u8],
     dst: &mut [u8],
+    gathered: &mut Gathered<1, WATCH>,
     run: impl Fn([__m256i; N]) -> __m256i,
 ) -> usize {
     let groups = src.as_chunks::<VECTOR>().0.as_chunks::<N>().0;
     let out = dst.as_chunks_mut::<VECTOR>().0;
     let turns = groups.len().min(out.len());
-    let turn = |(group, out): (&[[u8; VECTOR]; N], &mut [u8; VECTOR])| {
+    let mut turn = |(group, out): (&[[u8; VECTOR]; N], &mut [u8; VECTOR])| {
         let mut vectors = [_mm256_setzero_si256(); N];
         for (vector, bytes) in vectors.iter_mut().zip(group) {
-            *vector = load(bytes);
+            *vector = gathered.vector(load(bytes));
         }
         store(out, run(vectors));
     };
     let (groups, out) = (groups[..turns].as_chunks::<2>(), out[..turns].as_chunks_mut::<2>());
     for (groups, out) in groups.0.iter().zip(out.0) {
-        groups.iter().zip(out).for_each(turn);
+        groups.iter().zip(out).for_each(&mut turn);
     }
     groups.1.iter().zip(out.1).for_each(turn);
     turns * N * VECTOR
@@ -83,25 +100,38 @@ fn join(order: BitOrder, bits: u32) -> __m256i {
 /// Four bits of every byte: two bytes are joined to 16 bits, of which the lower eight are packed.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack_halves(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+fn pack_halves<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) -> usize {
+    let mut gathered = Gathered::<1, WATCH>::new(field);
     let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x0f));
     let pair = join(field.order, 4);
     let bytes = |x| {
         let fields = _mm256_and_si256(_mm256_srl_epi16(x, first_bit), mask);
         _mm256_maddubs_epi16(pair, fields)
     };
-    let done = pack_vectors(src, dst, |[first, second]| {
+    let done = pack_vectors(src, dst, &mut gathered, |[first, second]| {
         // Each half of the result has a quarter of each.
         let packed = _mm256_packus_epi16(bytes(first), bytes(second));
         _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
     });
-    done + pack_size::<1, false>(field, &src[done..], &mut dst[done / 2..])
+    gathered.add_to(seen);
+    done + pack_size::<1, false, WATCH>(field, &src[done..], &mut dst[done / 2..], seen)
 }
 
 /// Two bits of every byte: joined to four bits as in [`pack_halves`], and these to eight.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack_quarters(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
+fn pack_quarters<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) -> usize {
+    let mut gathered = Gathered::<1, WATCH>::new(field);
     let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x03));
     let (pair, pairs) = (join(field.order, 2), join(field.order, 4));
     let halves = |x| {
@@ -112,21 +142,24 @@ fn pack_quarters(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
         _mm256_maddubs_epi16(pairs, _mm256_packus_epi16(halves(first), halves(second)))
     };
     let order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
-    let done = pack_vectors(src, dst, |[first, second, third, fourth]| {
+    let done = pack_vectors(src, dst, &mut gathered, |[first, second, third, fourth]| {
         // Each half of the result has an eighth of each.
         let packed = _mm256_packus_epi16(bytes(first, second), bytes(third, fourth));
         _mm256_permutevar8x32_epi32(packed, order)
     });
-    done + pack_size::<1, false>(field, &src[done..], &mut dst[done / 4..])
+    gathered.add_to(seen);
+    done + pack_size::<1, false, WATCH>(field, &src[done..], &mut dst[done / 4..], seen)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack_size<const SIZE: usize, const MERGE: bool>(
+fn pack_size<const SIZE: usize, const MERGE: bool, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
 ) -> usize {
+    let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let words = Words::<SIZE, MERGE>::new(field);
     // Bytes that a lane packs to.
     let lane = LANE / SIZE * field.bits as usize / 8;
@@ -139,7 +172,7 @@ fn pack_size<const SIZE: usize, const MERGE: bool>(
     let window = lane + LANE;
     let mut rest = dst;
     let mut turn = |vector| {
-        let packed = words.run(load(vector));
+        let packed = words.run(gathered.vector(load(vector)));
         let out = &mut rest[..window];
         // Bytes past the lane's own are written again by the next one.
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_castsi256_si128(packed));
@@ -152,6 +185,7 @@ fn pack_size<const SIZE: usize, const MERGE: bool>(
         four.iter().for_each(&mut turn);
     }
     last.iter().for_each(turn);
+    gathered.add_to(seen);
     vectors.len() * VECTOR / SIZE
 }
 

@@ -18,13 +18,16 @@
 //! Ends need no other code: masked loads and stores touch nothing outside the slices. Only where a
 //! vector would reach into another page do they go through a buffer; see [`near_page_end`].
 
-mod lost;
 mod pack;
 mod unpack;
 
 use core::arch::x86_64::*;
 
-pub(super) use lost::any_lost;
+use crate::{
+    field::Field,
+    seen::{NOTHING, PLAIN, Seen, Watch},
+};
+
 pub(super) use pack::pack;
 pub(super) use unpack::{can_unpack, unpack};
 
@@ -147,6 +150,48 @@ fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
     match rest.first_chunk_mut() {
         Some(chunk) => store(chunk, vector),
         None => store_prefix(rest, vector),
+    }
+}
+
+/// What is [`Seen`] of components of `SIZE` bytes, in every lane.
+struct Gathered<const SIZE: usize, const WATCH: Watch> {
+    sign: __m512i,
+    all: __m512i,
+}
+
+impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn new(field: &Field) -> Self {
+        Self { sign: splat::<SIZE>(field.sign()), all: _mm512_setzero_si512() }
+    }
+
+    /// Looks at the components in a vector, and gives it back.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn vector(&mut self, components: __m512i) -> __m512i {
+        let seen = match (WATCH, SIZE) {
+            (NOTHING, _) => return components,
+            (PLAIN, _) => components,
+            (_, 1) => _mm512_add_epi8(components, self.sign),
+            (_, 2) => _mm512_add_epi16(components, self.sign),
+            (_, 4) => _mm512_add_epi32(components, self.sign),
+            _ => _mm512_add_epi64(components, self.sign),
+        };
+        self.all = _mm512_or_si512(self.all, seen);
+        components
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn add_to(&self, seen: &mut Seen<WATCH>) {
+        if WATCH > NOTHING {
+            let mut bytes = [0; VECTOR];
+            store(&mut bytes, self.all);
+            for word in bytes.as_chunks().0 {
+                seen.0 |= u64::from_le_bytes(*word);
+            }
+        }
     }
 }
 

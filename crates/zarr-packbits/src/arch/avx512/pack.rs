@@ -3,30 +3,51 @@
 use core::arch::x86_64::*;
 
 use super::{
-    ALIGN_FROM, TURN, VECTOR, load, load_at, load_prefix, prefix, store, store_at, store_prefix,
+    ALIGN_FROM, Gathered, TURN, VECTOR, load, load_at, load_prefix, prefix, store, store_at,
+    store_prefix,
 };
-use crate::{BitOrder, field::Field};
+use crate::{
+    BitOrder,
+    field::Field,
+    seen::{Seen, Watch},
+};
 
 /// Packs all of `src`, a multiple of eight fields, to the whole of `dst`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(in crate::arch) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) {
+pub(in crate::arch) fn pack<const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) {
+    let lanes_are_bytes = (8 / field.size * field.bits as usize).is_multiple_of(8);
     match (field.bits, field.size) {
-        (1, 1) => pack_bytes::<1>(field, src, dst),
-        (2 | 3 | 5, 1) => pack_loop::<true, false>(field, src, dst),
-        (1 | 2 | 3 | 5, 2) => pack_bytes::<2>(field, src, dst),
-        (1 | 2 | 3 | 5, 4) => pack_bytes::<4>(field, src, dst),
-        (1 | 2 | 3 | 5, _) => pack_bytes::<8>(field, src, dst),
-        (bits, size) if (8 / size * bits as usize).is_multiple_of(8) => {
-            pack_loop::<false, false>(field, src, dst);
-        }
-        _ => pack_loop::<false, true>(field, src, dst),
+        (1, 1) => pack_bytes::<1, WATCH>(field, src, dst, seen),
+        (2 | 3 | 5, 1) => pack_loop::<1, true, false, WATCH>(field, src, dst, seen),
+        (1 | 2 | 3 | 5, 2) => pack_bytes::<2, WATCH>(field, src, dst, seen),
+        (1 | 2 | 3 | 5, 4) => pack_bytes::<4, WATCH>(field, src, dst, seen),
+        (1 | 2 | 3 | 5, _) => pack_bytes::<8, WATCH>(field, src, dst, seen),
+        // Eight bytes of components are as many bits as bytes.
+        (_, 1) => pack_loop::<1, false, false, WATCH>(field, src, dst, seen),
+        (_, 2) if lanes_are_bytes => pack_loop::<2, false, false, WATCH>(field, src, dst, seen),
+        (_, 2) => pack_loop::<2, false, true, WATCH>(field, src, dst, seen),
+        (_, 4) if lanes_are_bytes => pack_loop::<4, false, false, WATCH>(field, src, dst, seen),
+        (_, 4) => pack_loop::<4, false, true, WATCH>(field, src, dst, seen),
+        _ if lanes_are_bytes => pack_loop::<8, false, false, WATCH>(field, src, dst, seen),
+        _ => pack_loop::<8, false, true, WATCH>(field, src, dst, seen),
     }
 }
 
 /// Bits, and the widths of which more than two fields share a byte in larger components.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
+fn pack_bytes<const SIZE: usize, const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) {
+    let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let bytes = Bytes::<SIZE>::new(field);
     let first_bit = if SIZE == 1 { field.first_bit } else { 0 };
     let field = Field { first_bit, size: 1, ..*field };
@@ -37,30 +58,37 @@ fn pack_bytes<const SIZE: usize>(field: &Field, src: &[u8], dst: &mut [u8]) {
         let last = src.remainder();
         let (vectors, rest) = dst.as_chunks_mut();
         for (src, out) in src.zip(vectors) {
-            *out = test.run(bytes.load(src));
+            *out = test.run(bytes.load(src, &mut gathered));
         }
         if !last.is_empty() {
-            rest.copy_from_slice(&test.run(bytes.load(last))[..rest.len()]);
+            rest.copy_from_slice(&test.run(bytes.load(last, &mut gathered))[..rest.len()]);
         }
     } else {
         let lanes = Pack::<true, false>::new(&field);
         for (i, src) in src.chunks(VECTOR * SIZE).enumerate() {
-            store_at(dst, i * step, lanes.run(bytes.load(src)));
+            store_at(dst, i * step, lanes.run(bytes.load(src, &mut gathered)));
         }
     }
+    gathered.add_to(seen);
 }
 
 /// Widths of which at most two fields, or pairs of fields, share a byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn pack_loop<const PAIRS: bool, const APART: bool>(field: &Field, src: &[u8], dst: &mut [u8]) {
+fn pack_loop<const SIZE: usize, const PAIRS: bool, const APART: bool, const WATCH: Watch>(
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) {
+    let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let lanes = Pack::<PAIRS, APART>::new(field);
     let step = VECTOR / 8 / field.size * field.bits as usize;
     let (mut src, mut dst) = (src, dst);
     let head = src.as_ptr().align_offset(VECTOR);
     if src.len() >= ALIGN_FROM && head.is_multiple_of(8 * field.size) {
         let (first, aligned) = src.split_at(head);
-        store_at(dst, 0, lanes.run(load_prefix(first)));
+        store_at(dst, 0, lanes.run(gathered.vector(load_prefix(first))));
         (src, dst) = (aligned, &mut dst[head / 8 / field.size * field.bits as usize..]);
     }
     if 2 * step <= VECTOR {
@@ -69,22 +97,28 @@ fn pack_loop<const PAIRS: bool, const APART: bool>(field: &Field, src: &[u8], ds
         let (pairs, last) = src.as_chunks::<{ 2 * VECTOR }>();
         pack_vectors(dst, 2 * step, pairs, |pair| {
             let (a, b) = (pair.first_chunk(), pair.last_chunk());
-            let bytes = |half: Option<_>| half.map_or(both, |half| lanes.bytes(load(half)));
+            let mut bytes = |half: Option<_>| {
+                half.map_or(both, |half| lanes.bytes(gathered.vector(load(half))))
+            };
             _mm512_permutex2var_epi8(bytes(a), both, bytes(b))
         });
         (src, dst) = (last, &mut dst[2 * step * pairs.len()..]);
     }
     let (vectors, last) = src.as_chunks::<VECTOR>();
-    pack_vectors(dst, step, vectors, |vector| lanes.run(load(vector)));
+    pack_vectors(dst, step, vectors, |vector| lanes.run(gathered.vector(load(vector))));
     if !last.is_empty() {
-        store_prefix(&mut dst[step * vectors.len()..], lanes.run(load_prefix(last)));
+        store_prefix(
+            &mut dst[step * vectors.len()..],
+            lanes.run(gathered.vector(load_prefix(last))),
+        );
     }
+    gathered.add_to(seen);
 }
 
 /// Writes the bytes of each element of `src`, `step` of them further on than those of the last.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], run: impl Fn(&V) -> __m512i) {
+fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], mut run: impl FnMut(&V) -> __m512i) {
     // Nearly all may write a whole vector: bytes beyond their own are written again by the next.
     let whole = dst.len().checked_sub(VECTOR).map_or(0, |last| last / step + 1);
     let (whole, last) = src.split_at(whole.min(src.len()) / TURN * TURN);
@@ -123,13 +157,17 @@ impl<const SIZE: usize> Bytes<SIZE> {
     /// Loads the first 64 components, or all there are.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn load(&self, src: &[u8]) -> __m512i {
+    fn load<const WATCH: Watch>(
+        &self,
+        src: &[u8],
+        gathered: &mut Gathered<SIZE, WATCH>,
+    ) -> __m512i {
         if SIZE == 1 {
-            return load_at(src, 0);
+            return gathered.vector(load_at(src, 0));
         }
         let mut bytes = _mm512_setzero_si512();
         for (i, src) in src.chunks(VECTOR).enumerate() {
-            let vector = _mm512_multishift_epi64_epi8(self.shift, load_at(src, 0));
+            let vector = _mm512_multishift_epi64_epi8(self.shift, gathered.vector(load_at(src, 0)));
             let here = prefix(VECTOR / SIZE) << (i * VECTOR / SIZE);
             bytes = _mm512_mask_permutexvar_epi8(bytes, here, self.gather, vector);
         }

@@ -1,0 +1,98 @@
+//! A part of a chunk on its way from an asynchronous store into its place.
+
+use std::sync::Arc;
+
+use zarr_codec::{ChunkCodec, Scratch, Slice};
+use zarr_view::OwnedOutput;
+
+use super::Read;
+use crate::array::Array;
+use crate::array::part_reader::PartReader;
+use crate::error::ArrayError;
+use crate::picks::{Gathered, Picks};
+use crate::store::{Object, StoreError};
+use crate::transfer::{Part, Transfer};
+
+/// A part on its way, which any thread can take on.
+pub(super) struct Job {
+    array: Array,
+    part: Owned,
+    pub(super) reader: PartReader<Arc<ChunkCodec>>,
+    place: OwnedOutput,
+    /// What is read around the part until it is picked.
+    gathered: Gathered,
+}
+
+impl Job {
+    pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
+        read: &Read<'_, M>,
+        number: u64,
+    ) -> Result<Self, ArrayError> {
+        let part = Owned::new(read.transfer, number, read.array.element_size())?;
+        let place = read.places.take(&part.number);
+        let place = place.expect("each part is visited once, so that its place is there");
+        let codec = read.array.chunk_codec(&part.chunk_shape)?;
+        let key = read.array.chunk_key(&part.chunk)?;
+        let view = part.picks.as_ref().map_or(place.view(), Picks::view);
+        let reader = PartReader::new(read.array, &part.part(), key, codec, view);
+        Ok(Self { array: read.array.clone(), part, reader, place, gathered: Gathered::default() })
+    }
+
+    /// Decodes what has come, and gives its memory back.
+    pub(super) fn supply(
+        &mut self,
+        answer: Result<Option<Object>, StoreError>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let mut encoded = Vec::new();
+        let found = answer.map(|object| {
+            object.map(|object| {
+                encoded = object.bytes;
+                object.meta
+            })
+        });
+        let (array, part, mut place) = (&self.array, self.part.part(), self.place.lend());
+        let Some(picks) = &self.part.picks else {
+            self.reader.supply(array, &part, found, &encoded, &mut place, scratch)?;
+            return Ok(encoded);
+        };
+        let mut around = picks.around(&mut self.gathered, array.element_size())?;
+        self.reader.supply(array, &part, found, &encoded, &mut around, scratch)?;
+        if self.reader.need().is_none() {
+            picks.finish(&mut self.gathered, &mut place)?;
+        }
+        Ok(encoded)
+    }
+}
+
+/// A part that outlives the walk over the chunks.
+struct Owned {
+    chunk: Vec<u64>,
+    chunk_shape: Vec<u64>,
+    in_chunk: Vec<Slice>,
+    number: Vec<usize>,
+    is_whole: bool,
+    picks: Option<Picks>,
+}
+
+impl Owned {
+    fn new(transfer: &Transfer<'_>, number: u64, element_size: usize) -> Result<Self, ArrayError> {
+        let mut owned = None;
+        transfer.for_each_part(number..number.saturating_add(1), |part| {
+            owned = Some(Self {
+                chunk: part.chunk.to_vec(),
+                chunk_shape: part.chunk_shape.to_vec(),
+                in_chunk: part.in_chunk.to_vec(),
+                number: part.number.to_vec(),
+                is_whole: part.is_whole,
+                picks: part.picks(element_size)?,
+            });
+            Ok(())
+        })?;
+        Ok(owned.expect("a number below how many parts there are"))
+    }
+
+    fn part(&self) -> Part<'_> {
+        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    }
+}

@@ -1,0 +1,134 @@
+//! Selections in memory of the caller's that is not contiguous.
+
+use std::borrow::Cow;
+
+use zarr_view::{CopyError, Element, View, copy};
+
+use super::Array;
+use crate::error::ArrayError;
+use crate::selection::Selection;
+use crate::transfer::{Selected, Transfer, narrow};
+
+impl Array {
+    /// As [`read_into`](Array::read_into), into elements that lie in `out` where a view of the
+    /// selection's shape has them: columns of a matrix, axes in another order. The bytes between them
+    /// stay as they are.
+    ///
+    /// Chunks are decoded straight into place. Lists of indices that go back and forth between chunks
+    /// take a second buffer as large as the selection.
+    ///
+    /// # Errors
+    /// As [`read`](Array::read); [`ArrayError::Shape`] if the view has another shape than the
+    /// selection, and [`ArrayError::Copy`] if it leads out of `out` or has one element twice.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use zarr_view::View;
+    /// # let metadata = ArrayBuilder::new([2, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    ///
+    /// array.write([0..2, 0..3], &[1, 2, 3, 4, 5, 6])?;
+    /// // Into the second of two columns, the last row first.
+    /// let mut out = [0; 4];
+    /// array.read_into_view((0..2, 2), &View::new(&[2], &[-2], 3)?, &mut out)?;
+    /// assert_eq!(out, [0, 6, 0, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_into_view(
+        &self,
+        selection: impl Into<Selection>,
+        view: &View,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
+        let selection = selection.into();
+        let selected = Selected::new(self, &selection)?;
+        let threads = self.threads_for(selected.length);
+        let view = view_of_axes(&selection, &selected, view)?;
+        let transfer = Transfer::in_view(selected, view.clone())?;
+        if transfer.order().is_none() {
+            return self.read_in_order_of_chunks(&transfer, out, threads);
+        }
+        let elements = self.read(selection)?;
+        let contiguous = View::contiguous(view.shape()).map_err(CopyError::from)?;
+        let element = Element::try_from(self.element_size())?;
+        Ok(copy(&contiguous, &elements, &view, out, element, &[])?)
+    }
+
+    /// As [`write`](Array::write), from elements that lie in `elements` where a view of the
+    /// selection's shape has them. A view may have one element many times: strides of 0 write a value
+    /// all along an axis.
+    ///
+    /// # Errors
+    /// As [`write`](Array::write); [`ArrayError::Shape`] if the view has another shape than the
+    /// selection, and [`ArrayError::BufferLength`] if it leads out of `elements`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Selection};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use zarr_view::View;
+    /// # let metadata = ArrayBuilder::new([2, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    ///
+    /// // A matrix of three rows and two columns, transposed.
+    /// array.write_from_view([0..2, 0..3], &View::new(&[2, 3], &[1, 2], 0)?, &[1, 4, 2, 5, 3, 6])?;
+    /// assert_eq!(array.read(Selection::whole(array.shape()))?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_from_view(
+        &self,
+        selection: impl Into<Selection>,
+        view: &View,
+        elements: &[u8],
+    ) -> Result<(), ArrayError> {
+        let selection = selection.into();
+        let selected = Selected::new(self, &selection)?;
+        let view = view_of_axes(&selection, &selected, view)?;
+        let needed = view.span().end.saturating_mul(self.element_size());
+        if needed > elements.len() {
+            let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+            let (found, expected) = (wide(elements.len()), wide(needed));
+            return Err(ArrayError::BufferLength { found, expected });
+        }
+        let transfer = Transfer::in_view(selected, view.clone())?;
+        let gathered = || self.gathered(&view, elements);
+        if transfer.has_lists() {
+            return self.write(selection, &gathered()?);
+        }
+        self.write_transfer(&selection, &transfer, elements, || gathered().ok().map(Cow::Owned))
+    }
+
+    /// The elements of a view, in C order.
+    fn gathered(&self, view: &View, elements: &[u8]) -> Result<Vec<u8>, ArrayError> {
+        let contiguous = View::contiguous(view.shape()).map_err(CopyError::from)?;
+        let element = Element::try_from(self.element_size())?;
+        let mut out = zarr_view::zeroed(view.len().saturating_mul(self.element_size()))?;
+        copy(view, elements, &contiguous, &mut out, element, &[])?;
+        Ok(out)
+    }
+}
+
+/// The view with an axis of length 1 for each that the selection gives by one index.
+fn view_of_axes(
+    selection: &Selection,
+    selected: &Selected<'_>,
+    view: &View,
+) -> Result<View, ArrayError> {
+    let expected = selection.shape();
+    if view.shape().iter().ne(expected
+        .iter()
+        .map(|length| narrow(*length))
+        .collect::<Vec<_>>()
+        .iter())
+    {
+        return Err(ArrayError::Shape { found: view.shape().to_vec(), expected });
+    }
+    let reshaped = view.reshape(&selected.shape()).map_err(CopyError::from)?;
+    Ok(reshaped.expect("axes of length 1 fit into every view"))
+}

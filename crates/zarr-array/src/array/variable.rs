@@ -1,0 +1,388 @@
+//! Arrays of strings and of byte strings.
+
+use std::sync::{Mutex, PoisonError};
+
+use zarr_codec::{
+    ByteStrings, ChunkError, ChunkErrorKind, Encoded, Slots, Strings, VariableChain,
+    VariableChunkCodec,
+};
+use zarr_grid::{ChunkPart, SelectedChunks};
+use zarr_metadata::DataType;
+
+use super::write::change_to;
+use super::written::Log;
+use super::{Array, BoundChain};
+use crate::error::ArrayError;
+use crate::node;
+use crate::parallel;
+use crate::selection::Selection;
+use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
+use crate::transfer::narrow;
+
+/// Bytes that an element of variable length is taken to have where work is shared out.
+pub(crate) const TYPICAL: usize = 64;
+
+impl Array {
+    /// Reads the strings of a [`Selection`] in C order. Chunks that are not stored read as the fill
+    /// value.
+    ///
+    /// Each chunk that the selection meets is read whole, once: where its elements are, only it says
+    /// itself.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] unless the data type is `string`; otherwise as for
+    /// [`read`](Array::read). A chunk with bytes that are no UTF-8 is an error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let metadata = ArrayBuilder::new([5], DataType::String).fill_value("?").build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_strings(1..4, &["Genève", "", "Zürich"])?;
+    /// let names = array.read_strings(0..4)?;
+    /// assert_eq!((names.len(), &names[3]), (4, "Zürich"));
+    /// assert!(names.iter().eq(["?", "Genève", "", "Zürich"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Spec
+    /// zarr-extensions `data-types/string` and `codecs/vlen-utf8`.
+    pub fn read_strings(&self, selection: impl Into<Selection>) -> Result<Strings, ArrayError> {
+        self.check_strings()?;
+        let read = self.read_variable(&selection.into())?;
+        // Chunks and the fill value have been seen to be UTF-8.
+        Strings::try_from(read).map_err(|_| self.is_not("strings"))
+    }
+
+    /// Reads the byte strings of a [`Selection`] in C order; of strings, their UTF-8.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] unless the data type is `bytes` or `string`; otherwise as for
+    /// [`read_strings`](Array::read_strings).
+    pub fn read_byte_strings(
+        &self,
+        selection: impl Into<Selection>,
+    ) -> Result<ByteStrings, ArrayError> {
+        self.read_variable(&selection.into())
+    }
+
+    /// Writes a [`Selection`] from its strings in C order. Chunks that are met in part are read,
+    /// changed and written, as [`write`](Array::write) does it.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] unless the data type is `string`; [`ArrayError::ElementCount`]
+    /// unless there are as many strings as the selection has elements; otherwise as for
+    /// [`write`](Array::write).
+    pub fn write_strings<S: AsRef<str>>(
+        &self,
+        selection: impl Into<Selection>,
+        strings: &[S],
+    ) -> Result<(), ArrayError> {
+        self.check_strings()?;
+        let elements: Vec<&[u8]> =
+            strings.iter().map(|string| string.as_ref().as_bytes()).collect();
+        self.write_variable(&selection.into(), &elements)
+    }
+
+    /// Writes a [`Selection`] from its byte strings in C order. Those of an array of strings must be
+    /// UTF-8.
+    ///
+    /// # Errors
+    /// As for [`write_strings`](Array::write_strings), of the data type `bytes` or `string`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let metadata = ArrayBuilder::new([3], DataType::Bytes).build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_byte_strings(1..3, &[&b"\x89PNG"[..], b"\0"])?;
+    /// assert!(array.read_byte_strings(0..3)?.iter().eq([&b""[..], b"\x89PNG", b"\0"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_byte_strings<B: AsRef<[u8]>>(
+        &self,
+        selection: impl Into<Selection>,
+        byte_strings: &[B],
+    ) -> Result<(), ArrayError> {
+        let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
+        self.write_variable(&selection.into(), &elements)
+    }
+
+    /// Refuses arrays of other elements than strings.
+    pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
+        match self.data_type() {
+            DataType::String => Ok(()),
+            _ => Err(self.is_not("strings")),
+        }
+    }
+
+    fn is_not(&self, requested: &'static str) -> ArrayError {
+        ArrayError::ElementType { data_type: self.data_type().to_string(), requested }
+    }
+
+    /// The chain of elements of variable length.
+    fn variable_chain(&self) -> Result<&VariableChain, ArrayError> {
+        match &self.shared.chain {
+            BoundChain::Variable(chain) => Ok(chain),
+            BoundChain::Fixed(_) => Err(self.is_not("byte strings")),
+        }
+    }
+
+    /// The codec of chunks of one shape of elements of variable length.
+    pub(crate) fn variable_codec(
+        &self,
+        chunk_shape: &[u64],
+    ) -> Result<VariableChunkCodec, ArrayError> {
+        self.variable_chain()?
+            .for_shape(chunk_shape)
+            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })
+    }
+
+    pub(crate) fn read_variable(&self, selection: &Selection) -> Result<ByteStrings, ArrayError> {
+        self.variable_chain()?;
+        let chunks = self.layout().select(selection)?;
+        let (shape, count) = counted(&chunks);
+        let too_large = || ArrayError::SelectionTooLarge {
+            elements: shape.iter().fold(1, |n, count| n.saturating_mul(u128::from(*count))),
+            element_size: TYPICAL,
+        };
+        let slots = count.and_then(|count| Slots::filled_with(count, self.fill()).ok());
+        let slots = Mutex::new(slots.ok_or_else(too_large)?);
+        let threads = self.threads_for(count.unwrap_or(0).saturating_mul(TYPICAL));
+        parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
+            let Worker { codec: kept, encoded } = worker;
+            let mut parts = chunks.parts().range(range);
+            while let Some(part) = parts.next_part() {
+                let key = self.chunk_key(part.chunk())?;
+                if !self.store().read_into(&key, encoded)? {
+                    continue;
+                }
+                let codec = self.codec_of(part.chunk_shape(), kept)?;
+                let moves = Moves::new(part, &shape);
+                let decoded = codec
+                    .decode_at(encoded, &moves.in_chunk, self.fill())
+                    .map_err(|cause| chunk_error(&key, cause))?;
+                let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
+                let moved = moves.in_selection.iter().zip(decoded.iter());
+                moved.for_each(|(slot, element)| slots.set(*slot, element));
+            }
+            Ok::<(), ArrayError>(())
+        })?;
+        let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+        slots.finish().map_err(|_| too_large())
+    }
+
+    pub(crate) fn write_variable(
+        &self,
+        selection: &Selection,
+        elements: &[&[u8]],
+    ) -> Result<(), ArrayError> {
+        let key = node::metadata_key(self.prefix());
+        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
+        self.variable_chain()?.check_writable().map_err(chain)?;
+        let chunks = self.layout().select(selection)?;
+        let (shape, count) = counted(&chunks);
+        if count != Some(elements.len()) {
+            let found = u64::try_from(elements.len()).unwrap_or(u64::MAX);
+            return Err(ArrayError::ElementCount { found, expected: shape });
+        }
+        let bytes = elements.iter().fold(0_usize, |sum, element| sum.saturating_add(element.len()));
+        let threads = self.threads_for(bytes.saturating_add(elements.len()));
+        let log = Log::default();
+        parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
+            let mut done = log.start(range.start);
+            let Worker { codec: kept, encoded } = worker;
+            let mut parts = chunks.parts().range(range);
+            while let Some(part) = parts.next_part() {
+                let key = self.chunk_key(part.chunk())?;
+                let codec = self.codec_of(part.chunk_shape(), kept)?;
+                self.write_variable_part(&key, codec, part, &shape, elements, encoded)?;
+                done.one_more();
+            }
+            Ok::<(), ArrayError>(())
+        })
+        .map_err(|cause| {
+            let axes = chunks.axes().iter();
+            let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
+            log.incomplete(numbers, chunks.len(), cause)
+        })
+    }
+
+    fn write_variable_part(
+        &self,
+        key: &Key,
+        codec: &VariableChunkCodec,
+        part: &ChunkPart<'_>,
+        shape: &[u64],
+        elements: &[&[u8]],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), ArrayError> {
+        let failed = |cause| chunk_error(key, cause);
+        let moves = Moves::new(part, shape);
+        let moved = moves.in_chunk.iter().zip(&moves.in_selection);
+        let new: Vec<(usize, &[u8])> = moved
+            .map(|(to, from)| (*to, elements.get(*from).copied().unwrap_or_default()))
+            .collect();
+        let mut axes = part.axes().iter().zip(part.chunk_shape());
+        if part.is_whole() && axes.all(|(axis, edge)| axis.len() == *edge) {
+            let mut list = all(codec, &[]).map_err(failed)?;
+            put(&mut list, &new);
+            let content = codec.encode(&list, self.fill(), encoded).map_err(failed)?;
+            match self.counted_as(content) {
+                Encoded::Chunk => replace(&**self.store(), key, encoded)?,
+                Encoded::Empty => remove(&**self.store(), key)?,
+            }
+            return Ok(());
+        }
+        // Of a damaged chunk nothing can be kept, where all within the array is at hand.
+        let (policy, or_fill) = match part.is_whole() {
+            true => (UpdatePolicy::AcceptSingleProcess, true),
+            false => (self.policy, false),
+        };
+        self.change_variable_chunk(key, codec, policy, or_fill, encoded, &new)
+    }
+
+    /// Reads a chunk, replaces the elements of these numbers, and writes it back.
+    ///
+    /// A chunk that cannot be decoded is an error unless it counts as one of the fill value
+    /// (`or_fill`).
+    fn change_variable_chunk(
+        &self,
+        key: &Key,
+        codec: &VariableChunkCodec,
+        policy: UpdatePolicy,
+        or_fill: bool,
+        encoded: &mut Vec<u8>,
+        new: &[(usize, &[u8])],
+    ) -> Result<(), ArrayError> {
+        let failed = |cause| chunk_error(key, cause);
+        update(&**self.store(), key, policy, encoded, |current, encoded| {
+            let mut list = all(codec, self.fill()).map_err(failed)?;
+            let decoded = match current.exists {
+                false => None,
+                true => match codec.decode_all(encoded, self.fill()) {
+                    Ok(decoded) => Some(decoded),
+                    Err(error) if or_fill && !is_out_of_memory(&error) => None,
+                    Err(error) => return Err(failed(error)),
+                },
+            };
+            if let Some(decoded) = &decoded {
+                list.iter_mut().zip(decoded.iter()).for_each(|(slot, element)| *slot = element);
+            }
+            put(&mut list, new);
+            let content = codec.encode(&list, self.fill(), encoded).map_err(failed)?;
+            Ok::<_, ArrayError>(change_to(self.counted_as(content), current))
+        })
+    }
+
+    /// Makes everything in a chunk the fill value but a box at its start, in one step.
+    pub(super) fn keep_start_variable(
+        &self,
+        key: &Key,
+        chunk_shape: &[u64],
+        lengths: &[usize],
+    ) -> Result<(), ArrayError> {
+        let codec = self.variable_codec(chunk_shape)?;
+        let is_past = |mut element: usize| {
+            let axes = codec.shape().iter().zip(lengths).rev();
+            axes.fold(false, |past, (size, length)| {
+                let at = element.checked_rem(*size).unwrap_or(0);
+                element = element.checked_div(*size).unwrap_or(0);
+                past || at >= *length
+            })
+        };
+        let mut encoded = Vec::new();
+        let past = (0..codec.elements()).filter(|element| is_past(*element));
+        let past: Vec<(usize, &[u8])> = past.map(|element| (element, self.fill())).collect();
+        self.change_variable_chunk(key, &codec, self.policy, false, &mut encoded, &past)
+    }
+
+    /// The codec of a chunk, kept for the next one of the same shape.
+    fn codec_of<'k>(
+        &self,
+        chunk_shape: &[u64],
+        kept: &'k mut Option<(Vec<u64>, VariableChunkCodec)>,
+    ) -> Result<&'k VariableChunkCodec, ArrayError> {
+        let (_, codec) = match kept.take() {
+            Some(codec) if codec.0 == chunk_shape => kept.insert(codec),
+            _ => kept.insert((chunk_shape.to_vec(), self.variable_codec(chunk_shape)?)),
+        };
+        Ok(codec)
+    }
+}
+
+/// What a thread keeps from chunk to chunk.
+#[derive(Default)]
+struct Worker {
+    codec: Option<(Vec<u64>, VariableChunkCodec)>,
+    encoded: Vec<u8>,
+}
+
+/// The shape of what is selected, and how many elements that are: `None` past the address space.
+fn counted(chunks: &SelectedChunks<'_>) -> (Vec<u64>, Option<usize>) {
+    let shape = chunks.shape().to_vec();
+    let count = match shape.contains(&0) {
+        true => Some(0),
+        false => shape
+            .iter()
+            .try_fold(1_usize, |product, count| product.checked_mul(usize::try_from(*count).ok()?)),
+    };
+    (shape, count)
+}
+
+/// The elements of a part: their numbers in C order of the chunk, and in C order of the selection.
+struct Moves {
+    in_chunk: Vec<usize>,
+    in_selection: Vec<usize>,
+}
+
+impl Moves {
+    fn new(part: &ChunkPart<'_>, shape: &[u64]) -> Self {
+        let (mut in_chunk, mut in_selection) = (vec![0], vec![0]);
+        let axes = part.axes().iter().zip(part.chunk_shape()).zip(shape);
+        for ((axis, edge), count) in axes {
+            let pairs: Vec<(usize, usize)> =
+                axis.iter().map(|(index, at)| (narrow(index), narrow(at))).collect();
+            let next = |numbers: &[usize], size: u64, of: fn(&(usize, usize)) -> usize| {
+                let rows = numbers.iter().map(|number| number.saturating_mul(narrow(size)));
+                rows.flat_map(|row| pairs.iter().map(move |pair| row.saturating_add(of(pair))))
+                    .collect::<Vec<usize>>()
+            };
+            in_chunk = next(&in_chunk, *edge, |(index, _)| *index);
+            in_selection = next(&in_selection, *count, |(_, at)| *at);
+        }
+        Self { in_chunk, in_selection }
+    }
+}
+
+/// Puts elements in their places in a list of all elements of a chunk, the last one that comes.
+fn put<'e>(list: &mut [&'e [u8]], new: &[(usize, &'e [u8])]) {
+    for (number, element) in new {
+        if let Some(slot) = list.get_mut(*number) {
+            *slot = element;
+        }
+    }
+}
+
+/// A list for all elements of a chunk, each this one.
+fn all<'e>(codec: &VariableChunkCodec, element: &'e [u8]) -> Result<Vec<&'e [u8]>, ChunkError> {
+    let mut list = codec.room()?;
+    list.resize(codec.elements(), element);
+    Ok(list)
+}
+
+fn is_out_of_memory(error: &ChunkError) -> bool {
+    matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. })
+}
+
+fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
+    ArrayError::Chunk { key: key.to_string(), cause }
+}

@@ -1,0 +1,132 @@
+//! Elements of a chunk that are no box: read with what lies around them, then picked.
+
+use zarr_codec::Slice;
+use zarr_grid::{AxisPart, AxisSelection, PartIndices};
+use zarr_view::{CopyError, Output, View};
+
+use crate::index_moves::{IndexMoves, Pair};
+use crate::transfer::{bytes_of, narrow, room};
+
+/// The moves of a part's elements from the box around them to where they belong.
+pub(crate) struct Picks {
+    moves: IndexMoves,
+    around: View,
+    part: View,
+    /// Bytes of each.
+    around_len: usize,
+    part_len: usize,
+}
+
+impl Picks {
+    /// What is selected along each axis, against the box that is read for it; `None` if they are
+    /// one.
+    pub(crate) fn new(
+        axes: &[AxisPart<'_>],
+        slices: &[Slice],
+        element_size: usize,
+    ) -> Result<Option<Self>, CopyError> {
+        let mut same = true;
+        let pairs: Vec<Vec<Pair>> = axes
+            .iter()
+            .zip(slices)
+            .map(|(axis, slice)| {
+                let pairs: Vec<Pair> = match axis.indices {
+                    PartIndices::List { in_chunk, .. } => {
+                        let in_box = |index: &u64| {
+                            let distance = narrow(*index).saturating_sub(slice.start);
+                            distance.checked_div(slice.step).unwrap_or(0)
+                        };
+                        in_chunk.iter().map(in_box).zip(0..).collect()
+                    }
+                    PartIndices::Step { .. } => (0..slice.count).map(|at| (at, at)).collect(),
+                };
+                same &= pairs.len() == slice.count && pairs.iter().all(|(from, to)| from == to);
+                pairs
+            })
+            .collect();
+        if same {
+            return Ok(None);
+        }
+        let around: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
+        let part: Vec<usize> = pairs.iter().map(Vec::len).collect();
+        let bytes = |shape: &[usize]| {
+            let too_large = CopyError::Memory { bytes: usize::MAX };
+            bytes_of(shape, element_size).ok_or(too_large)
+        };
+        Ok(Some(Self {
+            moves: IndexMoves::new(&pairs, &around, &part, element_size),
+            around_len: bytes(&around)?,
+            part_len: bytes(&part)?,
+            around: View::contiguous(&around)?,
+            part: View::contiguous(&part)?,
+        }))
+    }
+
+    /// The view of the box that is to be read.
+    #[cfg(feature = "async")]
+    pub(crate) fn view(&self) -> &View {
+        &self.around
+    }
+
+    /// The box that is to be read, in memory that is used again.
+    pub(crate) fn around<'o>(
+        &self,
+        memory: &'o mut Gathered,
+        element_size: usize,
+    ) -> Result<Output<'o>, CopyError> {
+        Output::new(room(&mut memory.around, self.around_len)?, &self.around, element_size)
+    }
+
+    /// Moves the elements from the box that has been read to their place.
+    pub(crate) fn finish(
+        &self,
+        memory: &mut Gathered,
+        place: &mut Output<'_>,
+    ) -> Result<(), CopyError> {
+        let around = room(&mut memory.around, self.around_len)?;
+        let part = room(&mut memory.part, self.part_len)?;
+        self.moves.run(around, part);
+        place.copy_from(&self.part, part, place.element(), &[])
+    }
+}
+
+/// Memory for elements on their way.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    around: Vec<u8>,
+    part: Vec<u8>,
+}
+
+/// The indices of a chunk that are to be read for a list: just these if they are equally far apart
+/// and ascend, or else all from the first to the last.
+pub(crate) fn slice_around(list: &[u64]) -> Slice {
+    let start = list.iter().min().copied().unwrap_or(0);
+    let end = list.iter().max().map_or(0, |last| last.saturating_add(1));
+    let step = match list {
+        [first, second, ..] => second.checked_sub(*first).filter(|step| *step > 0),
+        _ => Some(1),
+    };
+    let even = |step: &u64| {
+        list.windows(2).all(|pair| matches!(pair, [a, b] if a.checked_add(*step) == Some(*b)))
+    };
+    match step.filter(even) {
+        Some(step) => Slice { start: narrow(start), count: list.len(), step: narrow(step) },
+        None => (narrow(start)..narrow(end)).into(),
+    }
+}
+
+/// The indices of a chunk that are to be read for what is selected along an axis.
+pub(crate) fn slice_of(selection: &AxisSelection) -> Slice {
+    if let AxisSelection::Indices(list) = selection {
+        return slice_around(list);
+    }
+    let bounds = selection.bounds();
+    let step = match selection {
+        AxisSelection::Step { step, .. } => narrow(step.unsigned_abs()),
+        _ => 1,
+    };
+    match selection {
+        AxisSelection::Mask(_) => (narrow(bounds.start)..narrow(bounds.end)).into(),
+        _ => Slice { start: narrow(bounds.start), count: narrow(selection.len()), step },
+    }
+}

@@ -1,0 +1,199 @@
+//! The folders and URLs that arguments name, opened as stores.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
+use zarr_kit::array::{ChunkLayout, Node, open_node};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
+
+use zarr_kit::codec::Options;
+
+use crate::error::CliError;
+use crate::{nearest, print};
+
+/// How long to go on with a server that does not answer, if not as long as the library does.
+static TIMEOUT: OnceLock<Duration> = OnceLock::new();
+
+/// Sets the timeout of all stores that are opened; once.
+pub(crate) fn set_timeout(seconds: u32) {
+    let _set_before = TIMEOUT.set(Duration::from_secs(seconds.into()));
+}
+
+/// Says what is waited for, though many requests may be waiting.
+fn tell(waiting: &Waiting) {
+    /// Between two lines.
+    const PAUSE: Duration = Duration::from_secs(30);
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_none_or(|last| last.elapsed() >= PAUSE) {
+        *last = Some(Instant::now());
+        print::note(format_args!("waiting: {waiting} (--timeout)"));
+    }
+}
+
+/// A folder or URL, opened as a store whose root is the node.
+#[derive(Debug)]
+pub(crate) struct NodeStore {
+    /// As the user wrote it, without what may be secret.
+    pub(crate) shown: String,
+    pub(crate) store: Arc<dyn Store>,
+    /// The folder, if it is one: asking for the size of an object costs next to nothing there.
+    pub(crate) folder: Option<PathBuf>,
+    /// Folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl NodeStore {
+    pub(crate) fn open(path: &str) -> Result<Self, CliError> {
+        Self::with(path, &StoreOptions::new())
+    }
+
+    /// Makes the folder if there is none.
+    pub(crate) fn create(path: &str) -> Result<Self, CliError> {
+        Self::with(path, &StoreOptions::new().create(true))
+    }
+
+    /// Removes the folders that were made for it, as far as nothing is in them.
+    pub(crate) fn abandon(&self) {
+        // One that somebody else has put something into stays, and those around it.
+        let _stays = self.made.iter().try_for_each(fs::remove_dir);
+    }
+
+    fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
+        let trimmed = path.trim_end_matches('/');
+        let path = if trimmed.is_empty() { path } else { trimmed };
+        // A trailing `zarr.json` is what completion in a shell leads to.
+        let path = path.strip_suffix("/zarr.json").unwrap_or(path);
+        let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
+        let shown = store::shown_url(path);
+        let folder = store::local_path(path);
+        let made: Vec<PathBuf> = folder
+            .iter()
+            .flat_map(|folder| folder.ancestors())
+            .take_while(|folder| *folder != Path::new("") && is_missing(folder))
+            .map(PathBuf::from)
+            .collect();
+        let options = options.clone().on_wait(tell);
+        let options = match TIMEOUT.get() {
+            Some(timeout) => options.timeout(*timeout),
+            None => options,
+        };
+        let cause = match store::open_url(path, &options) {
+            Ok(store) => return Ok(Self { shown, store, folder, made }),
+            Err(cause) => cause,
+        };
+        Err(match (cause, folder) {
+            // Of a folder that was to be made, the one around it.
+            (StoreError::Io { cause, .. }, Some(_))
+                if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
+            {
+                CliError::Missing { place: shown, near: nearest::node(path) }
+            }
+            (StoreError::Io { cause, .. }, Some(folder)) => {
+                CliError::Folder { place: shown, folder, cause }
+            }
+            _ if !cfg!(feature = "remote") && is_remote(path) => {
+                CliError::NotRemote { place: shown }
+            }
+            // The place is in it: as a URL without what may be secret.
+            (cause, _) => CliError::Store(cause),
+        })
+    }
+
+    pub(crate) fn node(&self) -> Result<Node, CliError> {
+        open_node(&self.store, &Prefix::root()).map_err(|cause| self.failed(cause))
+    }
+
+    pub(crate) fn array(&self) -> Result<Array, CliError> {
+        self.array_with(Options::new())
+    }
+
+    pub(crate) fn array_with(&self, options: Options) -> Result<Array, CliError> {
+        self.bind_with(self.metadata()?, options).map_err(|cause| self.failed(cause))
+    }
+
+    /// Where the chunks of the array with this document are, whatever is in them.
+    pub(crate) fn layout(&self, metadata: &ArrayMetadata) -> Result<ChunkLayout, CliError> {
+        ChunkLayout::new(&Prefix::root(), metadata).map_err(|cause| self.failed(cause))
+    }
+
+    /// The document of the array, which may be one that is not supported.
+    pub(crate) fn metadata(&self) -> Result<ArrayMetadata, CliError> {
+        match self.node()? {
+            Node::Array(metadata) => Ok(metadata),
+            Node::Group(_) => Err(CliError::Group {
+                place: self.shown.clone(),
+                children: self.children_in_words(),
+            }),
+        }
+    }
+
+    pub(crate) fn bind(&self, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+        self.bind_with(metadata, Options::new())
+    }
+
+    fn bind_with(&self, metadata: ArrayMetadata, options: Options) -> Result<Array, ArrayError> {
+        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, options)
+    }
+
+    pub(crate) fn failed(&self, cause: impl Into<ArrayError>) -> CliError {
+        match cause.into() {
+            ArrayError::Exists { .. } => CliError::Exists { place: self.shown.clone() },
+            ArrayError::NotFound { .. } => {
+                CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
+            }
+            cause => CliError::Node { place: self.shown.clone(), cause },
+        }
+    }
+
+    /// What may have been meant where there is no node: one directly below, or the one that a
+    /// folder within an array belongs to.
+    fn hint(&self) -> String {
+        // What cannot be listed gives no hint.
+        let nodes = self.store.list_dir(&Prefix::root()).filter_map(|entry| {
+            let Ok(DirEntry::Prefix(prefix)) = entry else { return None };
+            let found = self.store.head(&prefix.key("zarr.json").ok()?).ok()?;
+            found.map(|_| prefix.to_string())
+        });
+        let mut below: Vec<String> = nodes.take(3).collect();
+        below.sort();
+        if let Some(first) = below.first() {
+            return format!("; did you mean {}/{first}?", self.shown);
+        }
+        let above = self.folder.as_deref().and_then(|folder| {
+            folder.ancestors().skip(1).take(8).find(|folder| folder.join("zarr.json").is_file())
+        });
+        above.map_or_else(String::new, |node| match node.display().to_string() {
+            path if path.is_empty() => "; did you mean the folder above?".to_owned(),
+            path => format!("; did you mean {path}?"),
+        })
+    }
+
+    fn children_in_words(&self) -> String {
+        const SHOWN: usize = 8;
+        let children = Group::open(self.store.clone(), &Prefix::root())
+            .and_then(|group| group.children())
+            .unwrap_or_default();
+        match children.as_slice() {
+            [] => "nothing was found in it".to_owned(),
+            names => {
+                let mut text = format!("in it: {}", names[..names.len().min(SHOWN)].join(", "));
+                if names.len() > SHOWN {
+                    text.push_str(", ...");
+                }
+                text
+            }
+        }
+    }
+}
+
+/// Whether a URL is one that a build with the feature `remote` opens.
+fn is_remote(path: &str) -> bool {
+    const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+}

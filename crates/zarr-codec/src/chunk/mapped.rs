@@ -1,0 +1,136 @@
+//! Chunks behind a codec that changes values: a chunk of other elements, decoded as a whole, then
+//! changed one by one.
+
+use zarr_view::{CopyError, View};
+
+use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error, holds_only};
+use crate::array_to_bytes::bytes::check_range;
+use crate::array_to_bytes::shard::ShardDecoder;
+use crate::array_to_bytes::{ArrayToBytes, Mapped};
+use crate::chain::Bound;
+use crate::error::{ChunkError, ChunkErrorKind};
+use crate::scratch::{Buffer, Bytes, Scratch};
+use crate::transform::Source;
+
+/// The chain behind a codec that changes values, for one shape.
+#[derive(Clone, Debug)]
+pub(super) struct MappedCodec {
+    pub(super) inner: Box<ChunkCodec>,
+}
+
+impl ChunkCodec {
+    /// The codec that changes values, and the chain behind it.
+    pub(super) fn mapped(&self) -> Option<(&Mapped, &Self)> {
+        match (&self.bound.array_to_bytes, &self.array_to_bytes) {
+            (ArrayToBytes::Mapped(mapped), ShapedCodec::Mapped(codec)) => {
+                Some((mapped, &codec.inner))
+            }
+            _ => None,
+        }
+    }
+
+    /// All elements in C order of the stored shape, where a codec that changes values is what stores
+    /// them.
+    pub(super) fn mapped_elements(
+        &self,
+        encoded: Bytes<'_>,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<Buffer, ChunkError> {
+        let place = &self.bound.array_to_bytes_path;
+        let failed = |kind| chunk_error(place, kind);
+        let Some((mapped, inner)) = self.mapped() else {
+            unreachable!("asked only of chunks whose elements are changed");
+        };
+        let fill = mapped.fill(fill, &mut scratch.pool).map_err(failed)?;
+        let stored = inner.gathered(encoded, &fill, scratch)?;
+        let pool = &mut scratch.pool;
+        let elements = mapped.codec.decode(&stored, &mapped.data_type, pool).map_err(failed)?;
+        pool.give(stored);
+        Ok(elements)
+    }
+
+    /// All elements in C order of the chunk's shape.
+    ///
+    /// Memory for them is taken only once the bytes have been found to be as many as they need, or,
+    /// of a shard, up to the limit (SD-35).
+    pub(super) fn gathered(
+        &self,
+        encoded: Bytes<'_>,
+        fill: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<Buffer, ChunkError> {
+        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
+        let plain = element.moved(false);
+        let bytes = self.decode_bytes(encoded, &mut scratch.pool)?;
+        match &self.array_to_bytes {
+            ShapedCodec::Elements(codec) => {
+                let pool = &mut scratch.pool;
+                let source = Source::new(codec, bytes, self.elements, element, pool);
+                let mut source = source.map_err(|kind| chunk_error(place, kind))?;
+                let gathered = self.transform.gather(0, &mut source, plain, pool);
+                gathered.map_err(|fault| fault.at(place))
+            }
+            ShapedCodec::Shard(shard) => {
+                if self.bytes() > options.unknown_decoded_len {
+                    let limit = options.unknown_decoded_len;
+                    return Err(chunk_error(place, ChunkErrorKind::DecodedLimit { limit }));
+                }
+                let Scratch { pool, shard: shard_scratch, .. } = scratch;
+                let shard_scratch = shard_scratch.get_or_insert_default();
+                let mut source =
+                    Source::Shard(ShardDecoder::new(shard, &bytes, fill, shard_scratch)?);
+                let gathered = self.transform.gather(0, &mut source, plain, pool);
+                let gathered = gathered.map_err(|fault| fault.at(place))?;
+                drop(source);
+                bytes.give_to(pool);
+                Ok(gathered)
+            }
+            ShapedCodec::Mapped(_) => {
+                let elements = self.mapped_elements(bytes, fill, scratch)?;
+                let mut source = Source::Elements(Bytes::Taken(elements), plain);
+                let gathered = self.transform.gather(0, &mut source, plain, &mut scratch.pool);
+                gathered.map_err(|fault| fault.at(place))
+            }
+        }
+    }
+
+    /// Encodes a chunk whose values are changed before they are stored.
+    pub(super) fn encode_mapped(
+        &self,
+        input: Input<'_>,
+        empty: Empty,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded, ChunkError> {
+        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
+        let failed = |kind| chunk_error(place, kind);
+        let Some((mapped, inner)) = self.mapped() else {
+            unreachable!("asked only of chunks whose elements are changed");
+        };
+        let Input { data, view, fill } = input;
+        let pool = &mut scratch.pool;
+        let plain = element.moved(false);
+        let mut elements = self.transform.encode(data, view, plain, fill, pool).map_err(failed)?;
+        element.check(&elements).map_err(failed)?;
+        if options.allow_loss {
+            element.canonicalise(&mut elements);
+        }
+        let stored_fill = self.stored_fill(fill);
+        let is_empty = stored_fill.len() == element.size() && holds_only(&elements, &stored_fill);
+        if is_empty && empty == Empty::Leave {
+            pool.give(elements);
+            return Ok(Encoded::Empty);
+        }
+        check_range(&elements, element, *options).map_err(failed)?;
+        let stored = mapped.codec.encode(&elements, pool).map_err(failed)?;
+        pool.give(elements);
+        let fill = mapped.fill(&stored_fill, pool).map_err(failed)?;
+        let whole = View::contiguous(inner.shape());
+        let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
+        let input = Input { data: &stored, view: &whole, fill: &fill };
+        inner.encode_unless_empty(input, Empty::Encode, out, scratch)?;
+        scratch.pool.give(stored);
+        Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
+    }
+}

@@ -1,0 +1,289 @@
+//! Errors of a chain (when it is bound) and of a chunk (its bytes).
+
+mod chunk;
+
+use core::fmt;
+
+use zarr_metadata::{Printable, Rule};
+
+pub use chunk::{ChunkError, ChunkErrorKind};
+
+/// A fault and its codec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct At<K> {
+    /// The codec's place in the metadata document.
+    path: String,
+    codec: String,
+    kind: K,
+}
+
+/// A chain that does not fit its data type or its chunk shapes.
+///
+/// Displayed as one line: where in the document, which codec, what was found, what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainError {
+    // Boxed, so that results are no larger than what they hold when all is well.
+    inner: Box<At<ChainErrorKind>>,
+}
+
+impl ChainError {
+    pub(crate) fn new(path: &str, codec: &str, kind: ChainErrorKind) -> Self {
+        let path = format!("{path}{}", kind.member());
+        Self { inner: Box::new(At { path, codec: codec.to_owned(), kind }) }
+    }
+
+    /// The place in the metadata document, as a JSON path such as
+    /// `$.codecs[1].configuration.shape[0]`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+
+    /// The codec's name.
+    #[must_use]
+    pub fn codec(&self) -> &str {
+        &self.inner.codec
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ChainErrorKind {
+        &self.inner.kind
+    }
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { path, codec, kind } = &*self.inner;
+        write!(f, "{}", Printable(format_args!("{path}: codec {codec}: {kind}")))
+    }
+}
+
+impl std::error::Error for ChainError {}
+
+/// What is wrong with a chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChainErrorKind {
+    /// The codec is not known.
+    #[error("not supported here")]
+    Unsupported,
+    /// The codec is known, but its feature is not compiled in.
+    #[error("this build is without it; the feature `{feature}` adds it")]
+    NotCompiled {
+        /// The feature, of this crate and of those above it.
+        feature: String,
+    },
+    /// The codec is known, but not everything that it can be told to do.
+    #[error("{what} is not supported here")]
+    NotHere {
+        /// What is not.
+        what: String,
+    },
+    /// Not an array-to-bytes codec where one is required, or the reverse.
+    #[error(
+        "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"
+    )]
+    Order,
+    /// The data type has no fixed size, or the codec cannot encode it.
+    #[error("cannot encode data type {data_type}")]
+    DataType {
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `bytes` without `endian` for a data type of more than one byte (SD-53).
+    #[error("data type {data_type} needs `endian`, \"little\" or \"big\"")]
+    MissingEndian {
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `first_bit` or `last_bit` outside the data type's bits (SD-15).
+    #[error(
+        "bits {first} to {last} are not within the {bits} bits of a component of {data_type}; \
+             first_bit <= last_bit < {bits} is allowed"
+    )]
+    BitRange {
+        /// `first_bit`, or its default.
+        first: u64,
+        /// `last_bit`, or its default.
+        last: u64,
+        /// The bits of one component.
+        bits: u32,
+        /// The data type's name.
+        data_type: String,
+    },
+    /// `order` has another length than the codec's input has dimensions, or is not a permutation.
+    #[error(
+        "order {order:?} is not a permutation for what reaches the codec, an array of rank {rank}"
+    )]
+    TransposeOrder {
+        /// The order as given.
+        order: Vec<usize>,
+        /// How many dimensions there are.
+        rank: usize,
+    },
+    /// An input dimension that does not exist (SD-20).
+    #[error(
+        "shape[{axis}] names input dimension {input_dim}, but the input has {rank} dimension{}",
+        s(*rank == 1)
+    )]
+    ReshapeInputDim {
+        /// The entry of `shape`.
+        axis: usize,
+        /// What it names.
+        input_dim: usize,
+        /// How many dimensions the input has.
+        rank: usize,
+    },
+    /// Input dimensions that do not increase strictly over all entries (SD-21).
+    #[error(
+        "shape[{axis}] names input dimension {input_dim} after one not below it; \
+             reshape never transposes, so input dimensions must rise strictly"
+    )]
+    ReshapeOrder {
+        /// The entry of `shape`.
+        axis: usize,
+        /// What it names.
+        input_dim: usize,
+    },
+    /// Sizes whose product is not the number of elements (SD-23, SD-24).
+    #[error(
+        "sizes multiply to {sizes}, but the input dimensions that no entry names multiply to {elements}"
+    )]
+    ReshapeElements {
+        /// What the input dimensions multiply to.
+        elements: String,
+        /// What the sizes multiply to.
+        sizes: String,
+    },
+    /// `-1` where the other sizes do not divide the number of elements (SD-23, SD-24).
+    #[error(
+        "-1 cannot be resolved: the sizes multiply to {divisor}, which does not always divide \
+             {elements}, the product of the input dimensions that no entry names"
+    )]
+    ReshapeNotDivisible {
+        /// What the sizes multiply to.
+        divisor: u64,
+        /// What the input dimensions multiply to.
+        elements: String,
+    },
+    /// An entry whose place does not match that of its input dimensions (SD-20).
+    #[error(
+        "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
+             {input_dim} multiply to {input}"
+    )]
+    ReshapePlace {
+        /// The entry of `shape`.
+        axis: usize,
+        /// Which side of it.
+        side: &'static str,
+        /// The product on the output's side.
+        output: String,
+        /// The first or last input dimension of the entry.
+        input_dim: usize,
+        /// The product on the input's side.
+        input: String,
+    },
+    /// The largest chunk has more elements than 64 bits count.
+    #[error("a chunk of shape {shape:?} has more than 2^64 elements")]
+    ChunkTooLarge {
+        /// The longest edge of each axis.
+        shape: Vec<u64>,
+    },
+    /// An inner chunk shape of another rank than the array that reaches the codec.
+    #[error("chunk_shape has {found} dimension{}, but what reaches the codec has {rank}", s(*found == 1))]
+    ShardRank {
+        /// Dimensions of `chunk_shape`.
+        found: usize,
+        /// Dimensions that reach the codec.
+        rank: usize,
+    },
+    /// An inner chunk shape that does not divide every chunk (SD-34).
+    #[error(
+        "chunk_shape[{axis}] is {inner}, which does not always divide {outer}, the length of that \
+             dimension when it reaches the codec"
+    )]
+    ShardDivides {
+        /// The dimension.
+        axis: usize,
+        /// The inner chunk's length.
+        inner: u64,
+        /// The lengths that reach the codec.
+        outer: String,
+    },
+    /// A shard index whose encoded length depends on its content (SD-59).
+    #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
+    IndexSize,
+    /// A codec other than `bytes` after `numcodecs.packbits` (SD-11).
+    #[error("only bytes is read directly after numcodecs.packbits")]
+    AfterNumcodecs,
+    /// A codec that is read here but not written (SD-11, SD-42).
+    #[error("can be read here but not written")]
+    ReadOnly,
+    /// Sizes whose product passes 64 bits (SD-23).
+    #[error("the sizes multiply to more than 2^64")]
+    SizeOverflow,
+    /// A chunk that the machine's address space cannot hold.
+    #[error("a chunk of shape {shape:?} does not fit the memory of this machine")]
+    AddressSpace {
+        /// The chunk's shape.
+        shape: Vec<u64>,
+    },
+}
+
+impl ChainErrorKind {
+    /// The rule of the specifications that is broken; `None` for what is no more than not done
+    /// here.
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        Some(match self {
+            Self::Order => Rule::CHAIN_ORDER,
+            Self::MissingEndian { .. } => Rule::BYTES_ENDIAN_MISSING,
+            Self::BitRange { .. } => Rule::PACKBITS_BIT_RANGE,
+            Self::TransposeOrder { .. } => Rule::TRANSPOSE_PERMUTATION,
+            Self::ReshapeInputDim { .. } => Rule::RESHAPE_INPUT_DIM,
+            Self::ReshapeOrder { .. } => Rule::RESHAPE_INCREASING,
+            Self::ReshapeElements { .. } => Rule::RESHAPE_ELEMENTS,
+            Self::ReshapeNotDivisible { .. } => Rule::RESHAPE_DIVIDES,
+            Self::ReshapePlace { .. } => Rule::RESHAPE_PLACE,
+            Self::SizeOverflow => Rule::RESHAPE_OVERFLOW,
+            Self::ChunkTooLarge { .. } => Rule::CHUNK_TOO_LARGE,
+            Self::ShardRank { .. } => Rule::SHARDING_RANK,
+            Self::ShardDivides { .. } => Rule::SHARDING_DIVIDES,
+            Self::IndexSize => Rule::SHARDING_INDEX_SIZE,
+            Self::AfterNumcodecs => Rule::NUMCODECS_PACKBITS,
+            Self::Unsupported
+            | Self::NotCompiled { .. }
+            | Self::NotHere { .. }
+            | Self::DataType { .. }
+            | Self::ReadOnly
+            | Self::AddressSpace { .. } => return None,
+        })
+    }
+
+    /// Where in the codec the fault is, as the end of a JSON path.
+    fn member(&self) -> String {
+        match self {
+            Self::MissingEndian { .. } => String::from(".configuration.endian"),
+            Self::BitRange { first, bits, .. } if *first >= u64::from(*bits) => {
+                String::from(".configuration.first_bit")
+            }
+            Self::BitRange { .. } => String::from(".configuration.last_bit"),
+            Self::TransposeOrder { .. } => String::from(".configuration.order"),
+            Self::ReshapeInputDim { axis, .. }
+            | Self::ReshapeOrder { axis, .. }
+            | Self::ReshapePlace { axis, .. } => format!(".configuration.shape[{axis}]"),
+            Self::ReshapeElements { .. }
+            | Self::ReshapeNotDivisible { .. }
+            | Self::SizeOverflow => String::from(".configuration.shape"),
+            Self::ShardRank { .. } => String::from(".configuration.chunk_shape"),
+            Self::ShardDivides { axis, .. } => format!(".configuration.chunk_shape[{axis}]"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// What makes a noun a plural, unless there is one.
+fn s(one: bool) -> &'static str {
+    if one { "" } else { "s" }
+}

@@ -1,0 +1,117 @@
+//! `cast_value` and `numcodecs.astype`: the same values in another data type.
+
+use zarr_metadata::{CastValue, DataType, OutOfRange, Rounding, parse_element};
+
+use super::number::{Kind, Misfit, Number, load};
+use super::{Refused, not_here};
+use crate::error::ChainErrorKind;
+
+/// One way of a cast.
+#[derive(Clone, Debug)]
+pub(super) struct Cast {
+    from: Kind,
+    to: Kind,
+    rounding: Rounding,
+    out_of_range: Option<OutOfRange>,
+    /// Values that become these bits, whatever the rules.
+    map: Vec<(Number, u64)>,
+}
+
+impl Cast {
+    /// Both ways of `cast_value`: encoding, decoding.
+    pub(super) fn both(
+        configuration: &CastValue,
+        input: &DataType,
+    ) -> Result<[Self; 2], ChainErrorKind> {
+        let output = &configuration.data_type;
+        let (from, to) = (real(input)?, real(output)?);
+        let CastValue { rounding, out_of_range, .. } = *configuration;
+        let way = |from, to, map| Self { from, to, rounding, out_of_range, map };
+        Ok([
+            way(from, to, scalars(&configuration.encode_map, input, output)?),
+            way(to, from, scalars(&configuration.decode_map, output, input)?),
+        ])
+    }
+
+    /// As NumPy's `astype` casts: integers wrap, floats are cut to integers, infinity stands for
+    /// floats that are too large.
+    pub(super) fn numpy(from: Kind, to: Kind) -> Self {
+        let rounding = match (from, to) {
+            (Kind::Float { .. }, Kind::Int { .. }) => Rounding::TowardsZero,
+            _ => Rounding::NearestEven,
+        };
+        let out_of_range = match (from, to) {
+            (_, Kind::Float { .. }) => Some(OutOfRange::Clamp),
+            (Kind::Int { .. }, Kind::Int { .. }) => Some(OutOfRange::Wrap),
+            // What NumPy makes of these depends on the processor.
+            (Kind::Float { .. }, Kind::Int { .. }) => None,
+        };
+        Self { from, to, rounding, out_of_range, map: Vec::new() }
+    }
+
+    /// The same, but refusing what wraps.
+    pub(super) fn without_wrapping(self) -> Self {
+        match self.out_of_range {
+            Some(OutOfRange::Wrap) => Self { out_of_range: None, ..self },
+            _ => self,
+        }
+    }
+
+    /// What the bits of an element become.
+    pub(super) fn cast(&self, code: u64) -> Result<u64, Refused> {
+        let number = self.from.decode(code);
+        if let Some((_, code)) = self.map.iter().find(|(from, _)| from.same_value(number)) {
+            return Ok(*code);
+        }
+        if self.from == self.to {
+            return Ok(code);
+        }
+        match (self.to.encode(number, self.rounding), self.out_of_range, self.to) {
+            (Ok(code), _, _) => Ok(code),
+            (Err(Misfit::OutOfRange), Some(OutOfRange::Wrap), Kind::Int { bits, signed }) => {
+                number.wrap(bits, signed, self.rounding).map_err(|_| Refused::NotFinite)
+            }
+            (Err(Misfit::OutOfRange), Some(OutOfRange::Clamp), to) => Ok(clamped(to, number)),
+            (Err(Misfit::OutOfRange), ..) => Err(Refused::OutOfRange),
+            (Err(Misfit::NotFinite), ..) => Err(Refused::NotFinite),
+        }
+    }
+}
+
+/// The end of a kind's range that a number is past.
+fn clamped(kind: Kind, number: Number) -> u64 {
+    let negative = number.is_negative();
+    match kind {
+        Kind::Int { bits, signed } => {
+            let (least, most) = Kind::range(bits, signed);
+            super::number::wrapped(if negative { least } else { most }, bits, signed)
+        }
+        Kind::Float { .. } => kind.infinity(negative).unwrap_or_default(),
+    }
+}
+
+fn real(data_type: &DataType) -> Result<Kind, ChainErrorKind> {
+    Kind::of(data_type).ok_or_else(|| not_here(format!("data type {data_type}")))
+}
+
+/// The pairs of a map, as the numbers and the bits that their texts are.
+fn scalars(
+    map: &[(Box<str>, Box<str>)],
+    from: &DataType,
+    to: &DataType,
+) -> Result<Vec<(Number, u64)>, ChainErrorKind> {
+    let kind = real(from)?;
+    map.iter()
+        .map(|(key, value)| Ok((kind.decode(scalar(from, key)?), scalar(to, value)?)))
+        .collect()
+}
+
+/// The bits of a fill value.
+pub(super) fn scalar(data_type: &DataType, json: &str) -> Result<u64, ChainErrorKind> {
+    let mut bytes = Vec::new();
+    // As the document's own example has it.
+    let json = if json == "\"+Infinity\"" { "\"Infinity\"" } else { json };
+    parse_element(data_type, json, &mut bytes)
+        .map_err(|_| not_here(format!("{json} as a value of type {data_type}")))?;
+    Ok(load(&bytes))
+}

@@ -1,0 +1,306 @@
+//! The array-to-array codecs that change values, and with them perhaps the data type.
+//!
+//! A chain is a view as far as its codecs move elements. One that changes values ends that: what
+//! comes after it is a chain of its own, bound to another data type, whose elements are decoded as
+//! a whole and then changed, one by one. `numcodecs.delta` alone needs those before each.
+//!
+//! Elements are computed with exactly, in their own type or with more digits; see [`number`].
+
+mod bitround;
+mod cast;
+mod number;
+mod scale;
+
+use zarr_metadata::{Codec, DataType};
+
+use crate::error::{ChainErrorKind, ChunkErrorKind};
+use crate::length::widen;
+use crate::options::Options;
+use crate::scratch::{Buffer, Pool};
+
+use self::number::{Kind, integer, load, store, wrapped};
+
+/// A codec that changes values, bound to its data type.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueCodec {
+    action: Action,
+    /// Kinds of the components that are given and stored.
+    from: Kind,
+    to: Kind,
+    /// Components of an element.
+    components: usize,
+    /// The data type that is stored.
+    output: DataType,
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    Bitround(bitround::Bitround),
+    Cast { encode: cast::Cast, decode: cast::Cast, checks_fill: bool },
+    Delta { allow_loss: bool },
+    Fixed(scale::Fixed),
+    Quantize(scale::Digits),
+    Scale(scale::Scale),
+}
+
+/// Why a value cannot be stored or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    /// It is past the range of the data type.
+    OutOfRange,
+    /// It is infinite or not a number.
+    NotFinite,
+    /// It is no multiple of the scale.
+    Inexact,
+}
+
+impl Refused {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::OutOfRange => "past the range of",
+            Self::NotFinite => "not finite, and cannot be made",
+            Self::Inexact => "no multiple of the scale, and cannot be made",
+        }
+    }
+}
+
+fn not_here(what: String) -> ChainErrorKind {
+    ChainErrorKind::NotHere { what }
+}
+
+impl ValueCodec {
+    /// Binds a codec; `None` if it is none that changes values.
+    pub(crate) fn bind(
+        codec: &Codec,
+        input: &DataType,
+        options: Options,
+    ) -> Option<Result<Self, ChainErrorKind>> {
+        let output = match codec {
+            Codec::Bitround(_)
+            | Codec::NumcodecsBitround(_)
+            | Codec::NumcodecsQuantize(_)
+            | Codec::ScaleOffset(_) => input,
+            Codec::CastValue(cast) => &cast.data_type,
+            Codec::NumcodecsAsType(cast) => &cast.encode_dtype,
+            Codec::NumcodecsDelta(delta) => delta.astype.as_ref().unwrap_or(input),
+            Codec::NumcodecsFixedScaleOffset(fixed) => fixed.astype.as_ref().unwrap_or(input),
+            _ => return None,
+        };
+        let bound = kinds(input, output).and_then(|(from, to, components)| {
+            let action = action(codec, input, from, to, options)?;
+            let is_bitround = matches!(action, Action::Bitround(_));
+            if components > 1 && !is_bitround {
+                return Err(not_here(format!("data type {input}")));
+            }
+            Ok(Self { action, from, to, components, output: output.clone() })
+        });
+        Some(bound)
+    }
+
+    /// The data type that is stored.
+    pub(crate) fn output(&self) -> &DataType {
+        &self.output
+    }
+
+    /// Whether elements can be read but not written: differences of floats are rounded, so that what
+    /// is read depends on all that come before.
+    pub(crate) fn is_read_only(&self) -> bool {
+        matches!((&self.action, self.from), (Action::Delta { .. }, Kind::Float { .. }))
+    }
+
+    /// Whether what is read may be others than were written because that is what the codec is for.
+    pub(crate) fn rounds(&self) -> bool {
+        match &self.action {
+            Action::Bitround(_) | Action::Fixed(_) | Action::Quantize(_) => true,
+            Action::Cast { checks_fill, .. } => !checks_fill,
+            Action::Scale(scale) => matches!(scale, scale::Scale::Float { .. }),
+            Action::Delta { .. } => false,
+        }
+    }
+
+    /// Whether each element is changed by itself.
+    pub(crate) fn is_elementwise(&self) -> bool {
+        !matches!(self.action, Action::Delta { .. })
+    }
+
+    /// What is stored of `elements`.
+    pub(crate) fn encode(
+        &self,
+        elements: &[u8],
+        pool: &mut Pool,
+    ) -> Result<Buffer, ChunkErrorKind> {
+        let target = &self.output;
+        match &self.action {
+            Action::Bitround(codec) => {
+                self.each(elements, pool, self.from, self.to, target, |code| Ok(codec.encode(code)))
+            }
+            Action::Quantize(codec) => {
+                self.each(elements, pool, self.from, self.to, target, |code| Ok(codec.encode(code)))
+            }
+            Action::Cast { encode, .. } => {
+                self.each(elements, pool, self.from, self.to, target, |code| encode.cast(code))
+            }
+            Action::Fixed(codec) => {
+                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
+            }
+            Action::Scale(codec) => {
+                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
+            }
+            Action::Delta { allow_loss } => {
+                let (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) =
+                    (self.from, self.to)
+                else {
+                    return Err(ChunkErrorKind::ReadOnly);
+                };
+                let mut before = 0;
+                self.each(elements, pool, self.from, self.to, target, |code| {
+                    let value = integer(code, bits, signed);
+                    let difference = wrapped(value.wrapping_sub(before), bits, signed);
+                    before = value;
+                    let stored = wrapped(integer(difference, bits, signed), to_bits, to_signed);
+                    let again = wrapped(integer(stored, to_bits, to_signed), bits, signed);
+                    match again == difference || *allow_loss {
+                        true => Ok(stored),
+                        false => Err(Refused::OutOfRange),
+                    }
+                })
+            }
+        }
+    }
+
+    /// The elements that `stored` stands for.
+    pub(crate) fn decode(
+        &self,
+        stored: &[u8],
+        target: &DataType,
+        pool: &mut Pool,
+    ) -> Result<Buffer, ChunkErrorKind> {
+        match &self.action {
+            Action::Bitround(_) | Action::Quantize(_) => {
+                let mut elements = pool.take(stored.len())?;
+                elements.copy_from_slice(stored);
+                Ok(elements)
+            }
+            Action::Cast { decode, .. } => {
+                self.each(stored, pool, self.to, self.from, target, |code| decode.cast(code))
+            }
+            Action::Fixed(codec) => {
+                self.each(stored, pool, self.to, self.from, target, |code| codec.decode(code))
+            }
+            Action::Scale(codec) => {
+                self.each(stored, pool, self.to, self.from, target, |code| codec.decode(code))
+            }
+            Action::Delta { .. } => match (self.from, self.to) {
+                (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) => {
+                    let mut sum = 0;
+                    self.each(stored, pool, self.to, self.from, target, |code| {
+                        let next = wrapped(
+                            integer(code, to_bits, to_signed).wrapping_add(sum),
+                            bits,
+                            signed,
+                        );
+                        sum = integer(next, bits, signed);
+                        Ok(next)
+                    })
+                }
+                _ => {
+                    let mut sums = scale::Sum::new(self.to, self.from);
+                    self.each(stored, pool, self.to, self.from, target, |code| Ok(sums.add(code)))
+                }
+            },
+        }
+    }
+
+    /// Makes a component of each one.
+    fn each(
+        &self,
+        elements: &[u8],
+        pool: &mut Pool,
+        from: Kind,
+        to: Kind,
+        target: &DataType,
+        mut change: impl FnMut(u64) -> Result<u64, Refused>,
+    ) -> Result<Buffer, ChunkErrorKind> {
+        let components = elements.len().checked_div(from.size()).unwrap_or(0);
+        let mut changed = pool.take(components.saturating_mul(to.size()))?;
+        let pairs = elements.chunks_exact(from.size()).zip(changed.chunks_exact_mut(to.size()));
+        for (at, (source, place)) in pairs.enumerate() {
+            match change(load(source)) {
+                Ok(code) => store(code, place),
+                Err(refused) => {
+                    let element = widen(at.checked_div(self.components).unwrap_or(at));
+                    let value = source.iter().rev();
+                    let value = value.fold(String::from("0x"), |hex, b| format!("{hex}{b:02x}"));
+                    return Err(ChunkErrorKind::Value {
+                        element,
+                        value,
+                        reason: format!("{} {}", refused.reason(), target),
+                    });
+                }
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// The kinds of both data types, and how many components they have.
+fn kinds(input: &DataType, output: &DataType) -> Result<(Kind, Kind, usize), ChainErrorKind> {
+    let kind = |data_type: &DataType| {
+        Kind::of(data_type).ok_or_else(|| not_here(format!("data type {data_type}")))
+    };
+    let components =
+        |data_type: &DataType| data_type.layout().map_or(1, |layout| layout.components);
+    if components(input) != components(output) {
+        return Err(not_here(format!("{input} as {output}")));
+    }
+    Ok((kind(input)?, kind(output)?, components(input)))
+}
+
+fn action(
+    codec: &Codec,
+    input: &DataType,
+    from: Kind,
+    to: Kind,
+    options: Options,
+) -> Result<Action, ChainErrorKind> {
+    let allow_loss = options.allow_loss;
+    let computable = |kind: Kind| matches!(kind, Kind::Int { .. }) || scale::is_numpy_float(kind);
+    Ok(match codec {
+        Codec::Bitround(bitround) if bitround.keepbits == 0 => {
+            return Err(not_here("keepbits 0".to_owned()));
+        }
+        Codec::Bitround(bitround) => {
+            Action::Bitround(bitround::Bitround { kind: from, keepbits: bitround.keepbits })
+        }
+        Codec::NumcodecsBitround(bitround) if scale::is_numpy_float(from) => {
+            Action::Bitround(bitround::Bitround { kind: from, keepbits: bitround.keepbits })
+        }
+        Codec::NumcodecsQuantize(quantize) if scale::is_numpy_float(from) => {
+            Action::Quantize(scale::Digits::new(quantize, from)?)
+        }
+        Codec::CastValue(configuration) => {
+            let [encode, decode] = cast::Cast::both(configuration, input)?;
+            Action::Cast { encode, decode, checks_fill: true }
+        }
+        Codec::NumcodecsAsType(_) => {
+            let encode = cast::Cast::numpy(from, to);
+            let encode = if allow_loss { encode } else { encode.without_wrapping() };
+            let decode = cast::Cast::numpy(to, from);
+            Action::Cast { encode, decode, checks_fill: false }
+        }
+        Codec::NumcodecsFixedScaleOffset(fixed) if computable(from) && computable(to) => {
+            Action::Fixed(scale::Fixed::new(fixed, from, to, allow_loss)?)
+        }
+        Codec::ScaleOffset(configuration) => {
+            Action::Scale(scale::Scale::new(configuration, input)?)
+        }
+        Codec::NumcodecsDelta(_)
+            if computable(from)
+                && computable(to)
+                && matches!(from, Kind::Int { .. }) == matches!(to, Kind::Int { .. }) =>
+        {
+            Action::Delta { allow_loss }
+        }
+        _ => return Err(not_here(format!("data type {input}"))),
+    })
+}

@@ -1,0 +1,287 @@
+//! Real numbers of any data type, exactly: read from their bits, and rounded to those of another.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "widths are at most 64 bits, exponents those of float64, and sums are in 128 bits"
+)]
+
+use std::cmp::Ordering;
+
+use zarr_metadata::{DataType, Rounding};
+
+/// How the bits of a component are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An integer, in two's complement if it is signed.
+    Int { bits: u32, signed: bool },
+    /// A float of IEEE 754: sign, exponent, mantissa.
+    Float { exponent_bits: u32, mantissa_bits: u32 },
+}
+
+pub(super) const FLOAT16: Kind = Kind::Float { exponent_bits: 5, mantissa_bits: 10 };
+pub(super) const FLOAT32: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 23 };
+pub(super) const FLOAT64: Kind = Kind::Float { exponent_bits: 11, mantissa_bits: 52 };
+const BFLOAT16: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 7 };
+
+/// A number: `significand * 2^exponent`, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    Finite { negative: bool, significand: u64, exponent: i32 },
+    Infinite { negative: bool },
+    Nan,
+}
+
+/// A number that a kind does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It is past the least or the greatest one.
+    OutOfRange,
+    /// It is infinite or not a number, and the kind has no such value.
+    NotFinite,
+}
+
+impl Kind {
+    /// The kind of a data type's components; `None` unless it is known here.
+    pub(super) fn of(data_type: &DataType) -> Option<Self> {
+        match data_type {
+            DataType::Float16 | DataType::ComplexFloat16 => return Some(FLOAT16),
+            DataType::Bfloat16 | DataType::ComplexBfloat16 => return Some(BFLOAT16),
+            DataType::Float32 | DataType::Complex64 | DataType::ComplexFloat32 => {
+                return Some(FLOAT32);
+            }
+            DataType::Float64 | DataType::Complex128 | DataType::ComplexFloat64 => {
+                return Some(FLOAT64);
+            }
+            DataType::Bool => return None,
+            _ => {}
+        }
+        let layout = data_type.layout()?;
+        let is_integer = data_type.is_packable() && !data_type.is_float();
+        let bits = Some(layout.component_bits).filter(|_| is_integer)?;
+        Some(Self::Int { bits, signed: layout.signed })
+    }
+
+    /// Bits of a component.
+    pub(super) fn bits(self) -> u32 {
+        match self {
+            Self::Int { bits, .. } => bits,
+            Self::Float { exponent_bits, mantissa_bits } => 1 + exponent_bits + mantissa_bits,
+        }
+    }
+
+    /// Bytes of a component in memory.
+    pub(super) fn size(self) -> usize {
+        usize::try_from(self.bits().div_ceil(8)).unwrap_or(usize::MAX)
+    }
+
+    /// The least and the greatest integer.
+    pub(super) fn range(bits: u32, signed: bool) -> (i128, i128) {
+        match signed {
+            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        }
+    }
+
+    /// The number that the bits of a component are.
+    pub(super) fn decode(self, code: u64) -> Number {
+        let (exponent_bits, mantissa_bits) = match self {
+            Self::Int { bits, signed } => {
+                let value = integer(code, bits, signed);
+                let significand = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
+                return Number::Finite { negative: value < 0, significand, exponent: 0 };
+            }
+            Self::Float { exponent_bits, mantissa_bits } => (exponent_bits, mantissa_bits),
+        };
+        let negative = code >> (exponent_bits + mantissa_bits) & 1 == 1;
+        let mantissa = code & low(mantissa_bits);
+        let exponent = code >> mantissa_bits & low(exponent_bits);
+        if exponent == low(exponent_bits) {
+            return if mantissa == 0 { Number::Infinite { negative } } else { Number::Nan };
+        }
+        let leading = u64::from(exponent > 0) << mantissa_bits;
+        let exponent = i32::try_from(exponent.max(1)).unwrap_or_default();
+        let exponent = exponent + least_exponent(exponent_bits, mantissa_bits) - 1;
+        Number::Finite { negative, significand: leading | mantissa, exponent }
+    }
+
+    /// The bits of the number, rounded.
+    ///
+    /// Signed zero is kept, and NaN is the canonical one. A finite number past a float's greatest
+    /// one is out of range, as by IEEE 754 it would be once it is rounded to the mantissa.
+    pub(super) fn encode(self, number: Number, rounding: Rounding) -> Result<u64, Misfit> {
+        match self {
+            Self::Int { bits, signed } => {
+                let value = number.to_integer(rounding)?;
+                let (least, most) = Self::range(bits, signed);
+                let fits = value.filter(|value| (least..=most).contains(value));
+                fits.map(|value| wrapped(value, bits, signed)).ok_or(Misfit::OutOfRange)
+            }
+            Self::Float { exponent_bits, mantissa_bits } => {
+                encode_float(exponent_bits, mantissa_bits, number, rounding)
+            }
+        }
+    }
+
+    /// Infinity; `None` of integers.
+    pub(super) fn infinity(self, negative: bool) -> Option<u64> {
+        match self {
+            Self::Int { .. } => None,
+            Self::Float { exponent_bits, mantissa_bits } => {
+                let sign = u64::from(negative) << (exponent_bits + mantissa_bits);
+                Some(sign | low(exponent_bits) << mantissa_bits)
+            }
+        }
+    }
+}
+
+impl Number {
+    pub(super) fn is_negative(self) -> bool {
+        match self {
+            Self::Finite { negative, .. } | Self::Infinite { negative } => negative,
+            Self::Nan => false,
+        }
+    }
+
+    /// The integer that the number is rounded to; `None` if it has more than 127 bits.
+    pub(super) fn to_integer(self, rounding: Rounding) -> Result<Option<i128>, Misfit> {
+        let Self::Finite { negative, significand, exponent } = self else {
+            return Err(Misfit::NotFinite);
+        };
+        let magnitude = if exponent >= 0 {
+            let shift = u32::try_from(exponent).unwrap_or(u32::MAX);
+            let room = u128::from(significand).leading_zeros();
+            match significand {
+                0 => Some(0),
+                _ if shift < room.saturating_sub(1) => Some(u128::from(significand) << shift),
+                _ => None,
+            }
+        } else {
+            Some(shifted(significand, exponent.unsigned_abs(), negative, rounding).into())
+        };
+        let signed = |magnitude: u128| {
+            let magnitude = i128::try_from(magnitude).unwrap_or(i128::MAX);
+            if negative { -magnitude } else { magnitude }
+        };
+        Ok(magnitude.map(signed))
+    }
+
+    /// The remainder, of as many bits, of the integer that the number is rounded to.
+    pub(super) fn wrap(self, bits: u32, signed: bool, rounding: Rounding) -> Result<u64, Misfit> {
+        // Past 127 bits, all of a float's lower bits are zero.
+        Ok(wrapped(self.to_integer(rounding)?.unwrap_or(0), bits, signed))
+    }
+
+    /// Whether two numbers have one value, be their types what they are. NaN is NaN.
+    pub(super) fn same_value(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Nan, Self::Nan) => true,
+            (Self::Infinite { negative }, Self::Infinite { negative: other }) => negative == other,
+            (
+                Self::Finite { negative, significand, exponent },
+                Self::Finite {
+                    negative: their_sign,
+                    significand: theirs,
+                    exponent: their_exponent,
+                },
+            ) => {
+                let reduced = |significand: u64, exponent: i32| {
+                    let zeros = significand.trailing_zeros();
+                    let exponent = exponent.saturating_add(zeros.try_into().unwrap_or(0));
+                    (significand.checked_shr(zeros).unwrap_or(0), exponent)
+                };
+                significand == 0 && theirs == 0
+                    || negative == their_sign
+                        && significand != 0
+                        && reduced(significand, exponent) == reduced(theirs, their_exponent)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The exponent of a float's last place, where it is least.
+fn least_exponent(exponent_bits: u32, mantissa_bits: u32) -> i32 {
+    let bias = (1_i32 << (exponent_bits - 1)) - 1;
+    1 - bias - i32::try_from(mantissa_bits).unwrap_or_default()
+}
+
+fn encode_float(
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    number: Number,
+    rounding: Rounding,
+) -> Result<u64, Misfit> {
+    let sign = |negative: bool| u64::from(negative) << (exponent_bits + mantissa_bits);
+    let infinity = low(exponent_bits) << mantissa_bits;
+    let (negative, significand, exponent) = match number {
+        Number::Nan => return Ok(infinity | 1 << (mantissa_bits - 1)),
+        Number::Infinite { negative } => return Ok(sign(negative) | infinity),
+        Number::Finite { negative, significand: 0, .. } => return Ok(sign(negative)),
+        Number::Finite { negative, significand, exponent } => (negative, significand, exponent),
+    };
+    let least = least_exponent(exponent_bits, mantissa_bits);
+    // The exponent of the last place that the float has at this magnitude.
+    let length = 64 - significand.leading_zeros().cast_signed();
+    let last = (exponent + length - 1 - mantissa_bits.cast_signed()).max(least);
+    let mantissa = match last - exponent {
+        up @ ..=0 => significand << up.unsigned_abs(),
+        down => shifted(significand, down.unsigned_abs(), negative, rounding),
+    };
+    // One place further where rounding carries; the exponent's field grows by itself.
+    let field = u64::try_from(last - least).unwrap_or(0);
+    let code = (field << mantissa_bits) + mantissa;
+    if code >= infinity { Err(Misfit::OutOfRange) } else { Ok(sign(negative) | code) }
+}
+
+/// `magnitude / 2^places`, rounded.
+fn shifted(magnitude: u64, places: u32, negative: bool, rounding: Rounding) -> u64 {
+    let whole = magnitude.checked_shr(places).unwrap_or(0);
+    let (half, rest) = match places {
+        0 => return magnitude,
+        1..=64 => (1_u128 << (places - 1), u128::from(magnitude) & ((1_u128 << places) - 1)),
+        _ => (u128::MAX, magnitude.into()),
+    };
+    let up = match rounding {
+        Rounding::TowardsZero => false,
+        Rounding::TowardsPositive => rest > 0 && !negative,
+        Rounding::TowardsNegative => rest > 0 && negative,
+        Rounding::NearestAway => rest >= half,
+        Rounding::NearestEven => match rest.cmp(&half) {
+            Ordering::Less => false,
+            Ordering::Equal => whole & 1 == 1,
+            Ordering::Greater => true,
+        },
+    };
+    whole + u64::from(up)
+}
+
+/// The integer that the low bits are.
+pub(super) fn integer(code: u64, bits: u32, signed: bool) -> i128 {
+    let unused = 64_u32.saturating_sub(bits);
+    let high = code << unused;
+    if signed { (high.cast_signed() >> unused).into() } else { (high >> unused).into() }
+}
+
+/// The low bits of an integer, extended as a value of so many bits is in memory.
+pub(super) fn wrapped(value: i128, bits: u32, signed: bool) -> u64 {
+    let low_bits = u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default();
+    let value = integer(low_bits, bits, signed);
+    u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+/// So many ones.
+fn low(bits: u32) -> u64 {
+    1_u64.checked_shl(bits).map_or(u64::MAX, |above| above - 1)
+}
+
+/// The bits of a component in memory.
+pub(super) fn load(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte))
+}
+
+/// Writes the bits of a component to memory.
+pub(super) fn store(code: u64, bytes: &mut [u8]) {
+    for (to, from) in bytes.iter_mut().zip(code.to_le_bytes()) {
+        *to = from;
+    }
+}

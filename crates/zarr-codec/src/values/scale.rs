@@ -1,0 +1,325 @@
+//! `scale_offset`, `numcodecs.fixedscaleoffset` and `numcodecs.quantize`: arithmetic on values.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "integers of 64 bits are computed with in 128, and floats do not overflow"
+)]
+
+use zarr_metadata::{DataType, FixedScaleOffset, Quantize, Rounding, ScaleOffset};
+
+use super::cast::{Cast, scalar};
+use super::number::{FLOAT16, FLOAT32, FLOAT64, Kind, Number, integer, wrapped};
+use super::{Refused, not_here};
+use crate::error::ChainErrorKind;
+
+/// A value in the course of a computation.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    /// Wraps at so many bits.
+    Int {
+        value: i128,
+        bits: u32,
+        signed: bool,
+    },
+    Float {
+        value: f64,
+        kind: Kind,
+    },
+}
+
+impl Value {
+    fn of(code: u64, kind: Kind) -> Self {
+        match kind {
+            Kind::Int { bits, signed } => {
+                Self::Int { value: integer(code, bits, signed), bits, signed }
+            }
+            Kind::Float { .. } => Self::Float { value: float(kind.decode(code)), kind },
+        }
+    }
+
+    /// The result of an operation with a parameter: on integers if both are, and else in the
+    /// precision of the value, which of an integer is that of float64.
+    fn with(
+        self,
+        parameter: Parameter,
+        int: impl FnOnce(i128, i128) -> i128,
+        floats: impl FnOnce(f64, f64) -> f64,
+    ) -> Self {
+        match (self, parameter.int) {
+            (Self::Int { value, bits, signed }, Some(other)) => {
+                let code = wrapped(int(value, other), bits, signed);
+                Self::Int { value: integer(code, bits, signed), bits, signed }
+            }
+            _ => {
+                let (value, kind) = self.to_float();
+                let value = floats(value, rounded(parameter.float, kind));
+                Self::Float { value: rounded(value, kind), kind }
+            }
+        }
+    }
+
+    fn to_float(self) -> (f64, Kind) {
+        match self {
+            Self::Int { value, .. } => (nearest(value), FLOAT64),
+            Self::Float { value, kind } => (value, kind),
+        }
+    }
+
+    /// The bits, and their kind.
+    fn code(self) -> (u64, Kind) {
+        match self {
+            Self::Int { value, bits, signed } => {
+                (wrapped(value, bits, signed), Kind::Int { bits, signed })
+            }
+            Self::Float { value, kind } => (bits_of(value, kind), kind),
+        }
+    }
+}
+
+/// A number of a document as NumPy takes it: an integer if it is written as one.
+#[derive(Clone, Copy, Debug)]
+struct Parameter {
+    int: Option<i128>,
+    float: f64,
+}
+
+impl Parameter {
+    fn new(json: &str, kind: Kind) -> Result<Self, ChainErrorKind> {
+        let float: f64 = json.parse().map_err(|_| not_here(format!("the number {json}")))?;
+        let int: Option<i128> = json.parse().ok();
+        if let (Kind::Int { bits, signed }, Some(int)) = (kind, int) {
+            let (least, most) = Kind::range(bits, signed);
+            if !(least..=most).contains(&int) {
+                return Err(not_here(format!("{json}, past the range of the elements,")));
+            }
+        }
+        Ok(Self { int, float })
+    }
+}
+
+/// `numcodecs.fixedscaleoffset`.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    from: Kind,
+    to: Kind,
+    offset: Parameter,
+    scale: Parameter,
+    allow_loss: bool,
+}
+
+impl Fixed {
+    pub(super) fn new(
+        codec: &FixedScaleOffset,
+        from: Kind,
+        to: Kind,
+        allow_loss: bool,
+    ) -> Result<Self, ChainErrorKind> {
+        let offset = Parameter::new(&codec.offset, from)?;
+        let scale = Parameter::new(&codec.scale, from)?;
+        Ok(Self { from, to, offset, scale, allow_loss })
+    }
+
+    pub(super) fn encode(&self, code: u64) -> Result<u64, Refused> {
+        let value = Value::of(code, self.from)
+            .with(self.offset, i128::wrapping_sub, |a, b| a - b)
+            .with(self.scale, i128::wrapping_mul, |a, b| a * b);
+        let (code, kind) = match value {
+            Value::Float { value, kind } => {
+                Value::Float { value: value.round_ties_even(), kind }.code()
+            }
+            value => value.code(),
+        };
+        let cast = Cast::numpy(kind, self.to);
+        let cast = if self.allow_loss { cast } else { cast.without_wrapping() };
+        cast.cast(code)
+    }
+
+    pub(super) fn decode(&self, code: u64) -> Result<u64, Refused> {
+        // A quotient is a float, be it of integers.
+        let (value, kind) = Value::of(code, self.to).to_float();
+        let value = Value::Float { value, kind }
+            .with(self.scale, i128::wrapping_mul, |a, b| a / b)
+            .with(self.offset, i128::wrapping_add, |a, b| a + b);
+        let (code, kind) = value.code();
+        Cast::numpy(kind, self.from).cast(code)
+    }
+}
+
+/// `numcodecs.quantize`.
+#[derive(Clone, Debug)]
+pub(super) struct Digits {
+    kind: Kind,
+    /// What elements are multiplied with before they are rounded to integers: a power of two.
+    scale: f64,
+}
+
+impl Digits {
+    pub(super) fn new(codec: &Quantize, kind: Kind) -> Result<Self, ChainErrorKind> {
+        // The digits are small, so that the conversion is exact.
+        let digits = nearest(codec.digits.into());
+        let exponent = 10_f64.powf(-digits).log10();
+        let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };
+        let scale = 10_f64.powf(-exponent).log2().ceil().exp2();
+        if !scale.is_finite() || scale == 0.0 {
+            return Err(not_here(format!("{} digits", codec.digits)));
+        }
+        Ok(Self { kind, scale })
+    }
+
+    pub(super) fn encode(&self, code: u64) -> u64 {
+        let value = float(self.kind.decode(code));
+        let scaled = rounded(value * rounded(self.scale, self.kind), self.kind).round_ties_even();
+        bits_of(scaled / rounded(self.scale, self.kind), self.kind)
+    }
+}
+
+/// `scale_offset`, in the arithmetic of the data type.
+#[derive(Clone, Debug)]
+pub(super) enum Scale {
+    Int { bits: u32, signed: bool, offset: i128, scale: i128 },
+    Float { kind: Kind, offset: f64, scale: f64 },
+}
+
+impl Scale {
+    pub(super) fn new(codec: &ScaleOffset, data_type: &DataType) -> Result<Self, ChainErrorKind> {
+        let Some(kind) = Kind::of(data_type) else {
+            return Err(not_here(format!("data type {data_type}")));
+        };
+        let bits_of = |value: &Option<Box<str>>, missing: &str| {
+            scalar(data_type, value.as_deref().unwrap_or(missing))
+        };
+        let (offset, scale) = (bits_of(&codec.offset, "0")?, bits_of(&codec.scale, "1")?);
+        Ok(match kind {
+            Kind::Int { bits, signed } => Self::Int {
+                bits,
+                signed,
+                offset: integer(offset, bits, signed),
+                scale: integer(scale, bits, signed),
+            },
+            Kind::Float { .. } => Self::Float {
+                kind,
+                offset: float(kind.decode(offset)),
+                scale: float(kind.decode(scale)),
+            },
+        })
+    }
+
+    /// `(value - offset) * scale`
+    pub(super) fn encode(&self, code: u64) -> Result<u64, Refused> {
+        match *self {
+            Self::Int { bits, signed, offset, scale } => {
+                let value = integer(code, bits, signed) - offset;
+                let value =
+                    fits(value, bits, signed)?.checked_mul(scale).ok_or(Refused::OutOfRange)?;
+                Ok(wrapped(fits(value, bits, signed)?, bits, signed))
+            }
+            Self::Float { kind, offset, scale } => {
+                let value = float(kind.decode(code));
+                let less = representable(value - offset, kind, &[value, offset])?;
+                let times = representable(less * scale, kind, &[less, scale])?;
+                Ok(bits_of(times, kind))
+            }
+        }
+    }
+
+    /// `value / scale + offset`
+    pub(super) fn decode(&self, code: u64) -> Result<u64, Refused> {
+        match *self {
+            Self::Int { bits, signed, offset, scale } => {
+                let value = integer(code, bits, signed);
+                match (value.checked_rem(scale), value.checked_div(scale)) {
+                    (Some(0), Some(quotient)) => {
+                        let sum = fits(quotient, bits, signed)? + offset;
+                        Ok(wrapped(fits(sum, bits, signed)?, bits, signed))
+                    }
+                    _ => Err(Refused::Inexact),
+                }
+            }
+            Self::Float { kind, offset, scale } => {
+                let value = float(kind.decode(code));
+                let quotient = representable(value / scale, kind, &[value, scale])?;
+                let sum = representable(quotient + offset, kind, &[quotient, offset])?;
+                Ok(bits_of(sum, kind))
+            }
+        }
+    }
+}
+
+/// The value, if it is one of so many bits.
+fn fits(value: i128, bits: u32, signed: bool) -> Result<i128, Refused> {
+    let (least, most) = Kind::range(bits, signed);
+    (least..=most).contains(&value).then_some(value).ok_or(Refused::OutOfRange)
+}
+
+/// The result of an operation, rounded; refused if it is infinite or no number, where what it was
+/// made of is finite.
+fn representable(value: f64, kind: Kind, of: &[f64]) -> Result<f64, Refused> {
+    let value = rounded(value, kind);
+    match value.is_finite() || of.iter().any(|part| !part.is_finite()) {
+        true => Ok(value),
+        false => Err(Refused::OutOfRange),
+    }
+}
+
+/// A number in float64, which has all values of the shorter floats.
+fn float(number: Number) -> f64 {
+    let code = FLOAT64.encode(number, Rounding::NearestEven);
+    let infinity = f64::INFINITY.copysign(if number.is_negative() { -1.0 } else { 1.0 });
+    code.map_or(infinity, f64::from_bits)
+}
+
+/// The float64 that is nearest to an integer of 64 bits.
+fn nearest(value: i128) -> f64 {
+    let significand = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
+    float(Number::Finite { negative: value < 0, significand, exponent: 0 })
+}
+
+/// The nearest value of a shorter float.
+///
+/// Sums, products and quotients of shorter floats that are rounded twice, first to float64, are what
+/// they are when rounded once: float64 has more than twice their digits, and two more.
+fn rounded(value: f64, kind: Kind) -> f64 {
+    match kind {
+        FLOAT64 => value,
+        _ => float(kind.decode(bits_of(value, kind))),
+    }
+}
+
+/// The bits of the nearest value of a float.
+fn bits_of(value: f64, kind: Kind) -> u64 {
+    if kind == FLOAT64 {
+        return value.to_bits();
+    }
+    let number = FLOAT64.decode(value.to_bits());
+    let code = kind.encode(number, Rounding::NearestEven);
+    code.unwrap_or_else(|_| kind.infinity(value.is_sign_negative()).unwrap_or_default())
+}
+
+/// The floats in which NumPy computes.
+pub(super) fn is_numpy_float(kind: Kind) -> bool {
+    [FLOAT16, FLOAT32, FLOAT64].contains(&kind)
+}
+
+/// Sums of floats, each rounded to the one of two types that has more digits, as NumPy's `cumsum`
+/// does.
+pub(super) struct Sum {
+    from: Kind,
+    to: Kind,
+    wider: Kind,
+    /// `None` before the first, whose sign of zero is kept.
+    sum: Option<f64>,
+}
+
+impl Sum {
+    pub(super) fn new(from: Kind, to: Kind) -> Self {
+        let wider = if from.bits() > to.bits() { from } else { to };
+        Self { from, to, wider, sum: None }
+    }
+
+    pub(super) fn add(&mut self, code: u64) -> u64 {
+        let value = float(self.from.decode(code));
+        let sum = self.sum.map_or(value, |sum| rounded(sum + value, self.wider));
+        self.sum = Some(sum);
+        bits_of(sum, self.to)
+    }
+}

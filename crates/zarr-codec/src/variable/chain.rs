@@ -1,0 +1,189 @@
+//! A chain of codecs for elements of variable length.
+
+use std::sync::Arc;
+
+use zarr_metadata::{Codec, CodecKind, DataType};
+
+use super::VariableChunkCodec;
+use super::shard::Shard;
+use crate::array_to_array::ArrayToArray;
+use crate::bytes_to_bytes::{self, BytesToBytes};
+use crate::codec_path::CodecPath;
+use crate::element::ElementType;
+use crate::error::{ChainError, ChainErrorKind};
+use crate::options::Options;
+use crate::symbolic::{AxisEdges, Shape};
+
+/// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: what
+/// [`Chain`](crate::Chain) is for elements of fixed size.
+///
+/// It is `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes` or `sharding_indexed`, then
+/// bytes-to-bytes codecs.
+///
+/// # Examples
+/// ```
+/// use zarr_codec::{AxisEdges, VariableChain};
+/// use zarr_metadata::{Codec, DataType};
+///
+/// let chain = VariableChain::bind(&[Codec::VlenUtf8], &DataType::String, &[AxisEdges::one(2)])?;
+/// let codec = chain.for_shape(&[2])?;
+/// let mut encoded = Vec::new();
+/// codec.encode(&[&b"hi"[..], b""], b"", &mut encoded)?;
+/// assert_eq!(encoded, [2, 0, 0, 0, 2, 0, 0, 0, b'h', b'i', 0, 0, 0, 0]);
+/// assert!(codec.decode(&encoded, &[(0..2).into()], b"")?.iter().eq([&b"hi"[..], b""]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Spec
+/// zarr-extensions `codecs/vlen-utf8` and `codecs/vlen-bytes`.
+#[derive(Clone, Debug)]
+pub struct VariableChain {
+    inner: Arc<Bound>,
+}
+
+#[derive(Debug)]
+pub(super) struct Bound {
+    /// Whether elements are UTF-8.
+    pub(super) text: bool,
+    pub(super) array_to_array: Vec<(ArrayToArray, CodecPath)>,
+    pub(super) array_to_bytes: ArrayToBytes,
+    pub(super) array_to_bytes_path: CodecPath,
+    pub(super) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
+    pub(super) options: Options,
+    /// A codec that was skipped, as its document allows for reading only (SD-42).
+    pub(super) read_only: Option<CodecPath>,
+    /// The chain itself, for faults that are no single codec's.
+    pub(super) whole: CodecPath,
+}
+
+/// The array-to-bytes codec.
+#[derive(Debug)]
+pub(super) enum ArrayToBytes {
+    /// `vlen-utf8` or `vlen-bytes`, which are one but for the type.
+    Vlen,
+    Shard(Box<Shard>),
+}
+
+impl VariableChain {
+    /// Binds `codecs` to a data type and to the edges of each grid axis's occupied chunks.
+    ///
+    /// # Errors
+    /// [`ChainError`] if the chain does not fit, with the codec's JSON path.
+    pub fn bind(
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+    ) -> Result<Self, ChainError> {
+        Self::bind_with(codecs, data_type, edges, Options::new())
+    }
+
+    /// As [`bind`](Self::bind), with other [`Options`].
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub fn bind_with(
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        Self::bind_at("$.codecs", codecs, data_type, edges, options)
+    }
+
+    /// As [`bind_with`](Self::bind_with) for a list of codecs anywhere in a document: `path` is the
+    /// list's own JSON path.
+    pub(super) fn bind_at(
+        path: &str,
+        codecs: &[Codec],
+        data_type: &DataType,
+        edges: &[AxisEdges],
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        let path: Arc<str> = path.into();
+        let whole = CodecPath::of_chain(&path);
+        let not_encoded = || ChainErrorKind::DataType { data_type: data_type.name().into_owned() };
+        let (own, text) = match data_type {
+            DataType::String => (Codec::VlenUtf8, true),
+            DataType::Bytes => (Codec::VlenBytes, false),
+            _ => return Err(whole.error(not_encoded())),
+        };
+        // Compressors that shuffle bytes have no elements to shuffle them by.
+        let byte = ElementType::new(&DataType::Uint8).map_err(|kind| whole.error(kind))?;
+        let mut shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
+        let mut array_to_array = Vec::new();
+        let mut array_to_bytes = None;
+        let mut bytes_to_bytes = Vec::new();
+        let mut read_only = None;
+        for (index, codec) in codecs.iter().enumerate() {
+            let place = CodecPath::of_codec(&path, index, codec);
+            if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
+                read_only = Some(place);
+                continue;
+            }
+            if array_to_bytes.is_some() {
+                let codec = bytes_to_bytes::bind(codec, &byte).map_err(|kind| place.error(kind))?;
+                bytes_to_bytes.push((codec, place));
+                continue;
+            }
+            match codec {
+                Codec::Transpose(_) | Codec::Reshape(_) => {
+                    let step = ArrayToArray::new(codec)
+                        .ok_or_else(|| place.error(ChainErrorKind::Unsupported))?;
+                    shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
+                    array_to_array.push((step, place));
+                }
+                Codec::ShardingIndexed(sharding) => {
+                    let shard = Shard::bind(sharding, data_type, &shape, &place, options)?;
+                    read_only = read_only.or_else(|| shard.read_only().cloned());
+                    array_to_bytes = Some((ArrayToBytes::Shard(Box::new(shard)), place));
+                }
+                codec if *codec == own => array_to_bytes = Some((ArrayToBytes::Vlen, place)),
+                codec => {
+                    return Err(place.error(match codec.kind() {
+                        Some(CodecKind::BytesToBytes) => ChainErrorKind::Order,
+                        Some(_) => not_encoded(),
+                        None => ChainErrorKind::Unsupported,
+                    }));
+                }
+            }
+        }
+        let (array_to_bytes, array_to_bytes_path) =
+            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+        let bound = Bound {
+            text,
+            array_to_array,
+            array_to_bytes,
+            array_to_bytes_path,
+            bytes_to_bytes,
+            options,
+            read_only,
+            whole,
+        };
+        Ok(Self { inner: Arc::new(bound) })
+    }
+
+    /// The codec of the chunks of one shape.
+    ///
+    /// # Errors
+    /// [`ChainError`] if the chain was not bound to the shape and does not fit it, or if a chunk is
+    /// larger than the machine's address space.
+    pub fn for_shape(&self, chunk_shape: &[u64]) -> Result<VariableChunkCodec, ChainError> {
+        VariableChunkCodec::new(&self.inner, chunk_shape)
+    }
+
+    /// Checks that chunks can be written: not if a codec was skipped (SD-42).
+    ///
+    /// # Errors
+    /// [`ChainError`] that names the codec.
+    pub fn check_writable(&self) -> Result<(), ChainError> {
+        match self.read_only() {
+            Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
+            None => Ok(()),
+        }
+    }
+
+    /// The codec that cannot be written, if there is one.
+    pub(super) fn read_only(&self) -> Option<&CodecPath> {
+        self.inner.read_only.as_ref()
+    }
+}

@@ -1,0 +1,308 @@
+//! The codec of the chunks of one shape, of elements of variable length.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use zarr_view::{CopyError, Run, View};
+
+use super::ByteStrings;
+use super::chain::{ArrayToBytes, Bound};
+use super::shard::ShapedShard;
+use super::vlen::{self, Elements};
+use crate::chain::shapes;
+use crate::chunk::Encoded;
+use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::length::widen;
+use crate::transform::{ArrayTransform, Slice, sliced};
+
+/// Decodes and encodes chunks of one shape; made by
+/// [`VariableChain::for_shape`](crate::VariableChain::for_shape).
+#[derive(Clone, Debug)]
+pub struct VariableChunkCodec {
+    bound: Arc<Bound>,
+    transform: ArrayTransform,
+    array_to_bytes: ShapedCodec,
+    elements: usize,
+}
+
+/// The array-to-bytes codec for one shape.
+#[derive(Clone, Debug)]
+enum ShapedCodec {
+    Vlen,
+    Shard(Box<ShapedShard>),
+}
+
+impl VariableChunkCodec {
+    pub(super) fn new(bound: &Arc<Bound>, chunk_shape: &[u64]) -> Result<Self, ChainError> {
+        let shapes = shapes(&bound.array_to_array, &bound.whole, chunk_shape)?;
+        let limit = bound.options.unknown_decoded_len;
+        let transform =
+            ArrayTransform::new(&bound.array_to_array, &shapes, limit).ok_or_else(|| {
+                let kind = ChainErrorKind::AddressSpace { shape: chunk_shape.to_vec() };
+                bound.whole.error(kind)
+            })?;
+        let array_to_bytes = match &bound.array_to_bytes {
+            ArrayToBytes::Vlen => ShapedCodec::Vlen,
+            ArrayToBytes::Shard(shard) => {
+                let place = &bound.array_to_bytes_path;
+                let shard = ShapedShard::new(shard, place, transform.stored_shape())?;
+                ShapedCodec::Shard(Box::new(shard))
+            }
+        };
+        let elements = transform.elements();
+        Ok(Self { bound: Arc::clone(bound), transform, array_to_bytes, elements })
+    }
+
+    /// The chunk's shape.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.transform.chunk_shape()
+    }
+
+    /// How many elements a chunk has.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// The compiled array-to-array codecs.
+    #[must_use]
+    pub fn transform(&self) -> &ArrayTransform {
+        &self.transform
+    }
+
+    /// The number of inner chunks on each axis of the stored shape, if the array-to-bytes codec is a
+    /// shard.
+    #[must_use]
+    pub fn inner_grid(&self) -> Option<&[usize]> {
+        match &self.array_to_bytes {
+            ShapedCodec::Vlen => None,
+            ShapedCodec::Shard(shard) => Some(shard.grid_shape()),
+        }
+    }
+
+    /// Decodes `region` of a chunk: its elements in C order.
+    ///
+    /// # Shapes and units
+    /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
+    /// `fill`: the element of inner chunks that a shard leaves out.
+    ///
+    /// Takes memory in proportion to the decompressed bytes, the region and what is decoded of it,
+    /// whatever lengths the chunk promises.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if the bytes are not those of such a chunk.
+    pub fn decode(
+        &self,
+        encoded: &[u8],
+        region: &[Slice],
+        fill: &[u8],
+    ) -> Result<ByteStrings, ChunkError> {
+        let failed = |error: CopyError| self.failed(error.into());
+        let whole = View::contiguous(self.shape()).map_err(|error| failed(error.into()))?;
+        let view = sliced(&whole, region).map_err(failed)?;
+        let mut indices = Vec::new();
+        indices.try_reserve_exact(view.len()).map_err(|_| {
+            self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(view.len()).saturating_mul(8) })
+        })?;
+        for run in view.runs() {
+            if let Run::Elements { position, len } = run {
+                indices.extend(position..position.saturating_add(len));
+            }
+        }
+        self.decode_at(encoded, &indices, fill)
+    }
+
+    /// Decodes all elements of a chunk in C order.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_all(&self, encoded: &[u8], fill: &[u8]) -> Result<ByteStrings, ChunkError> {
+        let mut indices = self.room()?;
+        indices.extend(0..self.elements);
+        self.decode_at(encoded, &indices, fill)
+    }
+
+    /// Room for as many items as the chunk has elements.
+    ///
+    /// # Errors
+    /// [`ChunkErrorKind::OutOfMemory`].
+    pub fn room<T>(&self) -> Result<Vec<T>, ChunkError> {
+        let mut room = Vec::new();
+        room.try_reserve_exact(self.elements).map_err(|_| {
+            let bytes = widen(self.elements).saturating_mul(widen(size_of::<T>()));
+            self.failed(ChunkErrorKind::OutOfMemory { bytes })
+        })?;
+        Ok(room)
+    }
+
+    /// Decodes the elements of these numbers, counted in C order of the chunk, in the order in which
+    /// they are given.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_at(
+        &self,
+        encoded: &[u8],
+        indices: &[usize],
+        fill: &[u8],
+    ) -> Result<ByteStrings, ChunkError> {
+        let bytes = self.decompress(encoded)?;
+        let positions = indices.iter().map(|index| self.stored(*index));
+        match &self.array_to_bytes {
+            ShapedCodec::Shard(shard) => shard.decode_at(&bytes, positions, fill),
+            ShapedCodec::Vlen => {
+                let elements = Elements::parse(&bytes, self.elements, self.bound.text)
+                    .map_err(|kind| self.failed(kind))?;
+                let wanted = positions.map(|at| elements.get(at).unwrap_or_default());
+                let room =
+                    wanted.clone().fold(0, |room: usize, one| room.saturating_add(one.len()));
+                let out = ByteStrings::with_room(indices.len(), room);
+                let mut out = out.ok_or_else(|| {
+                    self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(room) })
+                })?;
+                wanted.for_each(|element| out.push(element));
+                Ok(out)
+            }
+        }
+    }
+
+    /// Encodes a chunk into `out`, which is emptied first.
+    ///
+    /// # Shapes and units
+    /// `elements`: all elements of the chunk in C order. Inner chunks of a shard are left out if all
+    /// their elements are `fill` (SD-60).
+    ///
+    /// `out` is a valid chunk also when the chunk is [`Encoded::Empty`], for stores that can put
+    /// but not delete.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if there are not as many elements as the chunk has, if an element or their
+    /// number is more than the codec's 32 bits hold, or if the chain cannot write. A string that is
+    /// no UTF-8 is refused.
+    pub fn encode(
+        &self,
+        elements: &[&[u8]],
+        fill: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Encoded, ChunkError> {
+        if let Some(place) = &self.bound.read_only {
+            return Err(place.chunk_error(ChunkErrorKind::ReadOnly));
+        }
+        if elements.len() != self.elements {
+            let (found, expected) = (widen(elements.len()), widen(self.elements));
+            return Err(self.failed(ChunkErrorKind::ElementCount { found, expected }));
+        }
+        let mut stored = Cow::Borrowed(elements);
+        if !self.is_in_order() {
+            let mut moved = vec![&[][..]; elements.len()];
+            for (index, element) in elements.iter().enumerate() {
+                if let Some(slot) = moved.get_mut(self.stored(index)) {
+                    *slot = element;
+                }
+            }
+            stored = Cow::Owned(moved);
+        }
+        let content = match elements.iter().all(|element| *element == fill) {
+            true => Encoded::Empty,
+            false => Encoded::Chunk,
+        };
+        match &self.array_to_bytes {
+            ShapedCodec::Shard(shard) => shard.encode(&stored, fill, out)?,
+            ShapedCodec::Vlen => {
+                self.check_text(&stored)?;
+                vlen::encode(&stored, out).map_err(|kind| self.failed(kind))?;
+            }
+        }
+        self.compress(out)?;
+        Ok(content)
+    }
+
+    /// Refuses strings that are no UTF-8.
+    fn check_text(&self, elements: &[&[u8]]) -> Result<(), ChunkError> {
+        if !self.bound.text {
+            return Ok(());
+        }
+        elements.iter().enumerate().try_for_each(|(number, element)| {
+            std::str::from_utf8(element).map(drop).map_err(|error| {
+                let (element, byte) = (widen(number), widen(error.valid_up_to()));
+                self.failed(ChunkErrorKind::Utf8 { element, byte })
+            })
+        })
+    }
+
+    /// Whether elements are stored in C order of the chunk.
+    fn is_in_order(&self) -> bool {
+        self.transform.view().is_some_and(View::is_contiguous)
+    }
+
+    /// Where the element of this number, in C order of the chunk, is stored.
+    fn stored(&self, mut index: usize) -> usize {
+        let shape = self.shape();
+        let Some(view) = self.transform.view() else {
+            let mut indices = vec![0; shape.len()];
+            for (slot, size) in indices.iter_mut().zip(shape).rev() {
+                *slot = index.checked_rem(*size).unwrap_or(0);
+                index = index.checked_div(*size).unwrap_or(0);
+            }
+            return self.transform.stored_position(&indices).unwrap_or(usize::MAX);
+        };
+        if view.is_contiguous() {
+            return index;
+        }
+        // Within the chunk, whose elements the address space can count.
+        let mut position = view.offset();
+        for (size, stride) in shape.iter().zip(view.strides()).rev() {
+            let at = index.checked_rem(*size).unwrap_or(0).cast_signed();
+            position = position.wrapping_add(at.wrapping_mul(*stride));
+            index = index.checked_div(*size).unwrap_or(0);
+        }
+        position.cast_unsigned()
+    }
+
+    /// Undoes the bytes-to-bytes codecs.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if a compressor or a checksum refuses the bytes, or if they come to more than
+    /// the [limit](crate::Options::unknown_decoded_len): how long the elements are the metadata does
+    /// not say.
+    pub fn decompress<'a>(&self, encoded: &'a [u8]) -> Result<Cow<'a, [u8]>, ChunkError> {
+        let mut bytes = Cow::Borrowed(encoded);
+        for (codec, place) in self.bound.bytes_to_bytes.iter().rev() {
+            let failed = |kind| place.chunk_error(kind);
+            if let Some(prefix) = codec.decoded_prefix(&bytes) {
+                let length = prefix.map_err(failed)?;
+                bytes = match bytes {
+                    Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(..length).unwrap_or(bytes)),
+                    Cow::Owned(mut bytes) => {
+                        bytes.truncate(length);
+                        Cow::Owned(bytes)
+                    }
+                };
+                continue;
+            }
+            let limit = self.bound.options.unknown_decoded_len;
+            let mut decoded = Vec::new();
+            codec.decode_up_to(&bytes, limit, &mut decoded).map_err(failed)?;
+            if widen(decoded.len()) > limit {
+                return Err(failed(ChunkErrorKind::DecodedLimit { limit }));
+            }
+            bytes = Cow::Owned(decoded);
+        }
+        Ok(bytes)
+    }
+
+    /// Runs the bytes-to-bytes codecs.
+    fn compress(&self, bytes: &mut Vec<u8>) -> Result<(), ChunkError> {
+        for (codec, place) in &self.bound.bytes_to_bytes {
+            let mut encoded = Vec::new();
+            codec.encode(bytes, &mut encoded).map_err(|kind| place.chunk_error(kind))?;
+            *bytes = encoded;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, kind: ChunkErrorKind) -> ChunkError {
+        self.bound.array_to_bytes_path.chunk_error(kind)
+    }
+}

@@ -1,0 +1,155 @@
+//! Shards of elements of variable length.
+
+use std::collections::BTreeMap;
+
+use zarr_metadata::{Codec, DataType, Sharding};
+
+use super::chain::VariableChain;
+use super::{ByteStrings, Slots, VariableChunkCodec};
+use crate::array_to_bytes::shard::{self, ShardCodec};
+use crate::chunk::Encoded;
+use crate::codec_path::CodecPath;
+use crate::error::{ChainError, ChunkError};
+use crate::options::Options;
+use crate::scratch::Scratch;
+use crate::symbolic::{AxisEdges, Shape};
+
+/// `sharding_indexed` over a chain for elements of variable length.
+#[derive(Debug)]
+pub(super) struct Shard {
+    inner: VariableChain,
+    inner_shape: Vec<u64>,
+    /// The grid and the index, which are those of any shard: bound as one of numbers, of which no
+    /// inner chunk is ever decoded.
+    layout: shard::Shard,
+}
+
+impl Shard {
+    /// Binds a configuration to every shape that reaches it.
+    pub(super) fn bind(
+        sharding: &Sharding,
+        data_type: &DataType,
+        shape: &Shape<'_>,
+        place: &CodecPath,
+        options: Options,
+    ) -> Result<Self, ChainError> {
+        let inner_shape = sharding.chunk_shape.clone();
+        let numbers = Sharding::new(inner_shape.clone(), [Codec::bytes()])
+            .with_index(sharding.index_codecs.clone(), sharding.index_location);
+        let layout = shard::Shard::bind(&numbers, &DataType::Uint64, shape, place, options)?;
+        let edges: Vec<AxisEdges> = inner_shape
+            .iter()
+            .map(|size| if shape.is_vacuous() { AxisEdges::empty() } else { AxisEdges::one(*size) })
+            .collect();
+        let path = format!("{}.configuration.codecs", place.path());
+        let inner = VariableChain::bind_at(&path, &sharding.codecs, data_type, &edges, options)?;
+        Ok(Self { inner, inner_shape, layout })
+    }
+
+    /// The codec that can be read but not written, if there is one.
+    pub(super) fn read_only(&self) -> Option<&CodecPath> {
+        self.inner.read_only().or(self.layout.read_only())
+    }
+}
+
+/// Such shards of one shape.
+#[derive(Clone, Debug)]
+pub(super) struct ShapedShard {
+    inner: VariableChunkCodec,
+    layout: ShardCodec,
+    shape: Vec<usize>,
+}
+
+impl ShapedShard {
+    pub(super) fn new(
+        shard: &Shard,
+        place: &CodecPath,
+        shape: &[usize],
+    ) -> Result<Self, ChainError> {
+        let layout = ShardCodec::new(&shard.layout, place, shape)?;
+        let inner = shard.inner.for_shape(&shard.inner_shape)?;
+        Ok(Self { inner, layout, shape: shape.to_vec() })
+    }
+
+    pub(super) fn grid_shape(&self) -> &[usize] {
+        self.layout.grid_shape()
+    }
+
+    /// The inner chunk of the element at `position`, in C order of the shard, and the element's
+    /// number in C order of the inner chunk.
+    fn split(&self, mut position: usize) -> (usize, usize) {
+        let (mut chunk, mut chunks) = (0_usize, 1_usize);
+        let (mut within, mut elements) = (0_usize, 1_usize);
+        let axes = self.shape.iter().zip(self.inner.shape()).zip(self.layout.grid_shape());
+        for ((size, inner), count) in axes.rev() {
+            let at = position.checked_rem(*size).unwrap_or(0);
+            position = position.checked_div(*size).unwrap_or(0);
+            // All below the number of elements of the shard.
+            let (quotient, rest) = (at.checked_div(*inner), at.checked_rem(*inner));
+            chunk = chunk.saturating_add(quotient.unwrap_or(0).saturating_mul(chunks));
+            within = within.saturating_add(rest.unwrap_or(0).saturating_mul(elements));
+            chunks = chunks.saturating_mul(*count);
+            elements = elements.saturating_mul(*inner);
+        }
+        (chunk, within)
+    }
+
+    /// The elements at these positions, in C order of the shard, of the bytes of a shard.
+    pub(super) fn decode_at(
+        &self,
+        bytes: &[u8],
+        positions: impl ExactSizeIterator<Item = usize>,
+        fill: &[u8],
+    ) -> Result<ByteStrings, ChunkError> {
+        let index = self.layout.read_index(bytes, &mut Scratch::new())?;
+        let failed = |kind| self.layout.error(kind);
+        let mut out = Slots::filled_with(positions.len(), fill).map_err(failed)?;
+        // Of each inner chunk that is stored: which slots it has, and which elements go there.
+        let mut wanted: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (slot, position) in positions.enumerate() {
+            let (chunk, within) = self.split(position);
+            if index.range(chunk).is_some() {
+                let (slots, elements) = wanted.entry(chunk).or_default();
+                slots.push(slot);
+                elements.push(within);
+            }
+        }
+        for (chunk, (slots, elements)) in &wanted {
+            let range = index.range(*chunk).and_then(|range| shard::slice(bytes, &range));
+            let decoded = self
+                .inner
+                .decode_at(range.unwrap_or_default(), elements, fill)
+                .map_err(|error| self.layout.error_in(*chunk, error))?;
+            slots.iter().zip(decoded.iter()).for_each(|(slot, element)| out.set(*slot, element));
+        }
+        out.finish().map_err(failed)
+    }
+
+    /// Encodes the elements of a shard, in C order: inner chunks in C order, without those that hold
+    /// only the fill value.
+    pub(super) fn encode(
+        &self,
+        elements: &[&[u8]],
+        fill: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkError> {
+        let size = self.inner.elements();
+        let mut chunks = vec![&[][..]; elements.len()];
+        for (position, element) in elements.iter().enumerate() {
+            let (chunk, within) = self.split(position);
+            if let Some(slot) = chunks.get_mut(chunk.saturating_mul(size).saturating_add(within)) {
+                *slot = element;
+            }
+        }
+        let (mut encoded, mut index) = (Vec::new(), Vec::new());
+        let mut writer = self.layout.writer(out, &mut index)?;
+        for (number, chunk) in chunks.chunks_exact(size.max(1)).enumerate() {
+            let failed = |error| self.layout.error_in(number, error);
+            match self.inner.encode(chunk, fill, &mut encoded).map_err(failed)? {
+                Encoded::Empty => writer.leave_out(),
+                Encoded::Chunk => writer.append(&encoded)?,
+            }
+        }
+        writer.finish(&mut encoded, &mut Scratch::new())
+    }
+}

@@ -1,0 +1,72 @@
+//! Elements that come in any order.
+
+use crate::error::ChunkErrorKind;
+use crate::length::widen;
+
+use super::ByteStrings;
+
+/// A list of elements of variable length whose elements come in any order, as those of several
+/// chunks do.
+///
+/// The value that all have at first is kept once, however many they are, until the list is
+/// [finished](Self::finish).
+///
+/// # Examples
+/// ```
+/// use zarr_codec::Slots;
+///
+/// let mut slots = Slots::filled_with(3, b"-")?;
+/// slots.set(2, b"last");
+/// slots.set(0, b"first");
+/// assert!(slots.finish()?.iter().eq([&b"first"[..], b"-", b"last"]));
+/// # Ok::<(), zarr_codec::ChunkErrorKind>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Slots {
+    /// Where in `bytes` each element starts and ends.
+    spans: Vec<(usize, usize)>,
+    /// The elements in the order in which they came.
+    bytes: Vec<u8>,
+}
+
+impl Slots {
+    /// So many elements that are all `fill`.
+    ///
+    /// # Errors
+    /// [`ChunkErrorKind::OutOfMemory`].
+    pub fn filled_with(len: usize, fill: &[u8]) -> Result<Self, ChunkErrorKind> {
+        let mut spans = Vec::new();
+        let memory = widen(len).saturating_mul(16);
+        spans.try_reserve_exact(len).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: memory })?;
+        spans.resize(len, (0, fill.len()));
+        Ok(Self { spans, bytes: fill.to_vec() })
+    }
+
+    /// Gives a slot its element. A slot that is not there takes none.
+    pub fn set(&mut self, slot: usize, element: &[u8]) {
+        if let Some(span) = self.spans.get_mut(slot) {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(element);
+            *span = (start, self.bytes.len());
+        }
+    }
+
+    /// The element of a slot.
+    pub(crate) fn get(&self, slot: usize) -> &[u8] {
+        let span = self.spans.get(slot);
+        span.and_then(|(start, end)| self.bytes.get(*start..*end)).unwrap_or_default()
+    }
+
+    /// The elements in order.
+    ///
+    /// # Errors
+    /// [`ChunkErrorKind::OutOfMemory`].
+    pub fn finish(self) -> Result<ByteStrings, ChunkErrorKind> {
+        let lengths = self.spans.iter().map(|(start, end)| end.saturating_sub(*start));
+        let total = lengths.fold(0_usize, usize::saturating_add);
+        let out_of_memory = || ChunkErrorKind::OutOfMemory { bytes: widen(total) };
+        let mut out = ByteStrings::with_room(self.spans.len(), total).ok_or_else(out_of_memory)?;
+        (0..self.spans.len()).for_each(|slot| out.push(self.get(slot)));
+        Ok(out)
+    }
+}

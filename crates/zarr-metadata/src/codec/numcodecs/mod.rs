@@ -1,0 +1,44 @@
+//! The codecs of numcodecs, as zarr-python writes them: `numcodecs.` and the name that numcodecs
+//! gives the codec.
+//!
+//! They have no documents. What is allowed is what numcodecs takes, and a member that is left out
+//! has the value that numcodecs gives it.
+
+mod checksum;
+mod compressor;
+mod values;
+
+pub use checksum::{Checksum, ChecksumLocation, JenkinsLookup3, Shuffle};
+pub use compressor::{
+    Bz2, Deflate, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
+};
+pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
+
+use super::configuration::Result;
+use crate::error::At;
+use crate::json::{Object, Raw};
+use crate::rule::Rule;
+
+/// Reads a member, or takes what numcodecs takes where it is missing or `null`.
+fn or<T>(
+    members: &mut Object<'_>,
+    key: &'static str,
+    default: T,
+    read: impl FnOnce(Raw<'_>) -> Result<T>,
+) -> Result<T> {
+    let value = members.optional(key, read).breaks(Rule::NUMCODECS_CONFIGURATION)?;
+    Ok(value.unwrap_or(default))
+}
+
+/// Reads an integer within bounds.
+fn integer(raw: Raw<'_>, least: i64, most: i64) -> Result<i64> {
+    raw.integer()
+        .filter(|n| (least..=most).contains(n))
+        .ok_or_else(|| raw.expected(format!("an integer from {least} to {most}")))
+}
+
+/// As [`integer`], in fewer bits, which the bounds are within.
+fn narrow<T: TryFrom<i64>>(raw: Raw<'_>, least: i64, most: i64) -> Result<T> {
+    T::try_from(integer(raw, least, most)?)
+        .map_err(|_| raw.expected(format!("an integer from {least} to {most}")))
+}

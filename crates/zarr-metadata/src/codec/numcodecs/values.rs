@@ -1,0 +1,246 @@
+//! The codecs that change values: to differences, to other data types, to fewer digits.
+
+use std::borrow::Cow;
+
+use super::{integer, or};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::data_type::DataType;
+use crate::error::{At, MetadataError};
+use crate::json::{JsonType, Object, Raw, write_string};
+use crate::rule::Rule;
+
+/// The configuration of `numcodecs.delta`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Delta {
+    /// What is given.
+    pub dtype: DataType,
+    /// What is stored; `None` is the same.
+    pub astype: Option<DataType>,
+}
+
+impl Delta {
+    /// Differences of elements of this type, of that type.
+    #[must_use]
+    pub fn new(dtype: DataType, astype: Option<DataType>) -> Self {
+        Delta { dtype, astype }
+    }
+}
+
+impl Configuration for Delta {
+    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&["dtype", "astype"])?;
+        Ok(Delta {
+            dtype: required(members, "dtype", NUMPY, numpy_type)?,
+            astype: or(members, "astype", None, |raw| numpy_type(raw).map(Some))?,
+        })
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        write_type(members, "dtype", Some(&self.dtype));
+        write_type(members, "astype", self.astype.as_ref());
+    }
+
+    fn check(&self, input: Input<'_>) -> Result<()> {
+        check_type("dtype", Some(&self.dtype), input)
+    }
+
+    fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
+        Input { data_type: self.astype.as_ref().or(input.data_type), ..input }
+    }
+}
+
+/// The configuration of `numcodecs.fixedscaleoffset`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FixedScaleOffset {
+    /// The JSON number that is subtracted.
+    pub offset: Box<str>,
+    /// The JSON number that the difference is multiplied with.
+    pub scale: Box<str>,
+    /// What is given; `None` is what reaches the codec.
+    pub dtype: Option<DataType>,
+    /// What is stored; `None` is the same.
+    pub astype: Option<DataType>,
+}
+
+impl Configuration for FixedScaleOffset {
+    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&["offset", "scale", "dtype", "astype"])?;
+        let number = |raw: Raw<'_>| match raw.json_type() {
+            JsonType::Number => Ok(raw.text().into()),
+            _ => Err(raw.expected("a number")),
+        };
+        Ok(FixedScaleOffset {
+            offset: required(members, "offset", "a number", number)?,
+            scale: required(members, "scale", "a number", number)?,
+            dtype: or(members, "dtype", None, |raw| numpy_type(raw).map(Some))?,
+            astype: or(members, "astype", None, |raw| numpy_type(raw).map(Some))?,
+        })
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        members.plain("offset", &self.offset);
+        members.plain("scale", &self.scale);
+        write_type(members, "dtype", self.dtype.as_ref());
+        write_type(members, "astype", self.astype.as_ref());
+    }
+
+    fn check(&self, input: Input<'_>) -> Result<()> {
+        check_type("dtype", self.dtype.as_ref(), input)
+    }
+
+    fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
+        Input { data_type: self.astype.as_ref().or(input.data_type), ..input }
+    }
+}
+
+/// The configuration of `numcodecs.quantize`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Quantize {
+    /// The decimal digits after the point that are kept.
+    pub digits: i64,
+    /// What is given; `None` is what reaches the codec.
+    pub dtype: Option<DataType>,
+}
+
+impl Quantize {
+    /// Keeps so many decimal digits after the point.
+    #[must_use]
+    pub fn new(digits: i64) -> Self {
+        Quantize { digits, dtype: None }
+    }
+}
+
+impl Configuration for Quantize {
+    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&["digits", "dtype", "astype"])?;
+        // Decimal digits of a float64, at most.
+        let digits = |raw: Raw<'_>| integer(raw, -308, 308);
+        let digits = required(members, "digits", "an integer", digits)?;
+        let dtype = or(members, "dtype", None, |raw| numpy_type(raw).map(Some))?;
+        let astype = or(members, "astype", None, |raw| numpy_type(raw).map(Some))?;
+        // zarr-python writes elements of `astype` where it then reads ones of `dtype`.
+        if let Some(found) = astype.filter(|astype| Some(astype) != dtype.as_ref()) {
+            let allowed = "the same as dtype, without which what was written is not read again";
+            let error = MetadataError::unexpected(format!("type {found}"), allowed);
+            return Err(error.breaks(Rule::NUMCODECS_CONFIGURATION).in_member("astype"));
+        }
+        Ok(Quantize { digits, dtype })
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        members.plain("digits", self.digits);
+        write_type(members, "dtype", self.dtype.as_ref());
+    }
+
+    fn check(&self, input: Input<'_>) -> Result<()> {
+        check_type("dtype", self.dtype.as_ref(), input)
+    }
+}
+
+/// The configuration of `numcodecs.astype`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AsType {
+    /// What is stored.
+    pub encode_dtype: DataType,
+    /// What is given; `None` is what reaches the codec.
+    pub decode_dtype: Option<DataType>,
+}
+
+impl AsType {
+    /// Stores elements of this type.
+    #[must_use]
+    pub fn new(encode_dtype: DataType) -> Self {
+        AsType { encode_dtype, decode_dtype: None }
+    }
+}
+
+impl Configuration for AsType {
+    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&["encode_dtype", "decode_dtype"])?;
+        Ok(AsType {
+            encode_dtype: required(members, "encode_dtype", NUMPY, numpy_type)?,
+            decode_dtype: or(members, "decode_dtype", None, |raw| numpy_type(raw).map(Some))?,
+        })
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        write_type(members, "encode_dtype", Some(&self.encode_dtype));
+        write_type(members, "decode_dtype", self.decode_dtype.as_ref());
+    }
+
+    fn check(&self, input: Input<'_>) -> Result<()> {
+        check_type("decode_dtype", self.decode_dtype.as_ref(), input)
+    }
+
+    fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
+        Input { data_type: Some(&self.encode_dtype), ..input }
+    }
+}
+
+/// A member that numcodecs has no default for.
+fn required<T>(
+    members: &mut Object<'_>,
+    key: &'static str,
+    allowed: &'static str,
+    read: impl FnOnce(Raw<'_>) -> Result<T>,
+) -> Result<T> {
+    let raw = members.require(key, allowed)?;
+    read(raw).breaks(Rule::NUMCODECS_CONFIGURATION).member(key)
+}
+
+const NUMPY: &str = "a data type of NumPy in little endian, such as \"<f4\" or \"float32\"";
+
+/// The letters of NumPy, each with the bytes of an element, and the type that it is here.
+const TYPES: [(&str, DataType); 14] = [
+    ("b1", DataType::Bool),
+    ("i1", DataType::Int8),
+    ("i2", DataType::Int16),
+    ("i4", DataType::Int32),
+    ("i8", DataType::Int64),
+    ("u1", DataType::Uint8),
+    ("u2", DataType::Uint16),
+    ("u4", DataType::Uint32),
+    ("u8", DataType::Uint64),
+    ("f2", DataType::Float16),
+    ("f4", DataType::Float32),
+    ("f8", DataType::Float64),
+    ("c8", DataType::Complex64),
+    ("c16", DataType::Complex128),
+];
+
+/// A data type as NumPy spells it: `<f4`, `|u1`, `int16`.
+fn numpy_type(raw: Raw<'_>) -> Result<DataType> {
+    let text: Cow<'_, str> = raw.string(NUMPY)?;
+    // Bytes in memory are little-endian here, so that `=` is `<`.
+    let letters = text.strip_prefix(['<', '=', '|']).unwrap_or(&text);
+    let found = TYPES.iter().find(|(name, data_type)| {
+        *name == letters || (letters == text && data_type.name() == letters)
+    });
+    found.map(|(_, data_type)| data_type.clone()).ok_or_else(|| raw.expected(NUMPY))
+}
+
+fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&DataType>) {
+    let Some(data_type) = data_type else { return };
+    let name = TYPES.iter().find(|(_, known)| known == data_type).map_or("", |(name, _)| name);
+    let order = if data_type.size() == Some(1) { '|' } else { '<' };
+    write_string(&format!("{order}{name}"), members.begin(key));
+}
+
+/// The type that a codec says it is given is the one that reaches it.
+///
+/// numcodecs takes the bytes for elements of that type, whatever they are. zarr-python does not
+/// read what comes of it.
+fn check_type(key: &'static str, said: Option<&DataType>, input: Input<'_>) -> Result<()> {
+    match (said, input.data_type) {
+        (Some(said), Some(found)) if said != found => {
+            let allowed = format!("type {found}, which reaches the codec");
+            let error = MetadataError::unexpected(format!("type {said}"), allowed);
+            Err(error.breaks(Rule::NUMCODECS_CONFIGURATION).in_member(key))
+        }
+        _ => Ok(()),
+    }
+}

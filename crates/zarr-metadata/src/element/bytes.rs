@@ -1,0 +1,68 @@
+//! Bytes without meaning: lists of them, and base64.
+
+use std::fmt::Write;
+
+use super::Result;
+use crate::data_type::DataType;
+use crate::json::Raw;
+use crate::variable::{base64, list_or_base64, write_base64};
+
+/// Appends `[1, 2]`.
+pub(super) fn format_list(bytes: &[u8], out: &mut String) {
+    out.push('[');
+    for (index, byte) in bytes.iter().enumerate() {
+        out.push_str(if index == 0 { "" } else { ", " });
+        let _infallible = write!(out, "{byte}");
+    }
+    out.push(']');
+}
+
+/// Appends the bytes in base64, without the zeros at the end if these only fill the element up.
+pub(super) fn format_base64(bytes: &[u8], null_terminated: bool, out: &mut String) {
+    let last = bytes.iter().rposition(|byte| *byte != 0);
+    let kept = last.map_or(0, |last| last.saturating_add(1));
+    let bytes = if null_terminated { bytes.get(..kept).unwrap_or(bytes) } else { bytes };
+    out.push('"');
+    write_base64(bytes, out);
+    out.push('"');
+}
+
+/// Base64 of exactly `bytes` bytes; if they are null-terminated, of at most so many.
+pub(super) fn read_base64(
+    data_type: &DataType,
+    bytes: usize,
+    null_terminated: bool,
+    raw: Raw<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let allowed = || {
+        let most = if null_terminated { "at most " } else { "" };
+        format!("base64 of {most}{bytes} bytes, a value of type {data_type}")
+    };
+    let value = base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?;
+    if value.len() > bytes || (value.len() < bytes && !null_terminated) {
+        return Err(raw.expected(allowed()));
+    }
+    let padding = bytes.saturating_sub(value.len());
+    out.extend(value);
+    out.extend(std::iter::repeat_n(0, padding));
+    Ok(())
+}
+
+/// An array of the bytes, or base64 (SD-54).
+pub(super) fn read_raw_bits(
+    data_type: &DataType,
+    bytes: usize,
+    raw: Raw<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let allowed = || {
+        format!("an array of {bytes} integers from 0 to 255 or base64, a value of type {data_type}")
+    };
+    let value = list_or_base64(raw, allowed())?;
+    if value.len() != bytes {
+        return Err(raw.expected(allowed()));
+    }
+    out.extend(value);
+    Ok(())
+}

@@ -1,0 +1,463 @@
+"""Arrays: numpy's indexing over chunks in a store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _dtypes, _grid, _indexing, _native
+from ._attributes import Attributes
+
+__all__ = ["Array"]
+
+
+class Array:
+    """A Zarr array in a store.
+
+    Made by `zarr_kit.open`, `zarr_kit.create` and the methods of `Group`. Indexing reads and writes
+    numpy arrays: basic indexing is numpy's in full; lists and masks go through `oindex` (their outer
+    product) and `vindex` (single elements). Reading and writing release the GIL, and any number
+    of threads and processes may use arrays of the same store: writes of part of a chunk exclude
+    each other.
+
+    Examples
+    --------
+    >>> import zarr_kit
+    >>> a = zarr_kit.create("memory:", shape=(59,), dtype="int16", chunks=[(31, 28)])
+    >>> a[29:33] = [1, 2, 3, 4]
+    >>> a[28:34]
+    array([0, 1, 2, 3, 4, 0], dtype=int16)
+    >>> a.chunks
+    ((31, 28),)
+    """
+
+    __slots__ = ("_chunks", "_document", "_dtype", "_native")
+
+    def __init__(self, native: _native.Array) -> None:
+        self._set(native)
+
+    def _set(self, native: _native.Array) -> None:
+        self._native = native
+        self._document: dict[str, Any] = json.loads(native.document)
+        self._dtype: np.dtype[Any] | None = None
+        self._chunks: tuple[tuple[int, ...], ...] | None = None
+
+    # What it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements on each axis."""
+        return self._native.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements in numpy's memory."""
+        if self._dtype is None:
+            self._dtype = _dtypes.to_numpy(self._document["data_type"])
+        return self._dtype
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements in memory, not those that are stored."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of the chunks along each axis, within the shape, as Dask has them.
+
+        Made when they are first asked for: a grid of a million chunks costs nothing to open.
+        """
+        if self._chunks is None:
+            self._chunks = tuple(tuple(self._edges(axis).tolist()) for axis in range(self.ndim))
+        return self._chunks
+
+    def _edges(self, axis: int) -> NDArray[np.int64]:
+        return np.frombuffer(self._native.edges(axis), "<i8").astype(np.int64, copy=False)
+
+    @property
+    def shards(self) -> tuple[tuple[int, ...], ...] | None:
+        """The lengths of the shards along each axis, None where there are no shards."""
+        return self.chunks if self._native.is_sharded else None
+
+    @property
+    def dims(self) -> tuple[str | None, ...] | None:
+        """The names of the axes, None where the array has none."""
+        names = self._document.get("dimension_names")
+        return None if names is None else tuple(names)
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements read as whose chunk is not stored, as a scalar of the array's dtype."""
+        fill = np.frombuffer(self._native.fill, self._plain_dtype()).copy()
+        return self._from_stored(fill)[0]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The array's ``zarr.json``, a new dict."""
+        return json.loads(self._native.document)  # type: ignore[no-any-return]
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes: a mapping whose changes are stored."""
+        return Attributes(self)
+
+    @property
+    def path(self) -> str:
+        """The array's path in its store, without leading slash."""
+        return self._native.path
+
+    @property
+    def url(self) -> str:
+        """The URL or path of the store, without passwords and settings."""
+        return self._native.shown_url
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        where = f"{self.url}/{self.path}" if self.path else self.url
+        return f"<zarr_kit.Array {where!r} shape={self.shape} dtype={self._type_name()}>"
+
+    # Elements --------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        selected = _indexing.translate(key, self.shape)
+        if isinstance(selected, _indexing.Points):
+            return self._read_points(selected)
+        return self._read(selected, scalar=_is_scalar(key, selected))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        selected = _indexing.translate(key, self.shape)
+        if isinstance(selected, _indexing.Points):
+            self._write_points(selected, value)
+        else:
+            self._write(selected, value)
+
+    @property
+    def oindex(self) -> OuterIndex:
+        """Indexing by lists and masks per axis, of which the outer product is taken."""
+        return OuterIndex(self)
+
+    @property
+    def vindex(self) -> PointIndex:
+        """Indexing of single elements, by one list of indices per axis or a mask of the array."""
+        return PointIndex(self)
+
+    def read(self, key: Any = ..., out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Reads what ``array[key]`` selects, into ``out`` where it is given.
+
+        Parameters
+        ----------
+        key
+            Basic indexing: integers, slices, ``...`` and None.
+        out
+            An array of the result's shape and the array's dtype, with any strides. No other memory
+            is allocated for the elements.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``out``, or a new array in C order; never a scalar.
+
+        Raises
+        ------
+        ValueError
+            If ``out`` has another shape or dtype, or cannot be written.
+        """
+        found: NDArray[Any] = self._read(_indexing.basic(key, self.shape), out=out)
+        return found
+
+    def write(self, key: Any, value: Any) -> None:
+        """Writes elements, as ``array[key] = value`` does; ``value`` is broadcast."""
+        self[key] = value
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the elements are in a store: an array in memory is always a copy")
+        found = self.read()
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def _read(
+        self, selected: _indexing.Selection, out: NDArray[Any] | None = None, scalar: bool = False
+    ) -> Any:
+        counts = selected.counts
+        if out is None:
+            whole = np.empty(counts, self._plain_dtype())
+            self._native.read(selected.axes, _bytes(whole))
+            found = self._from_stored(whole).reshape(selected.shape)
+            return found[()] if scalar else found
+        if out.shape != selected.shape or out.dtype != self.dtype:
+            raise ValueError(
+                f"out has shape {out.shape} and dtype {out.dtype}, "
+                f"the selection {selected.shape} and {self.dtype}"
+            )
+        if not out.flags.writeable:
+            raise ValueError("out is read-only")
+        target = _same_memory(out, counts)
+        if target is None:
+            out[...] = self._read(selected)
+        else:
+            self._native.read(selected.axes, _bytes(target))
+            _dtypes.from_stored(out, self._document["data_type"])
+        return out
+
+    def _write(self, selected: _indexing.Selection, value: Any) -> None:
+        value = self._elements(value)
+        value = np.broadcast_to(value, selected.shape)
+        source = _same_memory(value, selected.counts)
+        if source is None:
+            source = np.ascontiguousarray(value).reshape(selected.counts)
+        self._native.write(selected.axes, _bytes(source))
+
+    def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
+        out = np.empty(points.shape, self._plain_dtype())
+        flat = out.reshape(-1)
+        for places in self._by_chunk(points):
+            lists = [axis.reshape(-1)[places] for axis in points.indices]
+            axes = tuple(_box(list_) for list_ in lists)
+            box = np.empty([count for _, count, _ in axes], self._plain_dtype())
+            self._native.read(axes, _bytes(box))
+            within = tuple(list_ - start for list_, (start, _, _) in zip(lists, axes, strict=True))
+            flat[places] = box[within]
+        return self._from_stored(out)
+
+    def _write_points(self, points: _indexing.Points, value: Any) -> None:
+        value = np.broadcast_to(self._elements(value), points.shape).reshape(-1)
+        if not points.indices:
+            self._native.write((), _bytes(np.ascontiguousarray(value)))
+            return
+        lists = np.stack([axis.reshape(-1) for axis in points.indices])
+        # A stable order by index: of several values for one element the last one given stays, as
+        # with numpy.
+        order = np.lexsort(lists[::-1])
+        lists, value = lists[:, order], value[order]
+        differs = np.any(lists[:, 1:] != lists[:, :-1], axis=0)
+        lasts = np.append(differs, True)[: lists.shape[1]]
+        lists, value = lists[:, lasts], value[lasts]
+        # One write per row: points are no box, and elements between them belong to others.
+        rows = np.flatnonzero(np.any(lists[:-1, 1:] != lists[:-1, :-1], axis=0)) + 1
+        for row in np.split(np.arange(lists.shape[1]), rows) if lists.shape[1] else ():
+            axes = [(int(index), 1, 1) for index in lists[:-1, row[0]]]
+            last = np.ascontiguousarray(lists[-1, row])
+            elements = np.ascontiguousarray(value[row]).reshape((1,) * len(axes) + (len(row),))
+            self._native.write((*axes, last), _bytes(elements))
+
+    def _by_chunk(self, points: _indexing.Points) -> Iterator[NDArray[np.int64]]:
+        """The places of the points of each chunk, in the order in which they were given."""
+        if not points.indices:
+            yield np.zeros(1, np.int64)
+            return
+        ends = [np.cumsum(self._edges(axis)) for axis in range(self.ndim)]
+        numbers = np.stack(
+            [
+                np.searchsorted(end, axis.reshape(-1), side="right")
+                for end, axis in zip(ends, points.indices, strict=True)
+            ]
+        )
+        if not numbers.shape[1]:
+            return
+        order = np.lexsort(numbers[::-1])
+        ordered = numbers[:, order]
+        starts = np.flatnonzero(np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)) + 1
+        yield from np.split(order, starts)
+
+    def _elements(self, value: Any) -> NDArray[Any]:
+        """A value with the bytes that the native part takes."""
+        found = np.asarray(value)
+        if found.dtype != self.dtype:
+            found = _cast(found, self.dtype)
+        return _dtypes.to_stored(found, self._document["data_type"]).view(self._plain_dtype())
+
+    def _from_stored(self, elements: NDArray[Any]) -> NDArray[Any]:
+        _dtypes.from_stored(elements, self._document["data_type"])
+        return elements.view(self.dtype)
+
+    def _plain_dtype(self) -> np.dtype[Any]:
+        return np.dtype(f"V{self._native.element_size}")
+
+    def _type_name(self) -> str:
+        found = self._document["data_type"]
+        return found if isinstance(found, str) else found["name"]
+
+    # Changes ---------------------------------------------------------------------------------
+
+    def refresh(self) -> Array:
+        """Reads the document again, so that the shape and attributes are those stored now."""
+        self._set(self._native.reopened())
+        return self
+
+    def resize(
+        self, shape: Sequence[int], *, chunks: Any = None, discard: bool = True
+    ) -> None:
+        """Changes the shape; new elements read as the fill value.
+
+        Parameters
+        ----------
+        shape
+            The new shape.
+        chunks
+            Per axis the lengths of the chunks to add, for a rectilinear grid; None repeats the
+            last chunk's length.
+        discard
+            Whether elements that are cut off are removed (numpy's and zarr-python's meaning), or
+            kept for when the array grows again.
+        """
+        added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
+        self._set(self._native.resize(list(shape), added, discard))
+
+    def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
+        """Adds elements at the end of an axis; they become visible all at once.
+
+        Parameters
+        ----------
+        value
+            Elements whose shape is the array's but for the axis.
+        axis
+            The axis that grows.
+        chunks
+            The lengths of the chunks to add, for a rectilinear grid; None repeats the last one's.
+        """
+        added = np.asarray(value)
+        axis = _axis(axis, self.ndim)
+        expected = self.shape[:axis] + added.shape[axis : axis + 1] + self.shape[axis + 1 :]
+        if added.shape != expected:
+            raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {added.shape}")
+        elements = np.ascontiguousarray(self._elements(added))
+        edges = _grid.runs(list(chunks or ()))
+        self._set(self._native.append(axis, added.shape[axis], _bytes(elements), edges))
+
+    def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
+        self._set(self._native.update_attributes(list(changes.items())))
+
+    # Work ------------------------------------------------------------------------------------
+
+    def with_threads(self, threads: int | None) -> Array:
+        """The same array, whose reads and writes use at most this number of threads."""
+        return Array(self._native.with_threads(threads))
+
+    def to_dask(self, chunks: Any = None) -> Any:
+        """The array as a Dask array; see `zarr_kit.dask.from_array`."""
+        from .dask import from_array
+
+        return from_array(self, chunks=chunks)
+
+    # Processes -------------------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, self._native.state()
+
+    def __dask_tokenize__(self) -> tuple[str, str, str]:
+        digest = hashlib.sha256(self._native.document.encode()).hexdigest()
+        return type(self).__qualname__, f"{self.url}/{self.path}", digest
+
+
+class OuterIndex:
+    """`Array.oindex`."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        selected = _indexing.orthogonal(key, self._array.shape)
+        return self._array._read(selected, scalar=_is_scalar(key, selected))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array._write(_indexing.orthogonal(key, self._array.shape), value)
+
+
+class PointIndex:
+    """`Array.vindex`."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        return self._array._read_points(_indexing.points(key, self._array.shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array._write_points(_indexing.points(key, self._array.shape), value)
+
+
+def _restore(*state: Any) -> Array:
+    return Array(_native.Array.restored(*state))
+
+
+def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:
+    """Whether numpy would answer with a scalar: every axis dropped by an integer."""
+    entries = key if isinstance(key, tuple) else (key,)
+    return selected.shape == () and ... not in [e for e in entries if e is ...]
+
+
+def _axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes")
+    return axis % ndim
+
+
+def _box(indices: NDArray[np.int64]) -> tuple[int, int, int]:
+    first = int(indices.min())
+    return first, int(indices.max()) - first + 1, 1
+
+
+def _cast(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Elements of another type, where no value becomes another one in silence.
+
+    numpy wraps integers that do not fit, and cuts the fractions of floats: both are errors here.
+    Floats are rounded to the type's precision, as numpy does.
+    """
+    limits = _dtypes.integer_limits(dtype)
+    if limits is not None and found.dtype.kind in "biu":
+        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
+        if low < limits[0] or high > limits[1]:
+            outside = low if low < limits[0] else high
+            raise OverflowError(f"{outside} does not fit into {dtype}")
+        return found.astype(dtype)
+    is_number = found.dtype.kind in "biufc"
+    safe = is_number and dtype.kind in "biufc" or limits is not None
+    return found.astype(dtype, casting="same_kind" if safe else "unsafe")
+
+
+def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """The same elements in another shape that differs in axes of length 1, or None."""
+    if array.dtype.itemsize == 0 or any(s % array.dtype.itemsize for s in array.strides):
+        return None
+    places = [axis for axis, length in enumerate(shape) if length != 1]
+    lengths = [axis for axis, length in enumerate(array.shape) if length != 1]
+    if [shape[axis] for axis in places] != [array.shape[axis] for axis in lengths]:
+        return None
+    strides = [0] * len(shape)
+    for place, axis in zip(places, lengths, strict=True):
+        strides[place] = array.strides[axis]
+    return np.lib.stride_tricks.as_strided(
+        array, shape, strides, subok=False, writeable=array.flags.writeable
+    )
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with a dtype that every buffer can have, and at least one axis."""
+    array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
+    return array if array.ndim else array.reshape(1)

@@ -1,0 +1,138 @@
+"""Documents of new arrays and groups."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from . import _attributes, _dtypes, _grid
+
+
+def array_document(
+    *,
+    shape: int | Sequence[int],
+    dtype: DTypeLike | str,
+    chunks: Any = None,
+    shards: Any = None,
+    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    fill_value: Any = 0,
+    dimension_names: Sequence[str | None] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> str:
+    """The ``zarr.json`` of a new array; `zarr_kit.create` says what the arguments are."""
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    shape = tuple(int(length) for length in shape)
+    if any(length < 0 for length in shape):
+        raise ValueError(f"the lengths of a shape are at least 0: {shape}")
+    data_type = _dtypes.to_zarr(dtype)
+    chain = _codecs(codecs, data_type)
+    grid = _grid.document(chunks if shards is None else shards, shape)
+    if shards is not None:
+        inner = _grid.document(chunks, shape)
+        if inner["name"] != "regular":
+            raise ValueError("chunks within shards have one length per axis")
+        chain = [_sharding(inner["configuration"]["chunk_shape"], chain)]
+    found: dict[str, Any] = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": shape,
+        "data_type": data_type,
+        "chunk_grid": grid,
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": fill(fill_value, data_type),
+        "codecs": chain,
+    }
+    if dimension_names is not None:
+        found["dimension_names"] = list(dimension_names)
+    if attributes:
+        found["attributes"] = _checked(attributes)
+    return json.dumps(found, allow_nan=False)
+
+
+def group_document(attributes: Mapping[str, Any] | None = None) -> str:
+    """The ``zarr.json`` of a new group."""
+    found: dict[str, Any] = {"zarr_format": 3, "node_type": "group"}
+    if attributes:
+        found["attributes"] = _checked(attributes)
+    return json.dumps(found, allow_nan=False)
+
+
+def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
+    """A fill value as the specifications write it in JSON."""
+    dtype = _dtypes.to_numpy(data_type)
+    if dtype.kind == "V" and dtype.fields is None and dtype.name.startswith("void"):
+        raw = bytes(dtype.itemsize) if _is_zero(value) else np.asarray(value, dtype).tobytes()
+        is_core = isinstance(data_type, str)
+        return list(raw) if is_core else base64.b64encode(raw).decode()
+    if dtype.fields is not None:
+        record = np.zeros((), dtype) if _is_zero(value) else np.asarray(value, dtype)
+        return base64.b64encode(record.tobytes()).decode()
+    if dtype.kind == "S":
+        raw = b"" if _is_zero(value) else bytes(np.asarray(value, dtype)[()])
+        return base64.b64encode(raw).decode()
+    if dtype.kind == "U":
+        return "" if _is_zero(value) else str(value)
+    if dtype.kind in "Mm":
+        scalar = np.asarray(0 if value is None else value, dtype)
+        return "NaT" if np.isnat(scalar) else int(scalar.view(np.int64))
+    scalar = np.asarray(0 if value is None else value).astype(dtype)[()]
+    if dtype.kind == "b":
+        return bool(scalar)
+    if dtype.kind in "iu" or dtype.name in ("int2", "int4", "uint2", "uint4"):
+        if int(scalar) != value and value is not None:
+            raise OverflowError(f"fill value {value} does not fit into {dtype.name}")
+        return int(scalar)
+    if dtype.kind == "c":
+        return [_float(scalar.real), _float(scalar.imag)]
+    return _float(scalar)
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a fill value is the default, which every type has a zero for."""
+    return value is None or (isinstance(value, int) and value == 0)
+
+
+def _float(value: Any) -> float | str:
+    number = float(value)
+    if number != number:
+        return "NaN"
+    if number in (float("inf"), float("-inf")):
+        return "Infinity" if number > 0 else "-Infinity"
+    return number
+
+
+def _codecs(
+    codecs: Sequence[Mapping[str, Any] | str] | None, data_type: str | dict[str, Any]
+) -> list[Any]:
+    if codecs is None:
+        return [_bytes_codec(data_type), {"name": "zstd", "configuration": {"level": 3, "checksum": False}}]
+    return [
+        codec if isinstance(codec, str) else codec.to_dict() if hasattr(codec, "to_dict") else dict(codec)
+        for codec in codecs
+    ]
+
+
+def _bytes_codec(data_type: str | dict[str, Any]) -> dict[str, Any]:
+    one_byte = _dtypes.to_numpy(data_type).itemsize == 1
+    return {"name": "bytes"} if one_byte else {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+def _sharding(chunk_shape: list[int], chain: list[Any]) -> dict[str, Any]:
+    return {
+        "name": "sharding_indexed",
+        "configuration": {
+            "chunk_shape": chunk_shape,
+            "codecs": chain,
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+            "index_location": "end",
+        },
+    }
+
+
+def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: json.loads(_attributes._json(name, value)) for name, value in attributes.items()}

@@ -1,0 +1,152 @@
+"""Zarr data types and numpy dtypes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_NUMPY = {
+    name: np.dtype(name)
+    for name in (
+        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+        "float16 float32 float64 complex64 complex128"
+    ).split()
+}
+
+_ML_DTYPES = frozenset(
+    "bfloat16 int2 int4 uint2 uint4 float4_e2m1fn float6_e2m3fn float6_e3m2fn float8_e3m4 "
+    "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz "
+    "float8_e8m0fnu".split()
+)
+
+SIGNED_BITS = {"int2": 2, "int4": 4}
+"""Types whose byte ml_dtypes stores without its sign, where Zarr extends the sign."""
+
+
+def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
+    """The numpy dtype of a Zarr data type.
+
+    Types that numpy lacks are those of the package ``ml_dtypes``. Byte order is the machine's:
+    that of the stored bytes is the codecs' affair.
+
+    Raises
+    ------
+    TypeError
+        If neither has such a type.
+    ImportError
+        If the type is one of ``ml_dtypes``, which is not installed.
+    """
+    name, configuration = _parts(data_type)
+    if name in _NUMPY:
+        return _NUMPY[name]
+    if name in _ML_DTYPES:
+        found: np.dtype[Any] = np.dtype(getattr(_ml_dtypes(name), name))
+        return found
+    if name in ("complex_float32", "complex_float64"):
+        return np.dtype("complex64" if name == "complex_float32" else "complex128")
+    if raw := re.fullmatch(r"r([1-9][0-9]*)", name):
+        return np.dtype(f"V{int(raw[1]) // 8}")
+    if name in ("numpy.datetime64", "numpy.timedelta64"):
+        kind = "M8" if name == "numpy.datetime64" else "m8"
+        unit, factor = configuration.get("unit", "generic"), configuration.get("scale_factor", 1)
+        unit = "us" if unit == "μs" else unit
+        return np.dtype(kind if unit == "generic" else f"{kind}[{factor}{unit}]")
+    if name == "fixed_length_utf32":
+        return np.dtype(f"U{configuration['length_bytes'] // 4}")
+    if name == "null_terminated_bytes":
+        return np.dtype(f"S{configuration['length_bytes']}")
+    if name == "raw_bytes":
+        return np.dtype(f"V{configuration['length_bytes']}")
+    if name in ("struct", "structured"):
+        return np.dtype([_field(field) for field in configuration["fields"]])
+    raise TypeError(f"numpy has no type for the Zarr data type {name}")
+
+
+def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
+    """The Zarr data type of a numpy dtype, or of a Zarr name such as ``"int4"``.
+
+    Raises
+    ------
+    TypeError
+        If Zarr has no such type.
+    """
+    if isinstance(dtype, dict):
+        return dict(dtype)
+    if isinstance(dtype, str) and (dtype in _ML_DTYPES or re.fullmatch(r"r[1-9][0-9]*", dtype)):
+        return dtype
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found.name in _NUMPY or found.name in _ML_DTYPES:
+        return found.name
+    if found.kind in "Mm":
+        unit, factor = np.datetime_data(found)
+        name = "numpy.datetime64" if found.kind == "M" else "numpy.timedelta64"
+        return _extension(name, unit=unit, scale_factor=factor)
+    if found.kind == "U":
+        return _extension("fixed_length_utf32", length_bytes=found.itemsize)
+    if found.kind == "S":
+        return _extension("null_terminated_bytes", length_bytes=found.itemsize)
+    if found.kind == "V" and found.fields is None:
+        return _extension("raw_bytes", length_bytes=found.itemsize)
+    if found.kind == "V" and found.fields is not None:
+        fields = [{"name": n, "data_type": to_zarr(f[0])} for n, f in found.fields.items()]
+        return _extension("struct", fields=fields)
+    raise TypeError(f"Zarr has no data type for numpy's {found}")
+
+
+def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
+    """The smallest and the largest value of a type of integers, or None."""
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return int(limits.min), int(limits.max)
+    if found := re.fullmatch(r"(u?)int([24])", dtype.name):
+        bits = int(found[2])
+        return (0, (1 << bits) - 1) if found[1] else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    return None
+
+
+def from_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> None:
+    """Turns elements as Zarr defines their bytes into those of numpy, in place."""
+    bits = SIGNED_BITS.get(_parts(data_type)[0])
+    if bits is not None:
+        raw = elements.view(np.uint8)
+        raw &= (1 << bits) - 1
+
+
+def to_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> NDArray[Any]:
+    """The elements with the bytes that Zarr defines, a copy where these differ from numpy's."""
+    bits = SIGNED_BITS.get(_parts(data_type)[0])
+    if bits is None:
+        return elements
+    sign = np.int8(1 << (bits - 1))
+    return ((elements.view(np.int8) & np.int8((1 << bits) - 1)) ^ sign) - sign
+
+
+def _parts(data_type: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if isinstance(data_type, str):
+        return data_type, {}
+    return data_type["name"], data_type.get("configuration", {})
+
+
+def _field(field: Any) -> tuple[str, np.dtype[Any]]:
+    if isinstance(field, dict):
+        return field["name"], to_numpy(field["data_type"])
+    name, data_type = field
+    return name, to_numpy(data_type)
+
+
+def _extension(name: str, **configuration: Any) -> dict[str, Any]:
+    return {"name": name, "configuration": json.loads(json.dumps(configuration))}
+
+
+def _ml_dtypes(name: str) -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError(f"elements of type {name} need the package ml_dtypes") from None
+    return ml_dtypes

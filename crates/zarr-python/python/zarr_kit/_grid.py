@@ -1,0 +1,81 @@
+"""Chunk grids as Python sees them: one tuple of edges per axis, as Dask writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+
+def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    """The ``chunk_grid`` of a document for chunks given as Dask or zarr-python take them.
+
+    Parameters
+    ----------
+    chunks
+        ``None`` for one chunk, an int for all axes, or per axis an int (the length of every
+        chunk), or a sequence of lengths that add up to the axis.
+    shape
+        The array's shape.
+
+    Raises
+    ------
+    ValueError
+        If lengths do not add up to the axis's, or are not positive.
+    """
+    per_axis = _per_axis(chunks, shape)
+    if all(isinstance(edges, int) for edges in per_axis):
+        return {"name": "regular", "configuration": {"chunk_shape": per_axis}}
+    shapes = [_runs(edges) for edges in per_axis]
+    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
+
+
+def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
+    """Each run of equal edges as (edge, count)."""
+    return [(edge, sum(1 for _ in run)) for edge, run in groupby(edges)]
+
+
+def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
+    if chunks is None:
+        return [max(length, 1) for length in shape]
+    if isinstance(chunks, (int, np.integer)):
+        chunks = (chunks,) * len(shape)
+    chunks = list(chunks)
+    if len(chunks) != len(shape):
+        raise ValueError(f"chunks have {len(chunks)} axes, the shape has {len(shape)}")
+    result: list[int | list[int]] = []
+    for axis, (entry, length) in enumerate(zip(chunks, shape, strict=True)):
+        if entry is None or (isinstance(entry, int) and entry == -1):
+            result.append(max(length, 1))
+        elif isinstance(entry, (int, np.integer)):
+            if entry <= 0:
+                raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
+            result.append(int(entry))
+        else:
+            edges = [int(edge) for edge in entry]
+            if any(edge <= 0 for edge in edges) and not (length == 0 and edges == [0]):
+                raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {min(edges)}")
+            if sum(edges) != length:
+                raise ValueError(
+                    f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements"
+                )
+            result.append(edges)
+    return result
+
+
+def regular(edges: Sequence[int]) -> int | list[int]:
+    """The one length of all chunks but a shorter last one, or the lengths as they are."""
+    if not any(edges):
+        return 1
+    first = edges[0]
+    if all(edge == first for edge in edges[:-1]) and edges[-1] <= first:
+        return first
+    return [edge for edge in edges if edge]
+
+
+def _runs(edges: int | list[int]) -> int | list[int | list[int]]:
+    if isinstance(edges, int):
+        return edges
+    return [edge if count == 1 else [edge, count] for edge, count in runs(edges)]

@@ -1,0 +1,173 @@
+"""Dask arrays from and to Zarr, chunk by chunk.
+
+Dask's chunks are ragged, so a rectilinear grid is one of Dask's as it stands: reading keeps the
+stored chunks, and writing stores the chunks of the Dask array. Writes whose edges do not fall on
+stored ones are exact all the same, whatever number of processes write: parts of a chunk are updated
+under the store's lock.
+
+Every task uses one thread, since Dask runs as many tasks at a time as it has cores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _grid, create, open
+from ._array import Array
+
+if TYPE_CHECKING:
+    import dask.array
+
+__all__ = ["aligned_chunks", "from_array", "from_zarr", "to_zarr"]
+
+
+def from_zarr(
+    url: str | os.PathLike[str],
+    path: str = "",
+    *,
+    chunks: Any = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> dask.array.Array:
+    """Opens an array as a Dask array.
+
+    Parameters
+    ----------
+    url, path, storage_options
+        As for `zarr_kit.open`.
+    chunks
+        None for the stored chunks; a size such as ``"20MiB"`` for runs of whole stored chunks of
+        about that many bytes; or chunks as `dask.array.from_array` takes them.
+
+    Examples
+    --------
+    >>> import tempfile, zarr_kit, zarr_kit.dask
+    >>> folder = tempfile.mkdtemp()
+    >>> a = zarr_kit.create(folder, shape=59, dtype="i4", chunks=[(31, 28)], fill_value=1)
+    >>> d = zarr_kit.dask.from_zarr(folder)
+    >>> d.chunks
+    ((31, 28),)
+    >>> int(d.sum().compute())
+    59
+    """
+    return from_array(open(url, path, storage_options=storage_options), chunks=chunks)
+
+
+def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
+    """An opened array as a Dask array; `from_zarr` says what ``chunks`` may be."""
+    import dask.array
+
+    if chunks is None:
+        chunks = array.chunks
+    elif isinstance(chunks, str) and chunks != "auto":
+        chunks = aligned_chunks(array, chunks)
+    one_thread = array.with_threads(1)
+    # Empty axes have no chunk of ours, and one of length 0 with Dask.
+    chunks = tuple(edges or (0,) for edges in chunks) if isinstance(chunks, tuple) else chunks
+    return dask.array.from_array(  # type: ignore[no-any-return, no-untyped-call]
+        one_thread, chunks=chunks, lock=False, asarray=True, fancy=False
+    )
+
+
+def to_zarr(
+    darray: dask.array.Array,
+    url: str | os.PathLike[str] | Array,
+    path: str = "",
+    *,
+    region: Sequence[slice] | None = None,
+    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    fill_value: Any = 0,
+    dimension_names: Sequence[str | None] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+    compute: bool = True,
+) -> Any:
+    """Stores a Dask array: in a new array with its chunks, or in one that exists.
+
+    Parameters
+    ----------
+    darray
+        What to store. The new array's chunks are its chunks: ``regular`` where all but the last are
+        equal, else ``rectilinear``, which zarr-python reads with its configuration
+        ``array.rectilinear_chunks``.
+    url
+        Where to create the array, or an `Array` to write to, whose chunks need not match.
+    region
+        The part of an existing array to write, one slice per axis; None for all of it.
+    compute
+        Whether to store now, or to return a delayed object that stores when it is computed.
+
+    Returns
+    -------
+    None or dask.delayed.Delayed
+        None if ``compute``.
+
+    Raises
+    ------
+    ValueError
+        If the Dask array has chunks of unknown length, or its shape is not that of the region.
+    """
+    import dask.array
+
+    if any(np.isnan(length) for length in darray.shape):
+        raise ValueError("the Dask array has chunks of unknown length: call compute_chunk_sizes first")
+    if isinstance(url, Array):
+        target = url
+    else:
+        if region is not None:
+            raise ValueError("region: a part of an existing array; open it and pass it as the target")
+        target = create(
+            url,
+            path,
+            shape=darray.shape,
+            dtype=darray.dtype,
+            chunks=[_grid.regular([int(n) for n in edges]) for edges in darray.chunks],
+            codecs=codecs,
+            fill_value=fill_value,
+            dimension_names=dimension_names,
+            attributes=attributes,
+            storage_options=storage_options,
+        )
+    places = tuple(region) if region is not None else (slice(None),) * target.ndim
+    lengths = tuple(len(range(*s.indices(n))) for s, n in zip(places, target.shape, strict=True))
+    if lengths != darray.shape:
+        raise ValueError(f"the Dask array has shape {darray.shape}, the region {lengths}")
+    return dask.array.store(
+        darray,
+        target.with_threads(1),
+        regions=tuple(places) if region is not None else None,
+        lock=False,
+        compute=compute,
+        return_stored=False,
+    )
+
+
+def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]:
+    """Runs of whole stored chunks of at most about ``size`` bytes, at least one chunk each.
+
+    Axes are joined from the last to the first, as the elements lie in memory.
+    """
+    from dask.utils import parse_bytes
+
+    limit = max(parse_bytes(size) // max(array.dtype.itemsize, 1), 1)
+    joined: list[tuple[int, ...]] = []
+    stored = array.chunks
+    # The largest chunk of each axis stands for those of the axes not yet joined.
+    largest = [max(edges, default=1) for edges in stored]
+    for axis in reversed(range(array.ndim)):
+        others = int(np.prod(largest[:axis] + [max(e, default=1) for e in joined], dtype=object))
+        joined.insert(0, _join(stored[axis], max(limit // max(others, 1), 1)))
+    return tuple(joined)
+
+
+def _join(edges: tuple[int, ...], limit: int) -> tuple[int, ...]:
+    runs: list[int] = []
+    for edge in edges:
+        if runs and runs[-1] + edge <= limit:
+            runs[-1] += edge
+        else:
+            runs.append(edge)
+    return tuple(runs)

@@ -1,0 +1,121 @@
+//! Memory of Python objects as bytes and a view: the only module that trusts the interpreter's
+//! pointers.
+
+use std::ptr::NonNull;
+use std::slice;
+
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use zarr_kit::view::View;
+
+/// The elements of an object that has the buffer protocol, as a numpy array does.
+pub(crate) struct Memory {
+    buffer: PyUntypedBuffer,
+    /// Where each element is, counted from the first byte that any of them has.
+    view: View,
+    /// That byte, counted from the buffer's pointer.
+    first: isize,
+    len: usize,
+}
+
+impl Memory {
+    /// Borrows the memory of an array whose elements have this size, for a selection of this rank.
+    ///
+    /// The buffer holds a reference to the object, which cannot be resized or freed meanwhile.
+    pub(crate) fn of(
+        object: &Bound<'_, PyAny>,
+        element_size: usize,
+        rank: usize,
+    ) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if buffer.item_size() != element_size || element_size == 0 {
+            return Err(PyValueError::new_err(format!(
+                "elements of {} bytes, the array has elements of {element_size}",
+                buffer.item_size()
+            )));
+        }
+        if buffer.suboffsets().is_some() {
+            return Err(PyBufferError::new_err("memory behind pointers (suboffsets)"));
+        }
+        let (view, first, len) = match rank {
+            // A buffer without axes has no shape to ask for: such an element comes with one axis.
+            0 if buffer.shape() == [1] => (View::contiguous(&[]), 0, element_size),
+            _ => layout(buffer.shape(), buffer.strides(), element_size)
+                .ok_or_else(|| PyBufferError::new_err("strides are not multiples of an element"))?,
+        };
+        let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { buffer, view, first, len })
+    }
+
+    /// Works on the elements without the GIL: `work` gets where they are within the bytes, and the
+    /// bytes from the first to the last of them.
+    ///
+    /// As for numpy's own operations, other threads of the program must not change them meanwhile.
+    #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
+    pub(crate) fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&View, &[u8]) -> R + Send,
+    ) -> R {
+        let (address, len) = (self.address(), self.len);
+        // SAFETY: the exporter guarantees that each element at its shape and strides is valid memory
+        // of one object, which `self.buffer` keeps; `layout` computed the span from the first to
+        // the last of them. Without elements the slice is empty, at an address that is not null.
+        let bytes = unsafe { slice::from_raw_parts(address, len) };
+        py.detach(|| work(&self.view, bytes))
+    }
+
+    /// As [`read`](Self::read), on elements that `work` may change.
+    ///
+    /// # Errors
+    /// If the object does not let its memory be changed.
+    #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
+    pub(crate) fn write<R: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&View, &mut [u8]) -> R + Send,
+    ) -> PyResult<R> {
+        if self.buffer.readonly() {
+            return Err(PyBufferError::new_err("the memory is read-only"));
+        }
+        let (address, len) = (self.address(), self.len);
+        // SAFETY: as in `read`, and the exporter allows writing.
+        let bytes = unsafe { slice::from_raw_parts_mut(address, len) };
+        Ok(py.detach(|| work(&self.view, bytes)))
+    }
+
+    /// The address of the first byte of any element.
+    fn address(&self) -> *mut u8 {
+        if self.len == 0 {
+            return NonNull::dangling().as_ptr();
+        }
+        self.buffer.buf_ptr().cast::<u8>().wrapping_offset(self.first)
+    }
+}
+
+type Layout = (Result<View, zarr_kit::view::ViewError>, isize, usize);
+
+/// The view of elements at these byte strides, their first byte, and how many bytes they span.
+fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<Layout> {
+    if shape.contains(&0) {
+        return Some((View::contiguous(shape), 0, 0));
+    }
+    let size = isize::try_from(element_size).ok()?;
+    let (mut low, mut high) = (0_isize, 0_isize);
+    let mut steps = Vec::with_capacity(strides.len());
+    for (count, stride) in shape.iter().zip(strides) {
+        let last = isize::try_from(count.checked_sub(1)?).ok()?;
+        // The stride of an axis with one index may be anything.
+        let stride = if last == 0 { 0 } else { *stride };
+        if stride.checked_rem(size)? != 0 {
+            return None;
+        }
+        steps.push(stride.checked_div(size)?);
+        let reach = stride.checked_mul(last)?;
+        if reach < 0 { low = low.checked_add(reach)? } else { high = high.checked_add(reach)? }
+    }
+    let offset = low.checked_neg()?.checked_div(size)?;
+    let len = usize::try_from(high.checked_sub(low)?).ok()?.checked_add(element_size)?;
+    Some((View::new(shape, &steps, offset), low, len))
+}

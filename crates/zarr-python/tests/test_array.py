@@ -1,0 +1,226 @@
+"""Arrays: types, documents, changes, errors and pickles."""
+
+import json
+import pickle
+import subprocess
+import sys
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+import zarr_kit
+
+DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "V3"] + [
+    np.dtype(getattr(ml_dtypes, name))
+    for name in "bfloat16 int2 int4 uint2 uint4 float8_e4m3fn float8_e5m2 float6_e2m3fn float4_e2m1fn".split()
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_type_is_written_and_read(dtype, tmp_path):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "V" and dtype.name.startswith("void"):
+        values = np.frombuffer(b"abcdefghijkl", dtype)
+    elif dtype.name in ("int2", "int4"):
+        limit = 2 if dtype.name == "int2" else 8
+        values = np.arange(-limit, limit).astype(dtype)
+    else:
+        values = np.array([0, 1, 1, 0, 1, 0, 1], "i1").astype(dtype)
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=values.shape, dtype=dtype, chunks=3)
+    array[:] = values
+    found = zarr_kit.open(tmp_path / "a.zarr")
+    assert found.dtype == dtype
+    assert found[:].tobytes() == values.tobytes()
+    assert (found[1:3] == values[1:3]).all()
+
+
+def test_signed_bits_are_stored_with_their_sign(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="int4", codecs=[{"name": "bytes"}])
+    array[:] = np.array([-8, -1, 0, 7], ml_dtypes.int4)
+    assert (tmp_path / "a.zarr/c/0").read_bytes() == b"\xf8\xff\x00\x07"
+
+
+def test_the_fill_value_is_a_scalar_of_the_dtype(tmp_path):
+    for dtype, fill in [("i2", -5), ("f4", np.nan), ("f8", np.inf), ("bool", True), ("c8", 1 - 2j), ("int4", -3)]:
+        array = zarr_kit.create("memory:", shape=3, dtype=dtype, fill_value=fill)
+        assert array.fill_value == fill or np.isnan(array.fill_value)
+        assert np.asarray(array.fill_value).dtype == array.dtype
+        np.testing.assert_array_equal(array[:].astype("c16"), np.full(3, fill, "c16"))
+
+
+def test_values_that_do_not_fit_are_refused():
+    array = zarr_kit.create("memory:", shape=3, dtype="u1")
+    with pytest.raises(OverflowError, match="300 does not fit into uint8"):
+        array[:] = [1, 300, 2]
+    with pytest.raises(TypeError):
+        array[:] = [0.5, 1, 2]
+    with pytest.raises(ValueError):
+        array[:] = [1, 2]
+    assert array[:].tolist() == [0, 0, 0]
+
+
+def test_values_that_codecs_cannot_keep_are_refused():
+    codecs = [{"name": "packbits", "configuration": {"first_bit": 0, "last_bit": 9}}]
+    array = zarr_kit.create("memory:", shape=3, dtype="u2", codecs=codecs)
+    with pytest.raises(ValueError, match="3000"):
+        array[:] = [1, 3000, 2]
+
+
+def test_grids_are_those_asked_for(tmp_path):
+    array = zarr_kit.create(tmp_path / "r.zarr", shape=(59, 10), dtype="i2", chunks=[(31, 28), 4])
+    assert array.chunks == ((31, 28), (4, 4, 2))
+    assert array.metadata["chunk_grid"] == {
+        "name": "rectilinear",
+        "configuration": {"kind": "inline", "chunk_shapes": [[31, 28], 4]},
+    }
+    regular = zarr_kit.create(tmp_path / "g.zarr", shape=(59, 10), dtype="i2", chunks=[20, 4])
+    assert regular.metadata["chunk_grid"]["name"] == "regular" and regular.chunks[0] == (20, 20, 19)
+    many = zarr_kit.create("memory:", shape=10**9, dtype="i1", chunks=10**3)
+    assert len(many.chunks[0]) == 10**6 and many.chunks[0][-1] == 1000
+    for chunks, says in [
+        ([(31, 27), 4], "add up to 58"),
+        ([(31,)], "1 axes"),
+        ([(59, 0), 4], "at least 1"),
+        (0, "at least 1"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            zarr_kit.create("memory:", shape=(59, 10), dtype="i2", chunks=chunks)
+
+
+def test_shards(tmp_path):
+    array = zarr_kit.create(tmp_path / "s.zarr", shape=(8, 8), dtype="u2", chunks=2, shards=4)
+    array[...] = np.arange(64).reshape(8, 8)
+    assert array.shards == ((4, 4), (4, 4))
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "s.zarr")[...], np.arange(64).reshape(8, 8))
+
+
+def test_attributes_are_a_mapping_that_is_stored(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=1, dtype="i1", attributes={"units": "m"})
+    array.attrs["scale"] = np.float32(0.5)
+    array.attrs.update(a=[1, 2], b=None)
+    del array.attrs["units"]
+    assert dict(zarr_kit.open(tmp_path / "a.zarr").attrs) == {"scale": 0.5, "a": [1, 2], "b": None}
+    with pytest.raises(KeyError):
+        del array.attrs["units"]
+    with pytest.raises(ValueError, match="'x' is no JSON value"):
+        array.attrs["x"] = float("nan")
+    with pytest.raises(TypeError, match="'x' is no JSON value"):
+        array.attrs["x"] = object()
+
+
+def test_a_handle_notices_others_changes(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="i1", chunks=2)
+    other = zarr_kit.open(tmp_path / "a.zarr")
+    other.resize((6,))
+    assert array.shape == (4,)
+    with pytest.raises(RuntimeError, match="changed by others"):
+        array.resize((8,))
+    assert array.refresh().shape == (6,)
+
+
+def test_append_and_resize(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(31, 2), dtype="i2", chunks=[(31,), 2])
+    array[...] = 1
+    array.append(np.full((28, 2), 2), chunks=[28])
+    assert array.shape == (59, 2)
+    array.resize((62, 2), chunks=[[3], None])
+    assert array.chunks[0][-1] == 3
+    assert array[:, 0].tolist() == [1] * 31 + [2] * 28 + [0] * 3
+    array.resize((10, 2))
+    array.resize((62, 2))
+    assert array[:, 0].tolist() == [1] * 10 + [0] * 52
+    with pytest.raises(ValueError, match="cannot grow"):
+        array.append(np.zeros((3, 3)))
+
+
+def test_errors_are_pythons_kinds(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(tmp_path / "none.zarr")
+    zarr_kit.create_group(tmp_path / "g.zarr")
+    with pytest.raises(ValueError, match="group, not an array"):
+        zarr_kit.open(tmp_path / "g.zarr")
+    with pytest.raises(KeyError):
+        zarr_kit.open_group(tmp_path / "g.zarr")["none"]
+    with pytest.raises(FileExistsError):
+        zarr_kit.create(tmp_path / "g.zarr", shape=1, dtype="i1")
+    (tmp_path / "bad.zarr").mkdir()
+    (tmp_path / "bad.zarr/zarr.json").write_text('{"zarr_format": 4, "node_type": "array"}')
+    with pytest.raises(ValueError, match=r"\$\.zarr_format: found 4"):
+        zarr_kit.open(tmp_path / "bad.zarr")
+    with pytest.raises(OSError) as raised:
+        zarr_kit.open("s3://user:SECRET@bucket/x")
+    assert "SECRET" not in str(raised.value)
+
+
+def test_groups(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr", attributes={"title": "all"})
+    group.create_array("a", shape=3, dtype="f4")
+    inner = group.create_group("inner")
+    inner.create_array("b", shape=(2, 2), dtype="u1")[...] = 5
+    found = zarr_kit.open_group(tmp_path / "g.zarr")
+    assert sorted(found) == ["a", "inner"]
+    assert len(found) == 2 and "a" in found and "c" not in found
+    assert found["inner/b"][0, 0] == 5
+    assert [name for name, _ in found.arrays()] == ["a"]
+    assert [name for name, _ in found.groups()] == ["inner"]
+    assert found.attrs["title"] == "all"
+    assert found.tree() == "/\n├── a (3,) float32\n└── inner\n    └── b (2, 2) uint8"
+    assert sorted(pickle.loads(pickle.dumps(found))) == ["a", "inner"]
+
+
+def test_pickles_are_small_and_read_nothing(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=10**6, dtype="f4", chunks=[(31, 28) + (10**6 - 59,)])
+    array[:3] = [1, 2, 3]
+    text = pickle.dumps(array)
+    assert len(text) < 1000
+    (tmp_path / "a.zarr/zarr.json").rename(tmp_path / "hidden")
+    assert pickle.loads(text)[:3].tolist() == [1, 2, 3]
+    assert array.__dask_tokenize__() == pickle.loads(text).__dask_tokenize__()
+    with pytest.raises(ValueError, match="memory"):
+        pickle.dumps(zarr_kit.create("memory:", shape=1, dtype="i1"))
+
+
+def test_other_processes_read_what_a_pickle_names(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=5, dtype="i4", chunks=2)
+    array[:] = range(5)
+    program = "import pickle, sys; print(pickle.load(sys.stdin.buffer)[1:4].tolist())"
+    run = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(array), capture_output=True, check=True)
+    assert run.stdout == b"[1, 2, 3]\n"
+
+
+def test_threads_write_parts_of_one_chunk_without_loss(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4000, dtype="i4", chunks=1000, threads=1)
+
+    def write(first):
+        for place in range(first, 4000, 8):
+            array[place] = place + 1
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(array[:], np.arange(1, 4001))
+
+
+def test_numpy_makes_arrays_of_it():
+    array = zarr_kit.create("memory:", shape=(2, 3), dtype="i2", fill_value=4)
+    assert np.asarray(array).tolist() == [[4] * 3] * 2
+    assert np.asarray(array, "f8").dtype == "f8"
+    assert np.sum(array) == 24
+    assert [row.tolist() for row in array] == [[4] * 3] * 2
+    with pytest.raises(ValueError, match="copy"):
+        np.array(array, copy=False)
+
+
+def test_zarr_python_reads_what_was_written(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(59, 4), dtype="f4", chunks=[(31, 28), 3],
+                            dimension_names=["day", None], attributes={"a": 1}, fill_value=np.nan)
+    array[10:40] = np.arange(120, dtype="f4").reshape(30, 4)
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        found = zarr.open_array(tmp_path / "a.zarr", mode="r")
+        np.testing.assert_array_equal(found[...], array[...])
+    assert json.loads((tmp_path / "a.zarr/zarr.json").read_text()) == array.metadata
+    assert array.dims == ("day", None)

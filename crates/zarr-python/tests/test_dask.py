@@ -1,0 +1,87 @@
+"""Dask: on threads, and on a cluster of processes."""
+
+import numpy as np
+import pytest
+import zarr_kit
+import zarr_kit.dask
+
+da = pytest.importorskip("dask.array")
+
+MONTHS = (31, 28, 31, 30)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+def test_the_stored_chunks_are_dasks(tmp_path):
+    values = np.arange(120 * 7, dtype="i4").reshape(120, 7)
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(120, 7), dtype="i4", chunks=[MONTHS, 3])
+    array[...] = values
+    found = zarr_kit.dask.from_zarr(tmp_path / "a.zarr")
+    assert found.chunks == (MONTHS, (3, 3, 1))
+    np.testing.assert_array_equal(found.compute(), values)
+    np.testing.assert_array_equal(found[30:33, ::-2].compute(), values[30:33, ::-2])
+    np.testing.assert_array_equal(da.from_array(array.with_threads(1)).compute(), values)
+
+
+def test_a_dask_array_is_stored_with_its_chunks(tmp_path):
+    values = np.arange(120 * 7, dtype="f4").reshape(120, 7)
+    darray = da.from_array(values, chunks=(MONTHS, (4, 3)))
+    assert zarr_kit.dask.to_zarr(darray, tmp_path / "a.zarr", dimension_names=["day", "x"]) is None
+    found = zarr_kit.open(tmp_path / "a.zarr")
+    assert found.chunks == darray.chunks and found.dims == ("day", "x")
+    assert found.metadata["chunk_grid"]["name"] == "rectilinear"
+    np.testing.assert_array_equal(found[...], values)
+    zarr_kit.dask.to_zarr(da.from_array(values, chunks=(50, 7)), tmp_path / "b.zarr")
+    assert zarr_kit.open(tmp_path / "b.zarr").metadata["chunk_grid"]["name"] == "regular"
+
+
+def test_sizes_fall_on_stored_edges(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(120, 70), dtype="i4", chunks=[MONTHS, 10])
+    for size in ("1kiB", "5kiB", "12kiB", "1MiB"):
+        found = zarr_kit.dask.from_zarr(tmp_path / "a.zarr", chunks=size)
+        for edges, stored in zip(found.chunks, array.chunks, strict=True):
+            assert set(np.cumsum(edges)) <= set(np.cumsum(stored))
+        assert found.shape == array.shape
+    assert zarr_kit.dask.aligned_chunks(array, "1MiB") == ((120,), (70,))
+    assert zarr_kit.dask.aligned_chunks(array, "1") == array.chunks
+
+
+def test_regions_of_an_existing_array(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(120, 7), dtype="i4", chunks=[MONTHS, 3])
+    part = da.ones((50, 7), chunks=(7, 2), dtype="i4")
+    stored = zarr_kit.dask.to_zarr(part, array, region=np.s_[20:70, :], compute=False)
+    assert not array[...].any()
+    stored.compute()
+    assert array[...].sum() == 350 and array[20:70].all()
+    with pytest.raises(ValueError, match=r"the region \(51, 7\)"):
+        zarr_kit.dask.to_zarr(part, array, region=np.s_[20:71, :])
+
+
+def test_empty_and_scalar_arrays(tmp_path):
+    for n, darray in enumerate([da.zeros((0, 3), chunks=(0, 2)), da.ones((), chunks=())]):
+        zarr_kit.dask.to_zarr(darray, tmp_path / f"{n}.zarr")
+        np.testing.assert_array_equal(zarr_kit.dask.from_zarr(tmp_path / f"{n}.zarr").compute(), darray.compute())
+
+
+def test_unaligned_writes_of_many_processes_lose_nothing(tmp_path, cluster):
+    values = np.arange(1, 4001, dtype="i4")
+    for run in range(3):
+        array = zarr_kit.create(tmp_path / f"{run}.zarr", shape=4000, dtype="i4", chunks=[(997, 1003, 2000)])
+        zarr_kit.dask.to_zarr(da.from_array(values, chunks=10), array)
+        np.testing.assert_array_equal(array[:], values)
+
+
+def test_a_cluster_rechunks(tmp_path, cluster):
+    values = np.random.default_rng(1).integers(0, 1000, (120, 40), "u2")
+    codecs = [{"name": "packbits", "configuration": {"first_bit": 0, "last_bit": 9}}, "zstd"]
+    codecs[1] = {"name": "zstd", "configuration": {"level": 1, "checksum": False}}
+    zarr_kit.dask.to_zarr(da.from_array(values, chunks=(MONTHS, 7)), tmp_path / "a.zarr", codecs=codecs)
+    moved = zarr_kit.dask.from_zarr(tmp_path / "a.zarr").rechunk((50, 40))
+    zarr_kit.dask.to_zarr(moved, tmp_path / "b.zarr")
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "b.zarr")[...], values)

@@ -1,0 +1,201 @@
+"""Every index expression against numpy, on arrays with ragged chunks."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+import zarr_kit
+
+SHAPE = (7, 5, 6)
+CHUNKS = [(3, 1, 3), (2, 2, 1), 4]
+
+
+@pytest.fixture(scope="module")
+def both():
+    values = np.arange(np.prod(SHAPE), dtype="i4").reshape(SHAPE)
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype="i4", chunks=CHUNKS)
+    array[...] = values
+    return array, values
+
+
+def entries(length):
+    """Basic entries for an axis, out of range ones among the slices included."""
+    yield from (0, length - 1, -1, -length, np.int8(1))
+    ends = (None, 0, 2, length, length + 3, -2, -length - 3)
+    for start, stop, step in itertools.product(ends, ends, (None, 1, 2, -1, -3, 100)):
+        yield slice(start, stop, step)
+
+
+def same(found, expected):
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+    assert np.shape(found) == np.shape(expected)
+    assert isinstance(found, np.ndarray) == isinstance(expected, np.ndarray)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_basic_keys_read_as_numpy_does(both):
+    array, values = both
+    pick = random.Random(1)
+    choices = [list(entries(length)) for length in SHAPE]
+    for key in itertools.chain(
+        (..., (), None, (None, ...), (..., None), (None, 1, None, ...)),
+        choices[0],
+        (tuple(pick.choice(axis) for axis in choices[: pick.randint(1, 3)]) for _ in range(3000)),
+        ((..., pick.choice(choices[2])) for _ in range(200)),
+        ((None, pick.choice(choices[0]), ..., None, pick.choice(choices[2])) for _ in range(200)),
+    ):
+        same(array[key], values[key])
+
+
+def test_basic_keys_write_as_numpy_does():
+    pick = random.Random(2)
+    choices = [list(entries(length)) for length in SHAPE]
+    values = np.zeros(SHAPE, "i4")
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype="i4", chunks=CHUNKS)
+    for n in range(400):
+        key = tuple(pick.choice(axis) for axis in choices[: pick.randint(0, 3)])
+        part = np.asarray(values[key])
+        new = np.arange(n, n + part.size, dtype="i4").reshape(part.shape)
+        if n % 3 == 1 and part.ndim:
+            new = new[..., :1]  # broadcast
+        if n % 3 == 2:
+            new = np.asfortranarray(new)
+        if part.size == 0 and new.size != part.size and new.shape[-1:] == (0,):
+            continue
+        array[key] = new
+        values[key] = new
+        np.testing.assert_array_equal(array[...], values)
+
+
+def test_oindex_is_the_outer_product(both):
+    array, values = both
+    pick = random.Random(3)
+
+    def entry(length):
+        kind = pick.randrange(5)
+        if kind == 0:
+            return slice(pick.randrange(length), None, pick.choice((1, 2)))
+        if kind == 1:
+            return pick.randrange(-length, length)
+        if kind == 2:
+            return np.array([pick.random() < 0.5 for _ in range(length)])
+        return [pick.randrange(-length, length) for _ in range(pick.randrange(6))]
+
+    for _ in range(500):
+        key = tuple(entry(length) for length in SHAPE)
+        expected = values
+        for axis in reversed(range(3)):
+            expected = expected[(slice(None),) * axis + (np.array(key[axis], int) if isinstance(key[axis], list) else key[axis],)]
+        same(array.oindex[key], expected)
+
+
+def test_oindex_writes(both):
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype="i4", chunks=CHUNKS)
+    values = np.zeros(SHAPE, "i4")
+    new = np.arange(12, dtype="i4").reshape(2, 3, 2)
+    array.oindex[[6, 0], 1:4, [True, False, False, False, False, True]] = new
+    values[np.ix_([6, 0], [1, 2, 3], [0, 5])] = new
+    np.testing.assert_array_equal(array[...], values)
+
+
+def test_vindex_reads_and_writes_points():
+    values = np.arange(np.prod(SHAPE), dtype="i4").reshape(SHAPE)
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype="i4", chunks=CHUNKS)
+    array[...] = values
+    pick = np.random.default_rng(4)
+    for _ in range(100):
+        key = tuple(pick.integers(-length, length, (4, 3)) for length in SHAPE)
+        same(array.vindex[key], values[key])
+    mask = pick.random(SHAPE) < 0.2
+    same(array.vindex[mask], values[mask])
+    same(array[mask], values[mask])
+    for n in range(50):
+        key = tuple(pick.integers(0, length, 9) for length in SHAPE)
+        new = np.arange(n, n + 9, dtype="i4")
+        array.vindex[key] = new
+        values[key] = new
+        np.testing.assert_array_equal(array[...], values)
+    array.vindex[mask] = 7
+    values[mask] = 7
+    np.testing.assert_array_equal(array[...], values)
+
+
+@pytest.mark.parametrize("key", [[0, 2], (slice(1, 3), [0, -1]), ([4, 4, 1],), (0, [1, 2]), ([1, 2], 0), (..., [3, 0])])
+def test_one_list_reads_as_numpy_does(both, key):
+    array, values = both
+    same(array[key], values[key])
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        (([0], [0]), "several lists"),
+        ((0, slice(None), [1]), "oindex"),
+        ((None, [0]), "new axes"),
+        ([[0, 1], [2, 3]], "one dimension"),
+        (9, "index 9 is out of bounds for axis 0 with size 7"),
+        ((0, 0, -7), "index -7 is out of bounds for axis 2 with size 6"),
+        (([9],), "index 9 is out of bounds for axis 0 with size 7"),
+        ((0, 0, 0, 0), "too many indices: 4 for an array of 3 dimensions"),
+        ((..., ...), "single ellipsis"),
+        (1.0, "axis 0: 1.0 is no index"),
+        ("a", "axis 0: 'a' is no index"),
+        (True, "is no index"),
+        ([0.5], "indices are integers"),
+        (np.ones(3, bool), "the mask has 3 entries, the axis 7"),
+        (np.ones((7, 5), bool), "the mask has shape"),
+    ],
+)
+def test_other_keys_are_index_errors(both, key, says):
+    array, _ = both
+    with pytest.raises(IndexError, match=says):
+        array[key]
+    with pytest.raises(IndexError, match=says):
+        array[key] = 0
+
+
+def test_a_zero_step_is_a_value_error(both):
+    with pytest.raises(ValueError, match="axis 0: the step of a slice cannot be zero"):
+        both[0][::0]
+
+
+def test_no_axes():
+    array = zarr_kit.create("memory:", shape=(), dtype="f8", chunks=None)
+    assert array[()] == 0.0 and isinstance(array[()], np.float64)
+    assert array[...].shape == ()
+    array[()] = 2.5
+    same(array[...], np.array(2.5))
+    with pytest.raises(TypeError, match="without axes"):
+        len(array)
+
+
+def test_reads_go_into_memory_with_any_strides(both):
+    array, values = both
+    room = np.full((20, 12, 14), -1, "i4")
+    for out in (room[2:16:2, 1:11:2, ::-1][:, :, :6], room[:7, :5, :6].T[::-1].T, np.empty(SHAPE, "i4", order="F")):
+        assert array.read(out=out) is out
+        np.testing.assert_array_equal(out, values)
+    out = room.transpose(2, 0, 1)[3, :7, 4:10]
+    array.read(np.s_[:, 2], out=out)
+    np.testing.assert_array_equal(out, values[:, 2])
+    out = np.empty((1, 7, 1, 6), "i4")
+    array.read(np.s_[None, :, 2:3], out=out)
+    np.testing.assert_array_equal(out, values[None, :, 2:3])
+    with pytest.raises(ValueError, match="shape"):
+        array.read(out=np.empty((7, 5), "i4"))
+    with pytest.raises(ValueError, match="dtype"):
+        array.read(out=np.empty(SHAPE, "i8"))
+    frozen = np.empty(SHAPE, "i4")
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        array.read(out=frozen)
+
+
+def test_only_the_out_views_elements_change(both):
+    array, values = both
+    room = np.full((9, 7, 8), -1, "i4")
+    array.read(out=room[1:8, 1:6, 1:7])
+    expected = np.full((9, 7, 8), -1, "i4")
+    expected[1:8, 1:6, 1:7] = values
+    np.testing.assert_array_equal(room, expected)

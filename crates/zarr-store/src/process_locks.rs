@@ -1,0 +1,48 @@
+//! Locks for stores that have none of their own.
+
+use std::sync::Arc;
+
+use super::lock_table::LockTable;
+use super::{Key, LockGuard, LockScope, Operation, StoreError};
+
+/// Locks among the threads of this process, for [`Store::lock`](super::Store::lock) of a store that
+/// has no locks of its own.
+///
+/// A clone shares the locks. A forked process starts with none held.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, LockScope, ProcessLocks};
+///
+/// let locks = ProcessLocks::new();
+/// let guard = locks.lock(&Key::new("c/0")?)?;
+/// assert_eq!(guard.scope(), LockScope::Process);
+/// # Ok::<(), zarr_store::StoreError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ProcessLocks(Arc<LockTable<Key>>);
+
+impl ProcessLocks {
+    /// A set of locks of which none is held.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(LockTable::new()))
+    }
+
+    /// Waits until no other thread holds the lock of `key`, and takes it.
+    ///
+    /// # Errors
+    /// [`StoreError::Forked`] if this process has more forked ancestors with locks than there is
+    /// room for.
+    pub fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        let held = self.0.lock(key.clone());
+        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        Ok(LockGuard::new(LockScope::Process, held))
+    }
+}
+
+impl Default for ProcessLocks {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,220 @@
+//! What the methods of a store take and give.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::{Key, Operation, Prefix, StoreError};
+
+/// Size and version of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// Size in bytes.
+    pub size: u64,
+    /// Which version of the object this is; `None` if the store does not tell versions apart.
+    pub version: Option<Version>,
+}
+
+/// Identifies one state of one object: an ETag, a counter, or inode and time of a file. Only
+/// equality has a meaning.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Version(Text);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Text {
+    Numbers([u64; 4]),
+    Tag(Arc<str>),
+}
+
+impl Version {
+    /// A version made of numbers, such as a counter or what identifies a file.
+    #[must_use]
+    pub fn from_numbers(numbers: [u64; 4]) -> Self {
+        Self(Text::Numbers(numbers))
+    }
+
+    /// A version made of a text, such as an ETag.
+    #[must_use]
+    pub fn from_tag(tag: &str) -> Self {
+        Self(Text::Tag(Arc::from(tag)))
+    }
+
+    /// The text, if it was made of one.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        match &self.0 {
+            Text::Numbers(_) => None,
+            Text::Tag(tag) => Some(tag),
+        }
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Text::Numbers(numbers) => write!(f, "Version({numbers:?})"),
+            Text::Tag(tag) => write!(f, "Version({tag:?})"),
+        }
+    }
+}
+
+/// On what condition [`Store::put_opts`](super::Store::put_opts) writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutMode<'v> {
+    /// None: an object that is there is replaced.
+    Overwrite,
+    /// There is no object.
+    Create,
+    /// The version of the object is still this one.
+    Update(&'v Version),
+}
+
+impl<'v> PutMode<'v> {
+    /// [`Update`](PutMode::Update) of a version, [`Create`](PutMode::Create) without one.
+    #[must_use]
+    pub fn expecting(version: Option<&'v Version>) -> Self {
+        version.map_or(Self::Create, Self::Update)
+    }
+
+    /// Refuses all modes but [`Overwrite`](PutMode::Overwrite): for stores without conditional
+    /// puts.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`].
+    pub fn require_overwrite(self, key: &Key) -> Result<(), StoreError> {
+        match self {
+            Self::Overwrite => Ok(()),
+            Self::Create | Self::Update(_) => Err(StoreError::Unsupported {
+                operation: Operation::Put,
+                key: key.to_string(),
+                missing: "conditional writes",
+            }),
+        }
+    }
+}
+
+/// How a put ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum PutOutcome {
+    /// The condition was met, and the object now holds the new bytes.
+    Written,
+    /// The condition was not met, and the object is unchanged.
+    Changed,
+}
+
+/// What a store can do beyond the required methods of [`Store`](super::Store).
+///
+/// # Examples
+/// ```
+/// use std::num::NonZeroUsize;
+/// use zarr_store::Capabilities;
+///
+/// let many = NonZeroUsize::new(32).unwrap();
+/// let capabilities = Capabilities::new().conditional_put(true).requests_in_flight(many);
+/// assert!(capabilities.conditional_put && !capabilities.vectored_put);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Whether [`PutMode::Create`] and [`PutMode::Update`] work, and are atomic between processes.
+    pub conditional_put: bool,
+    /// Whether a put of several pieces saves a copy, because the store does not assemble them
+    /// first.
+    pub vectored_put: bool,
+    /// How many requests to have in flight at once, where there is enough work: more than there are
+    /// cores for a remote store. A hint, which costs only time if it is wrong.
+    pub requests_in_flight: NonZeroUsize,
+}
+
+impl Capabilities {
+    /// No conditional and no vectored puts, and one request at a time: the store responds as fast
+    /// as a thread can ask.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { conditional_put: false, vectored_put: false, requests_in_flight: NonZeroUsize::MIN }
+    }
+
+    /// Sets [`conditional_put`](Capabilities::conditional_put).
+    #[must_use]
+    pub fn conditional_put(mut self, supported: bool) -> Self {
+        self.conditional_put = supported;
+        self
+    }
+
+    /// Sets [`vectored_put`](Capabilities::vectored_put).
+    #[must_use]
+    pub fn vectored_put(mut self, supported: bool) -> Self {
+        self.vectored_put = supported;
+        self
+    }
+
+    /// Sets [`requests_in_flight`](Capabilities::requests_in_flight).
+    #[must_use]
+    pub fn requests_in_flight(mut self, requests: NonZeroUsize) -> Self {
+        self.requests_in_flight = requests;
+        self
+    }
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How a listing treats links, such as the symbolic links of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// What a link leads to is listed under the name of the link: for readers.
+    Follow,
+    /// A link is itself an object, which can be [deleted](super::Store::delete), and what it leads
+    /// to is not listed: for whoever deletes. If the prefix itself is a link, only the link is
+    /// listed.
+    AsObjects,
+}
+
+/// One entry directly below a prefix.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DirEntry {
+    /// An object.
+    Object(Key),
+    /// A prefix with keys below it (a local store: a folder, perhaps an empty one).
+    Prefix(Prefix),
+}
+
+/// Which other holders a lock excludes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockScope {
+    /// Other threads of this process.
+    Process,
+    /// All others, in any process.
+    AllProcesses,
+}
+
+/// Holds a lock until dropped.
+#[must_use = "the lock is released when the guard is dropped"]
+pub struct LockGuard {
+    scope: LockScope,
+    _held: Box<dyn Send>,
+}
+
+impl LockGuard {
+    /// A guard that releases the lock by dropping `held`.
+    pub fn new(scope: LockScope, held: impl Send + 'static) -> Self {
+        Self { scope, _held: Box::new(held) }
+    }
+
+    /// Which other holders it excludes.
+    #[must_use]
+    pub fn scope(&self) -> LockScope {
+        self.scope
+    }
+}
+
+impl fmt::Debug for LockGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockGuard").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}

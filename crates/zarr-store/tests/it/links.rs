@@ -1,0 +1,258 @@
+//! Symbolic links in local stores.
+
+use std::fs;
+use std::io::IoSlice;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use zarr_store::{
+    DirEntry, Key, Links, Listing, LocalStore, LockGuard, ObjectMeta, Prefix, PutMode, PutOutcome,
+    ReadRange, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+};
+use zarr_store_tests::{key, keys_below, prefix};
+
+/// Two folders: a store, and a place outside it with a secret.
+fn store_and_outside() -> (tempfile::TempDir, LocalStore, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside");
+    fs::create_dir_all(outside.join("c")).unwrap();
+    fs::write(outside.join("secret"), b"secret").unwrap();
+    fs::write(outside.join("c/0"), b"secret").unwrap();
+    let store = LocalStore::create(folder.path().join("store")).unwrap();
+    (folder, store, outside)
+}
+
+fn assert_outside<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    match result {
+        Err(StoreError::OutsideRoot { link, .. }) => assert!(link.is_symlink()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn links_never_lead_outside() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    symlink(&outside, root.join("absolute")).unwrap();
+    symlink("../outside", root.join("relative")).unwrap();
+    symlink("../../../outside", root.join("a/b/deep")).unwrap();
+    symlink("a/b/deep", root.join("chain")).unwrap();
+    symlink("../outside/secret", root.join("file")).unwrap();
+    symlink("/", root.join("slash")).unwrap();
+
+    let mut out = Vec::new();
+    for name in ["absolute", "relative", "a/b/deep", "chain"] {
+        let secret = key(&format!("{name}/secret"));
+        assert_outside(store.read(&secret));
+        assert_outside(store.get(&secret, ReadRange::Suffix(1), &mut out));
+        assert_outside(store.head(&secret));
+        assert_outside(store.put(&secret, b"changed"));
+        assert_outside(store.put(&key(&format!("{name}/new/x")), b"made"));
+        assert_outside(store.delete(&secret));
+        assert_outside(store.lock(&secret));
+        assert_outside(store.list(&prefix(name), Links::Follow).next().unwrap());
+        assert_outside(store.list_dir(&prefix(name)).next().unwrap());
+        assert_outside(store.delete_prefix(&prefix(&format!("{name}/c"))));
+    }
+    assert_outside(store.read(&key("file")));
+    assert_outside(store.size(&key("file")));
+    assert_outside(store.read(&key("slash/etc/passwd")));
+
+    // Listing goes around them, but does not hide them.
+    store.put(&key("a/chunk"), b"x").unwrap();
+    let listed = keys_below(&store, "");
+    let all = ["a/b/deep", "a/chunk", "absolute", "chain", "file", "relative", "slash"];
+    assert_eq!(listed, all.into_iter().map(str::to_owned).collect());
+
+    // A write and a delete of a link's own name are of the link, not of what it leads to.
+    store.put(&key("file"), b"own").unwrap();
+    assert_eq!(store.read(&key("file")).unwrap().unwrap(), b"own");
+    store.delete(&key("absolute")).unwrap();
+    store.delete_prefix(&prefix("relative")).unwrap();
+    assert!(!root.join("absolute").is_symlink() && !root.join("relative").is_symlink());
+    store.delete_prefix(&Prefix::root()).unwrap();
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    assert_eq!(fs::read(outside.join("secret")).unwrap(), b"secret");
+    assert_eq!(fs::read(outside.join("c/0")).unwrap(), b"secret");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
+}
+
+#[test]
+fn links_within_are_followed_and_outside_ones_if_allowed() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    store.put(&key("real/c/0"), b"chunk").unwrap();
+    symlink("real", root.join("alias")).unwrap();
+    symlink("nowhere", root.join("dangling")).unwrap();
+    assert_eq!(store.read(&key("alias/c/0")).unwrap().unwrap(), b"chunk");
+    assert_eq!(store.read(&key("dangling")).unwrap(), None);
+    assert_eq!(store.read(&key("dangling/x")).unwrap(), None);
+    store.put(&key("alias/c/1"), b"new").unwrap();
+    assert_eq!(store.read(&key("real/c/1")).unwrap().unwrap(), b"new");
+    assert_eq!(keys_below(&store, "alias").len(), 2);
+    assert_eq!(keys_below(&store, "").len(), 4);
+    // One file, one lock, by whatever name.
+    let guard = store.lock(&key("alias/c/0")).unwrap();
+    assert!(is_lock_held(&store, "real/c/0"));
+    drop(guard);
+    assert!(!is_lock_held(&store, "real/c/0"));
+
+    symlink(&outside, root.join("out")).unwrap();
+    assert_outside(store.read(&key("out/c/0")));
+    let trusting = LocalStore::open(&root).unwrap().with_outside_links(true);
+    assert_eq!(trusting.read(&key("out/c/0")).unwrap().unwrap(), b"secret");
+    assert_eq!(keys_below(&trusting, "out").len(), 2);
+    for allowed in [false, true] {
+        let options = StoreOptions::new().outside_links(allowed);
+        let opened = open_url(root.to_str().unwrap(), &options).unwrap();
+        assert_eq!(opened.read(&key("out/c/0")).is_ok(), allowed);
+    }
+    trusting.delete_prefix(&Prefix::root()).unwrap();
+    assert!(outside.join("c/0").exists());
+}
+
+/// A link in the place of a lock file is an error: it would make files elsewhere, and never be the
+/// file that was locked.
+#[test]
+fn links_are_no_lock_files() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    store.put(&key("c/0"), b"chunk").unwrap();
+    let lock = root.join("c/.zarr-kit-lock.0");
+    for target in [outside.join("made"), outside.join("secret"), root.join("c/0"), root.clone()] {
+        symlink(&target, &lock).unwrap();
+        let error = store.lock(&key("c/0")).unwrap_err();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @r#"cannot lock "c/0": there is a symbolic link in the place of its lock file"#);
+        }
+        assert!(lock.is_symlink());
+        fs::remove_file(&lock).unwrap();
+    }
+    assert!(!outside.join("made").exists());
+    drop(store.lock(&key("c/0")).unwrap());
+    // Neither is a pipe waited for.
+    let made = std::process::Command::new("mkfifo").arg(&lock).status();
+    assert!(made.unwrap().success());
+    let leftovers = store.leftovers(&Prefix::root()).collect::<Result<Vec<_>, _>>().unwrap();
+    assert!(leftovers.len() == 1 && !leftovers[0].in_use, "{leftovers:?}");
+}
+
+fn is_lock_held(store: &LocalStore, name: &str) -> bool {
+    let path = store.root().join(name);
+    let file_name = path.file_name().unwrap().to_str().unwrap();
+    let lock = path.with_file_name(format!(".zarr-kit-lock.{file_name}"));
+    fs::File::open(lock).is_ok_and(|file| file.try_lock().is_err())
+}
+
+/// Links that go round, and many that lead to each other: listing ends, and soon.
+#[test]
+fn circles_of_links_are_listed_in_finite_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    for n in 0..30 {
+        store.put(&key(&format!("f{n}/x")), b"x").unwrap();
+        for m in 0..30 {
+            symlink(format!("../f{m}"), folder.path().join(format!("f{n}/to{m}"))).unwrap();
+        }
+    }
+    symlink(".", folder.path().join("self")).unwrap();
+    symlink("loop", folder.path().join("loop")).unwrap();
+    let seen = store.list(&Prefix::root(), Links::Follow).map(Result::unwrap).count();
+    // Each folder by itself, and once by each of the links in folders met directly or by `self`.
+    assert!(seen < 200_000, "{seen}");
+    assert!(matches!(store.read(&key("loop")), Err(StoreError::Io { .. })));
+}
+
+/// A pipe with an object's name is no object, and reading it does not wait for its other end.
+#[test]
+fn pipes_are_no_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+    assert!(made.unwrap().success());
+    symlink("pipe", folder.path().join("alias")).unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    for name in ["pipe", "alias", "folder"] {
+        assert_eq!(store.read(&key(name)).unwrap(), None);
+        assert_eq!(store.size(&key(name)).unwrap(), None);
+    }
+    assert!(keys_below(&store, "").is_empty());
+}
+
+/// A store stays at its path: a root that is removed and made anew is read where it is written.
+#[test]
+fn a_root_made_anew_is_the_same_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let store = LocalStore::create(&root).unwrap();
+    store.put(&key("a/0"), b"old").unwrap();
+    fs::rename(&root, folder.path().join("away")).unwrap();
+    assert_eq!(store.read(&key("a/0")).unwrap(), None);
+    fs::create_dir(&root).unwrap();
+    store.put(&key("a/0"), b"new").unwrap();
+    assert_eq!(store.read(&key("a/0")).unwrap().unwrap(), b"new");
+    // Its folder replaced by a link that leads outside.
+    fs::remove_dir_all(root.join("a")).unwrap();
+    symlink("../away/a", root.join("a")).unwrap();
+    assert_outside(store.read(&key("a/0")));
+}
+
+/// A wrapper that hands on what it must, and nothing else, deletes no more than the store itself.
+#[test]
+fn deletion_through_a_wrapper_does_not_follow_links() {
+    #[derive(Debug)]
+    struct Required(LocalStore);
+
+    impl Store for Required {
+        fn get(
+            &self,
+            key: &Key,
+            range: ReadRange<'_>,
+            out: &mut Vec<u8>,
+        ) -> Result<Option<ObjectMeta>, StoreError> {
+            self.0.get(key, range, out)
+        }
+
+        fn put_opts(
+            &self,
+            key: &Key,
+            pieces: &[IoSlice<'_>],
+            mode: PutMode<'_>,
+        ) -> Result<PutOutcome, StoreError> {
+            self.0.put_opts(key, pieces, mode)
+        }
+
+        fn delete(&self, key: &Key) -> Result<(), StoreError> {
+            self.0.delete(key)
+        }
+
+        fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+            self.0.list(prefix, links)
+        }
+
+        fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+            self.0.list_dir(prefix)
+        }
+
+        fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+            self.0.lock(key)
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = Required(LocalStore::open(folder.path()).unwrap());
+    for name in ["kept/0", "gone/0"] {
+        store.put(&key(name), b"x").unwrap();
+    }
+    std::os::unix::fs::symlink("../kept", folder.path().join("gone/link")).unwrap();
+    assert_eq!(store.read(&key("gone/link/0")).unwrap().unwrap(), b"x");
+    store.delete_prefix(&prefix("gone")).unwrap();
+    assert_eq!(store.read(&key("gone/0")).unwrap(), None);
+    assert!(folder.path().join("gone/link").symlink_metadata().is_err(), "the link is gone");
+    assert_eq!(store.read(&key("kept/0")).unwrap().unwrap(), b"x");
+    // What is not forwarded is done by what is.
+    assert_eq!(store.head(&key("kept/0")).unwrap(), store.0.head(&key("kept/0")).unwrap());
+    assert_eq!(store.head(&key("gone/0")).unwrap(), None);
+    assert!(!store.capabilities().conditional_put);
+}

@@ -1,0 +1,27 @@
+//! Behaviour of the crate as its users see it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as the tests do")]
+
+#[cfg(all(feature = "aws", feature = "http"))]
+mod blocking;
+mod conformance;
+mod fault;
+#[cfg(feature = "http")]
+mod http;
+mod key;
+#[cfg(unix)]
+mod leftovers;
+#[cfg(unix)]
+mod links;
+#[cfg(unix)]
+mod local;
+#[cfg(feature = "aws")]
+mod lost;
+#[cfg(feature = "object_store")]
+mod object;
+#[cfg(unix)]
+mod processes;
+#[cfg(all(unix, feature = "aws"))]
+mod s3;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod secrets;

@@ -1,0 +1,49 @@
+//! `cargo xtask python`: the Python package, built and tested in an environment of its own.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::run::{Outcome, root, step, target};
+use crate::venv;
+
+/// What builds and tests the package, to the last digit.
+const REQUIREMENTS: &str = "crates/zarr-python/tests/requirements.txt";
+
+/// Builds the package as `pip install` does, and runs its tests, its examples and a type checker.
+/// With `--if-possible`, a machine without a suitable Python or its packages is no failure.
+pub(crate) fn python(arguments: &[String]) -> Outcome {
+    let if_possible = match arguments {
+        [] => false,
+        [flag] if flag == "--if-possible" => true,
+        _ => return Err("usage: cargo xtask python [--if-possible]".to_owned()),
+    };
+    match venv::environment("package", REQUIREMENTS) {
+        Ok(python) => build_and_test(&python),
+        Err(reason) if if_possible => {
+            eprintln!("── the Python package is not tested: {reason}");
+            Ok(())
+        }
+        Err(reason) => Err(reason),
+    }
+}
+
+fn build_and_test(python: &Path) -> Outcome {
+    let package = root().join("crates/zarr-python");
+    let module = |arguments: &[&str]| {
+        let mut command = Command::new(python);
+        command.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    };
+    let pip = ["pip", "install", "--quiet", "--no-deps", "--no-build-isolation"];
+    // pip calls maturin by name, which is in the environment.
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let path = python.parent().into_iter().map(Path::to_path_buf);
+    let path = std::env::join_paths(path.chain(std::env::split_paths(&inherited)))
+        .map_err(|error| error.to_string())?;
+    step(module(&pip).arg("--force-reinstall").arg(&package).env("PATH", path))?;
+    let cache = target().join("mypy");
+    step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
+    let pytest = ["pytest", "-q", "-p", "no:cacheprovider"];
+    step(module(&pytest).arg(package.join("tests")))?;
+    step(module(&pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))
+}

@@ -1,0 +1,39 @@
+//! Helpers that the tests of zarr-store and of crates above it share.
+//!
+//! # Non-goals
+//! Nothing here is a test, and nothing is published.
+
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as the tests do")]
+
+pub mod child;
+pub mod executor;
+pub mod server;
+#[cfg(unix)]
+pub mod small_disk;
+
+use std::collections::BTreeSet;
+
+use zarr_store::{Key, Links, Prefix, Store};
+
+/// The key `text`.
+#[must_use]
+pub fn key(text: &str) -> Key {
+    Key::new(text).unwrap()
+}
+
+/// The prefix `text`.
+#[must_use]
+pub fn prefix(text: &str) -> Prefix {
+    Prefix::new(text).unwrap()
+}
+
+/// Every key below a prefix, each of which must be listed once.
+pub fn keys_below(store: &dyn Store, below: &str) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for key in store.list(&prefix(below), Links::Follow) {
+        let key = key.unwrap();
+        assert!(keys.insert(key.to_string()), "{key} was listed twice");
+    }
+    keys
+}

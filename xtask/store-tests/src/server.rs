@@ -1,0 +1,363 @@
+//! A small S3 server on loopback, which goes wrong as a test tells it to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use zarr_store::{Store, StoreOptions, open_url};
+
+/// What goes wrong with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerFault {
+    /// It is done, and answered with 500.
+    DoneThenFails,
+    /// It is done, and the connection closed without an answer.
+    DoneThenCloses,
+    /// It is done, and never answered.
+    DoneThenSilent,
+    /// It is not done, and answered with 500.
+    Fails,
+    /// It is not done, and the connection closed without an answer.
+    Closes,
+    /// It is not done, and never answered.
+    Silent,
+    /// The answer breaks off in the middle of its body.
+    Truncated,
+    /// It is not done, and answered as if it were.
+    Lost,
+    /// Of what it brings, only the first half is stored.
+    Halved,
+    /// Other bytes than it brings are stored, and the answer is that of the right ones.
+    Swapped,
+}
+
+struct Plan {
+    method: &'static str,
+    part: String,
+    times: usize,
+    fault: ServerFault,
+}
+
+#[derive(Default)]
+struct State {
+    objects: BTreeMap<String, Vec<u8>>,
+    plans: Vec<Plan>,
+    /// Requests as they came: method and target.
+    seen: Vec<String>,
+}
+
+/// The server, whose objects are in memory.
+pub struct Server {
+    /// Its URL.
+    pub endpoint: String,
+    state: Arc<Mutex<State>>,
+}
+
+/// Few, so that listings have pages.
+const PAGE: usize = 5;
+
+impl Server {
+    /// Starts one on a port of its own, which ends with the process.
+    #[must_use]
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        // Ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let state = Arc::clone(&shared);
+                thread::spawn(move || serve(&stream.unwrap(), &state));
+            }
+        });
+        Self { endpoint, state }
+    }
+
+    /// Options with which `s3://bucket/...` leads here.
+    pub fn options(endpoint: &str) -> StoreOptions {
+        StoreOptions::new()
+            .setting("endpoint", endpoint)
+            .setting("allow_http", "true")
+            .setting("region", "us-east-1")
+            .setting("skip_signature", "true")
+            .retries(4, Duration::from_secs(20))
+    }
+
+    /// The store at `s3://bucket/base` of this server.
+    #[must_use]
+    pub fn open(&self) -> Arc<dyn Store> {
+        open_url("s3://bucket/base", &Self::options(&self.endpoint)).unwrap()
+    }
+
+    /// Lets the next `times` requests of `method` whose target holds `part` go wrong.
+    pub fn plan(&self, method: &'static str, part: &str, times: usize, fault: ServerFault) {
+        let plan = Plan { method, part: part.to_owned(), times, fault };
+        self.state.lock().unwrap().plans.push(plan);
+    }
+
+    /// Whether everything that was planned has happened.
+    pub fn is_done(&self) -> bool {
+        self.state.lock().unwrap().plans.iter().all(|plan| plan.times == 0)
+    }
+
+    /// The bytes of an object.
+    #[must_use]
+    pub fn object(&self, key: &str) -> Option<Vec<u8>> {
+        self.state.lock().unwrap().objects.get(&format!("base/{key}")).cloned()
+    }
+
+    /// How many requests of `method` there were whose target holds `part`.
+    pub fn count(&self, method: &str, part: &str) -> usize {
+        let state = self.state.lock().unwrap();
+        let is_one = |line: &&String| line.starts_with(method) && line.contains(part);
+        state.seen.iter().filter(is_one).count()
+    }
+}
+
+struct Request {
+    method: String,
+    path: String,
+    query: BTreeMap<String, String>,
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+struct Answer {
+    status: &'static str,
+    headers: String,
+    body: Vec<u8>,
+    /// Length that is announced, where there is no body.
+    length: Option<usize>,
+}
+
+fn empty(status: &'static str) -> Answer {
+    Answer { status, headers: String::new(), body: Vec::new(), length: None }
+}
+
+/// Answers the requests of one connection, until it is closed.
+fn serve(stream: &TcpStream, state: &Mutex<State>) {
+    let mut reader = BufReader::new(stream);
+    while let Some((target, request)) = receive(&mut reader) {
+        let fault = {
+            let mut state = state.lock().unwrap();
+            state.seen.push(format!("{} {target}", request.method));
+            let plan = state.plans.iter_mut().find(|plan| {
+                plan.times > 0 && plan.method == request.method && target.contains(&plan.part)
+            });
+            plan.map(|plan| {
+                plan.times -= 1;
+                plan.fault
+            })
+        };
+        let undone =
+            [ServerFault::Fails, ServerFault::Closes, ServerFault::Silent, ServerFault::Lost];
+        let answer = match fault {
+            Some(fault) if undone.contains(&fault) => {
+                let headers = format!("ETag: {}\r\n", tag(&request.body));
+                Answer { headers, ..empty("200 OK") }
+            }
+            fault => {
+                let mut request = request;
+                if fault == Some(ServerFault::Halved) {
+                    request.body.truncate(request.body.len() / 2);
+                }
+                let mut answer = answer(&mut state.lock().unwrap(), &request);
+                if fault == Some(ServerFault::Swapped) {
+                    request.body.fill(b'?');
+                    state.lock().unwrap().objects.insert(request.path.clone(), request.body);
+                }
+                if request.method == "HEAD" {
+                    answer.length = Some(answer.body.len());
+                    answer.body.clear();
+                }
+                answer
+            }
+        };
+        match fault {
+            Some(ServerFault::DoneThenCloses | ServerFault::Closes) => return,
+            Some(ServerFault::DoneThenSilent | ServerFault::Silent) => {
+                thread::sleep(Duration::from_secs(100));
+                return;
+            }
+            Some(ServerFault::DoneThenFails | ServerFault::Fails) => {
+                send(stream, &empty("500 Broken"), 0);
+            }
+            Some(ServerFault::Truncated) => {
+                send(stream, &answer, answer.body.len() / 2);
+                return;
+            }
+            Some(ServerFault::Lost | ServerFault::Halved | ServerFault::Swapped) | None => {
+                send(stream, &answer, answer.body.len());
+            }
+        }
+    }
+}
+
+fn receive(reader: &mut BufReader<&TcpStream>) -> Option<(String, Request)> {
+    let mut lines = reader.by_ref().lines().map_while(Result::ok);
+    let first = lines.next()?;
+    let headers: BTreeMap<String, String> = lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            Some((name.to_ascii_lowercase(), value.to_owned()))
+        })
+        .collect();
+    let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let mut words = first.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let query = query
+        .split('&')
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (name.to_owned(), decoded(value)))
+        .collect();
+    let path = decoded(path.strip_prefix("/bucket").unwrap_or(path));
+    let path = path.trim_start_matches('/').to_owned();
+    Some((target, Request { method, path, query, headers, body }))
+}
+
+fn decoded(text: &str) -> String {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap().as_bytes().to_vec();
+    for piece in pieces {
+        bytes.push(u8::from_str_radix(&piece[..2], 16).unwrap());
+        bytes.extend_from_slice(&piece.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn send(mut stream: &TcpStream, answer: &Answer, bytes: usize) {
+    let length = answer.length.unwrap_or(answer.body.len());
+    let head =
+        format!("HTTP/1.1 {}\r\nContent-Length: {length}\r\n{}\r\n", answer.status, answer.headers);
+    let message = [head.as_bytes(), &answer.body[..bytes]].concat();
+    // Whoever asked may have gone.
+    let _gone = stream.write_all(&message);
+}
+
+/// As in S3, of the bytes alone: the same bytes have the same.
+fn tag(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("\"{hash:016x}\"")
+}
+
+fn answer(state: &mut State, request: &Request) -> Answer {
+    let found = state.objects.get(&request.path);
+    match request.method.as_str() {
+        "GET" if request.path.is_empty() => list(state, &request.query),
+        "GET" | "HEAD" => found.map_or_else(|| empty("404 Not Found"), |bytes| get(bytes, request)),
+        "PUT" => {
+            let refused =
+                match (request.headers.get("if-none-match"), request.headers.get("if-match")) {
+                    (Some(_), _) => found.is_some(),
+                    (_, Some(expected)) => found.map(|bytes| tag(bytes)).as_ref() != Some(expected),
+                    (None, None) => false,
+                };
+            if refused {
+                return empty("412 Precondition Failed");
+            }
+            state.objects.insert(request.path.clone(), request.body.clone());
+            let headers = format!("ETag: {}\r\n", tag(&request.body));
+            Answer { headers, ..empty("200 OK") }
+        }
+        "DELETE" => {
+            state.objects.remove(&request.path);
+            empty("204 No Content")
+        }
+        "POST" => {
+            let body = String::from_utf8(request.body.clone()).unwrap();
+            let mut deleted = String::new();
+            for key in body.split("<Key>").skip(1) {
+                let key = key.split('<').next().unwrap();
+                state.objects.remove(key);
+                deleted.push_str(&format!("<Deleted><Key>{key}</Key></Deleted>"));
+            }
+            let body = format!("<DeleteResult>{deleted}</DeleteResult>").into_bytes();
+            Answer { body, ..empty("200 OK") }
+        }
+        _ => empty("405 Method Not Allowed"),
+    }
+}
+
+fn get(bytes: &[u8], request: &Request) -> Answer {
+    let common = format!(
+        "ETag: {}\r\nLast-Modified: Fri, 20 Nov 2026 21:00:00 GMT\r\nAccept-Ranges: bytes\r\n",
+        tag(bytes)
+    );
+    let len = bytes.len();
+    let range = request.headers.get("range").map(|range| {
+        let (from, to) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+        match (from.parse::<usize>(), to.parse::<usize>()) {
+            (Ok(from), Ok(to)) => (from, (to + 1).min(len)),
+            (Ok(from), Err(_)) => (from, len),
+            (Err(_), suffix) => (len.saturating_sub(suffix.unwrap()), len),
+        }
+    });
+    match range {
+        None => Answer { headers: common, body: bytes.to_vec(), ..empty("200 OK") },
+        Some((from, to)) if from < to => {
+            let headers = format!("Content-Range: bytes {from}-{}/{len}\r\n{common}", to - 1);
+            Answer { headers, body: bytes[from..to].to_vec(), ..empty("206 Partial Content") }
+        }
+        Some(_) => empty("416 Range Not Satisfiable"),
+    }
+}
+
+/// ListObjectsV2, in pages of a few.
+fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
+    let given = |name: &str| query.get(name).map(String::as_str);
+    let prefix = given("prefix").unwrap_or("");
+    let after = given("continuation-token").or(given("start-after"));
+    let mut entries: BTreeSet<(String, bool)> = BTreeSet::new();
+    for key in state.objects.keys().filter(|key| key.starts_with(prefix)) {
+        let rest = &key[prefix.len()..];
+        match given("delimiter").and_then(|delimiter| rest.split_once(delimiter)) {
+            Some((folder, _)) => entries.insert((format!("{prefix}{folder}/"), true)),
+            None => entries.insert((key.clone(), false)),
+        };
+    }
+    let mut left =
+        entries.into_iter().filter(|(name, _)| after.is_none_or(|after| **name > *after));
+    let mut body = String::new();
+    let mut last = String::new();
+    for (name, is_folder) in left.by_ref().take(PAGE) {
+        body.push_str(&match is_folder {
+            true => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
+            false => format!(
+                "<Contents><Key>{name}</Key><LastModified>2026-11-20T21:00:00.000Z</LastModified>\
+                 <ETag>&quot;x&quot;</ETag><Size>{}</Size></Contents>",
+                state.objects[&name].len()
+            ),
+        });
+        last = name;
+    }
+    if left.next().is_some() {
+        body.push_str(&format!("<NextContinuationToken>{last}</NextContinuationToken>"));
+    }
+    let body = format!("<?xml version=\"1.0\"?><ListBucketResult>{body}</ListBucketResult>");
+    Answer { body: body.into_bytes(), ..empty("200 OK") }
+}
+
+/// The ways to lose the answer to a request.
+pub const LOST: [ServerFault; 5] = [
+    ServerFault::DoneThenFails,
+    ServerFault::DoneThenCloses,
+    ServerFault::Fails,
+    ServerFault::Closes,
+    ServerFault::DoneThenSilent,
+];
+
+/// A store whose requests are given up after a second.
+pub fn soon(server: &Server) -> Arc<dyn Store> {
+    let options = Server::options(&server.endpoint).setting("timeout", "1 s");
+    open_url("s3://bucket/base", &options).unwrap()
+}
