@@ -1,7 +1,7 @@
-//! Copies between views beside memcpy of as many bytes, and what views cost.
+//! Copies between views compared with memcpy of as many bytes, and the cost of views.
 //!
-//! `cargo bench -p zarr-view -- transpose`. Ratios to other programs, interleaved in one run, are
-//! the matter of `xtask/peers/view-bench`.
+//! `cargo bench -p zarr-view -- transpose`. For ratios to other programs, interleaved in one run,
+//! see `xtask/peers/view-bench`.
 
 #![expect(clippy::unwrap_used, reason = "known views")]
 
@@ -29,7 +29,7 @@ fn copies(c: &mut Criterion) {
             let to = View::contiguous(from.shape()).unwrap();
             let plan = CopyPlan::new(&from, &to, Element::try_from(size).unwrap()).unwrap();
             plan.run(&src, &mut dst, &[]).unwrap();
-            // A few elements of the result, by the definition.
+            // A few elements of the result, computed from the definition.
             for i in (0..bytes / size).step_by(1013) {
                 let index: Vec<usize> = (0..to.rank())
                     .map(|d| i / to.strides()[d].max(1) as usize % to.shape()[d])

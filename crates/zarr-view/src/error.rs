@@ -4,7 +4,7 @@ use crate::InstructionSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// A list has another length than the view has dimensions.
+    /// The length of a list differs from the number of dimensions of the view.
     #[error("expected one entry for each of {expected} dimensions, found {found}")]
     Rank {
         /// The rank of the view.
@@ -12,7 +12,7 @@ pub enum ViewError {
         /// The length of the list.
         found: usize,
     },
-    /// An axis is not one of the view.
+    /// The view has no such axis.
     #[error("axis {axis} is out of range, the view has {rank} dimensions")]
     Axis {
         /// The axis asked for.
@@ -26,10 +26,11 @@ pub enum ViewError {
         /// The axis that occurs twice.
         axis: usize,
     },
-    /// The sizes multiply to more than `isize::MAX`; sizes of zero count as one here.
+    /// The product of the sizes exceeds `isize::MAX`, where a size of zero counts as one.
     #[error("the sizes from axis {axis} on multiply to more than {}", isize::MAX)]
     TooLarge {
-        /// The first axis, from the innermost outwards, with which the product is too large.
+        /// The first axis, counted from the innermost outwards, at which the product is too
+        /// large.
         axis: usize,
     },
     /// A valid index would lie at a negative position, or past `isize::MAX`.
@@ -92,7 +93,7 @@ pub enum ViewError {
     },
 }
 
-/// Why a copy was refused. Nothing has been written then.
+/// Why a copy was refused. Then nothing has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
@@ -148,7 +149,7 @@ pub enum CopyError {
         /// The element size of the copy.
         found: usize,
     },
-    /// Two indices of an output view may share a position.
+    /// Two indices of an output view could share a position.
     #[error(
         "the output view is not seen to be free of overlap: stride {stride} is below the {span} positions inside it"
     )]
@@ -168,19 +169,19 @@ pub enum CopyError {
         /// Size of the axis.
         size: usize,
     },
-    /// A plan was run on an output whose view it was not made for.
+    /// A plan was run on an output with a different view.
     #[error("the plan was made for a destination of another shape, strides or mask")]
     Plan,
-    /// Instructions that this processor does not have.
+    /// This processor does not have these instructions.
     #[error("instruction set {set:?} is not available on this processor")]
     InstructionSet {
         /// The instruction set asked for.
         set: InstructionSet,
     },
-    /// A box or a reshape is wrong.
+    /// A box or a reshape is invalid.
     #[error(transparent)]
     View(#[from] ViewError),
-    /// Memory could not be had.
+    /// Not enough memory.
     #[error("out of memory for {bytes} bytes")]
     Memory {
         /// Bytes asked for.

@@ -3,13 +3,13 @@
 //! A [`View`] is a shape, strides, an offset and a mask over a buffer of elements. Operations on
 //! views (permute, reshape, flip, shrink, pad, expand, slice, compose, invert) move no data, and
 //! [`View::reshape`] is *complete*: it finds a view whenever one exists. The copy engine
-//! ([`copy`], [`CopyPlan`], [`Output`]) then moves every element once, from one view to another,
-//! at the speed of the memory.
+//! ([`copy`], [`CopyPlan`], [`Output`]) moves every element once, from one view to another, at
+//! the speed of memory.
 //!
 //! ```
 //! use zarr_view::{Element, View, copy};
 //!
-//! // Three rows of two big-endian 16-bit integers, wanted as two columns in little endian.
+//! // Three rows of two big-endian 16-bit integers, read as two columns in little endian.
 //! let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 //! let from = View::contiguous(&[3, 2])?.permute(&[1, 0])?;
 //! let to = View::contiguous(&[2, 3])?;
@@ -23,14 +23,16 @@
 //!
 //! # Features
 //!
-//! * `std` (default): [`zeroed`] asks the operating system for huge pages, and the processor is
-//!   asked for its vector instructions ([`InstructionSet`]).
-//! * `count`: counts the bytes that copies write, for tests that show each is written once.
+//! * `std` (default): [`zeroed`] asks the operating system for huge pages, and the fastest vector
+//!   instructions of the processor are detected ([`InstructionSet`]).
+//! * `count`: counts the bytes that copies write, so that tests can show that each is written
+//!   once.
 //!
 //! # Non-goals
 //!
-//! It computes no values, knows no data types beyond an element's size, starts no threads, does no
-//! I/O, and has no symbolic sizes. It is no array type: it borrows plain bytes, of any alignment.
+//! The crate computes no values, knows nothing of data types except an element's size, starts no
+//! threads, does no I/O, and has no symbolic sizes. It has no array type: it borrows plain bytes
+//! of any alignment.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

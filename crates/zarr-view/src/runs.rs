@@ -2,10 +2,10 @@
 
 use crate::view::{Dims, View, signed};
 
-/// A stretch of consecutive elements of a view, in C order.
+/// A run of consecutive elements of a view, in C order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
-    /// `len` elements at the positions from `position` on.
+    /// `len` elements at consecutive positions, starting at `position`.
     Elements {
         /// Position of the first one.
         position: usize,
@@ -23,11 +23,11 @@ pub enum Run {
 #[derive(Debug, Clone)]
 pub struct Runs {
     view: View,
-    /// Index of the row that comes next: all dimensions but the last.
+    /// Index of the next row: all dimensions except the last.
     row: Dims<usize>,
-    /// Dimensions of the row loop; the last one is within a row.
+    /// Dimensions of the loop over rows; the last one lies within a row.
     rows_left: usize,
-    /// What of the current row is still to come.
+    /// The rest of the current row.
     pending: Pending,
     held: Option<Run>,
 }
@@ -43,10 +43,11 @@ struct Pending {
 }
 
 impl View {
-    /// The elements in C order as the fewest possible runs: of consecutive positions, or masked.
+    /// The elements in C order as the fewest possible runs, each masked or of consecutive
+    /// positions.
     ///
-    /// The cost is by run, not by element, where the innermost dimension (of the
-    /// [coalesced](View::coalesce) form) has stride 1.
+    /// The cost is per run, not per element, if the innermost dimension of the
+    /// [coalesced](View::coalesce) form has stride 1.
     ///
     /// # Examples
     /// ```
@@ -80,7 +81,7 @@ impl View {
 }
 
 impl Runs {
-    /// The next run without regard to whether it continues the one before.
+    /// The next run, not yet merged with the run before.
     fn piece(&mut self) -> Option<Run> {
         loop {
             let pending = &mut self.pending;
@@ -104,7 +105,8 @@ impl Runs {
         }
     }
 
-    /// Starts the next row, or all rows at once that the mask hides together, and moves past them.
+    /// Starts the next row, or all rows at once that the mask hides together, and advances past
+    /// them.
     fn start_row(&mut self) -> Pending {
         let rows = self.row.len();
         let size = self.view.shape().last().copied().unwrap_or(1);
@@ -112,7 +114,8 @@ impl Runs {
         for axis in 0..rows {
             let ((lo, hi), i) = (self.view.valid(axis), self.row[axis]);
             if i < lo || i >= hi {
-                // Nothing inside has been started: the indices up to the next valid one go at once.
+                // Nothing inside has been started: all indices up to the next valid one are
+                // skipped at once.
                 let indices = if i < lo { lo } else { self.view.shape()[axis] } - i;
                 let inside: usize = self.view.shape()[axis + 1..rows].iter().product();
                 self.row[axis] += indices - 1;
@@ -134,7 +137,7 @@ impl Runs {
         Pending { before: lo, position, stride, valid: hi - lo, after: size - hi }
     }
 
-    /// Steps the row index along `axis`, or the last one, with a carry.
+    /// Advances the row index along `axis`, or along the last axis, with a carry.
     fn skip(&mut self, axis: usize) {
         let end = (axis + 1).min(self.row.len());
         crate::view::advance(&mut self.row[..end], &self.view.shape()[..end]);

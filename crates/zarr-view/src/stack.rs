@@ -1,4 +1,4 @@
-//! Views on views, for what no single view expresses.
+//! Views on top of views, for maps that no single view expresses.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -8,9 +8,10 @@ use crate::view::{View, unravel};
 /// A chain of views in which each reads the C-order elements of the one below; the lowest reads
 /// the buffer.
 ///
-/// Operations work on the uppermost view, by [`apply`](ViewStack::apply). [`reshape`](ViewStack::reshape) always succeeds:
-/// where no single view will do, a contiguous view of the new shape is put on top. After each
-/// operation the two uppermost views become one whenever a single view can hold both.
+/// Operations work on the uppermost view, through [`apply`](ViewStack::apply).
+/// [`reshape`](ViewStack::reshape) always succeeds: if no single view is enough, it puts a
+/// contiguous view of the new shape on top. After each operation the two uppermost views are
+/// merged if a single view can hold both.
 ///
 /// # Examples
 /// ```
@@ -43,7 +44,7 @@ impl ViewStack {
         &self.views
     }
 
-    /// The only view, if the stack is one.
+    /// The only view, if there is just one.
     #[must_use]
     pub fn as_view(&self) -> Option<&View> {
         match self.views.as_slice() {
@@ -64,7 +65,7 @@ impl ViewStack {
         self.top().shape()
     }
 
-    /// The position in the buffer of the element at `index`; none if it is masked by any view.
+    /// The position in the buffer of the element at `index`; `None` if any view masks it.
     #[must_use]
     pub fn position(&self, index: &[usize]) -> Option<usize> {
         let mut views = self.views.iter().rev();
@@ -85,14 +86,14 @@ impl ViewStack {
         self.collapse()
     }
 
-    /// Presents the same elements, in C order, in another shape.
+    /// Reshapes the same elements, in C order.
     ///
     /// # Errors
     /// [`ViewError::Elements`] or [`ViewError::TooLarge`] if the shape is wrong.
     pub fn reshape(&mut self, shape: &[usize]) -> Result<(), ViewError> {
         match self.top().reshape(shape) {
             Ok(Some(view)) => self.replace(view),
-            // An offset that cannot be represented is a view that cannot, either.
+            // A view whose offset cannot be represented does not exist either.
             Ok(None) | Err(ViewError::Offset) => self.push(View::contiguous(shape)?),
             Err(error) => Err(error),
         }
@@ -120,7 +121,7 @@ impl ViewStack {
         self.collapse()
     }
 
-    /// Merges the uppermost views as long as one can hold two.
+    /// Merges the uppermost views while a single view can hold two.
     fn collapse(&mut self) -> Result<(), ViewError> {
         while let [.., inner, outer] = self.views.as_slice() {
             match outer.compose_over(inner) {

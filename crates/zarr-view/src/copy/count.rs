@@ -8,9 +8,9 @@ pub(super) fn add(bytes: usize) {
     WRITTEN.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// The bytes that all copies of this process have written to destinations so far, by all threads.
+/// The number of bytes that all copies of this process have written so far, on all threads.
 ///
-/// Take it before and after; the difference shows that a result was written once.
+/// Call it before and after a copy: the difference shows whether each byte was written once.
 #[must_use]
 pub fn bytes_written() -> u64 {
     WRITTEN.load(Ordering::Relaxed)

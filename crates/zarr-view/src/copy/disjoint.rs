@@ -1,4 +1,4 @@
-//! What outputs ask of views: parts, and that no two indices share a position.
+//! Checks of views used as outputs: their parts, and that no two indices share a position.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::view::{Dims, View};
 use crate::{CopyError, ViewError};
 
 impl View {
-    /// One axis cut to a range within its size.
+    /// One axis restricted to a range within its size.
     pub(super) fn cut(&self, axis: usize, range: Range<usize>) -> Result<Self, ViewError> {
         let ranges: Dims<Range<usize>> = self
             .shape()

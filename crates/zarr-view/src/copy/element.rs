@@ -2,10 +2,10 @@ use core::num::NonZeroUsize;
 
 use crate::CopyError;
 
-/// The elements of a copy: how many bytes each has, and how they are swapped on the way.
+/// The elements of a copy: the size of each in bytes, and whether the copy reverses their bytes.
 ///
-/// The unit of a byte swap is apart from the element: a big-endian `complex128` has 16 bytes and
-/// swaps units of 8.
+/// The unit of the byte swap is separate from the size: a big-endian `complex128` has 16 bytes
+/// and swaps units of 8.
 ///
 /// # Examples
 /// ```
@@ -30,20 +30,20 @@ pub struct Element {
 }
 
 impl Element {
-    /// Elements of `size` bytes, moved as they are.
+    /// Elements of `size` bytes, moved unchanged.
     #[must_use]
     pub const fn new(size: NonZeroUsize) -> Self {
         Self { size, unit: NonZeroUsize::MIN }
     }
 
-    /// Elements of `size` bytes, whose bytes are reversed on the way.
+    /// Elements of `size` bytes, each with its bytes reversed.
     #[must_use]
     pub const fn swapped(size: NonZeroUsize) -> Self {
         Self { size, unit: size }
     }
 
-    /// Elements of `size` bytes, in which the bytes of each `unit` are reversed on the way. Units
-    /// of 1 swap nothing.
+    /// Elements of `size` bytes, in which the bytes of each `unit` are reversed. Units of 1 byte
+    /// swap nothing.
     ///
     /// # Errors
     /// [`CopyError::Element`] if either is 0, or `unit` does not divide `size`.
@@ -56,13 +56,13 @@ impl Element {
         }
     }
 
-    /// Bytes an element.
+    /// Bytes per element.
     #[must_use]
     pub const fn size(self) -> usize {
         self.size.get()
     }
 
-    /// Bytes in a unit of the swap; 1 if there is none.
+    /// Bytes per unit of the swap; 1 if there is no swap.
     #[must_use]
     pub const fn unit(self) -> usize {
         self.unit.get()
@@ -75,7 +75,7 @@ impl Element {
     }
 }
 
-/// Elements of so many bytes, moved as they are.
+/// Elements of this many bytes, moved unchanged.
 impl TryFrom<usize> for Element {
     type Error = CopyError;
 

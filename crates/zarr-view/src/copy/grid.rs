@@ -6,9 +6,9 @@ use super::Output;
 use crate::view::Dims;
 use crate::{CopyError, ViewError};
 
-/// The parts of an output between cuts along each axis, each to be taken once, by any thread.
+/// The parts of an output between cuts along each axis. Any thread can take a part, once.
 ///
-/// It costs the cuts and a bit for each part.
+/// It stores the cuts, and one bit per part.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ use crate::{CopyError, ViewError};
 #[derive(Debug)]
 pub struct OutputGrid<'a> {
     whole: Output<'a>,
-    /// For each axis the cuts, between 0 and the size.
+    /// The cuts of each axis, between 0 and the size.
     edges: Dims<Vec<usize>>,
     shape: Dims<usize>,
     taken: Vec<AtomicU8>,
@@ -72,13 +72,13 @@ impl<'a> OutputGrid<'a> {
         &self.shape
     }
 
-    /// The indices of the whole output that a part covers; none if there is no such part.
+    /// The indices of the whole output that a part covers; `None` if there is no such part.
     #[must_use]
     pub fn ranges(&self, part: &[usize]) -> Option<Vec<Range<usize>>> {
         self.bounds(part).map(Dims::into_vec)
     }
 
-    /// As [`ranges`](OutputGrid::ranges), in no memory of their own.
+    /// As [`ranges`](OutputGrid::ranges), without an allocation.
     fn bounds(&self, part: &[usize]) -> Option<Dims<Range<usize>>> {
         if part.len() != self.shape.len() {
             return None;
@@ -87,14 +87,14 @@ impl<'a> OutputGrid<'a> {
         part.iter().zip(&self.edges).map(range).collect()
     }
 
-    /// Takes a part. None if there is no such part, or it has been taken.
+    /// Takes a part. `None` if there is no such part or it has been taken.
     #[must_use]
     pub fn take(&self, part: &[usize]) -> Option<Output<'a>> {
         let ranges = self.bounds(part)?;
         let view = self.whole.view().shrink(&ranges).ok()?;
         let number = part.iter().zip(&self.shape).fold(0, |number, (&i, &size)| number * size + i);
         let bit = 1 << (number % 8);
-        // Only the bit itself is at stake, so the order of other memory does not matter.
+        // Only the bit itself is shared, so the order of other memory accesses does not matter.
         let before = self.taken.get(number / 8)?.fetch_or(bit, Ordering::Relaxed);
         if before & bit != 0 {
             return None;

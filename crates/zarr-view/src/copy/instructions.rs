@@ -1,6 +1,6 @@
-//! The one place where the instructions of a copy are chosen.
+//! Chooses the vector instructions of a copy; no other file does.
 
-/// The instructions that transposes are made of. All give the same result.
+/// The instructions that transposes use. All give the same result.
 ///
 /// A [`CopyPlan`](crate::CopyPlan) takes the [best](InstructionSet::best) ones of its machine; tests
 /// and benchmarks force others by
@@ -8,9 +8,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// No vector instructions but those the compiler finds, on any machine.
+    /// No vector instructions except those that the compiler generates. Runs on any machine.
     Portable,
-    /// SSE2: every x86-64, but for targets that leave vector registers alone, as of operating systems.
+    /// SSE2: every x86-64 target, except those without vector registers, such as operating
+    /// systems.
     Sse2,
     /// AVX2: x86-64 since Haswell and Zen 1.
     Avx2,
@@ -22,7 +23,7 @@ impl InstructionSet {
     /// Every instruction set of this build, slowest first, available here or not.
     pub const ALL: &'static [Self] = &[Self::Portable, Self::Sse2, Self::Avx2, Self::Avx512];
 
-    /// Whether this processor has it.
+    /// Whether this processor has these instructions.
     #[must_use]
     pub fn is_available(self) -> bool {
         Detected::new(self).is_some()
@@ -42,7 +43,7 @@ impl InstructionSet {
 
 /// An instruction set that this processor was found to have.
 ///
-/// Kernels take this type, so that none can be run on a processor that lacks its instructions.
+/// Kernels take this type, so none can run on a processor that lacks its instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detected {
     Portable,
@@ -55,7 +56,7 @@ pub(super) enum Detected {
 }
 
 impl Detected {
-    /// None if this processor does not have it.
+    /// `None` if this processor lacks the instructions.
     pub(super) fn new(set: InstructionSet) -> Option<Self> {
         match set {
             InstructionSet::Portable => Some(Self::Portable),
@@ -70,7 +71,7 @@ impl Detected {
         }
     }
 
-    /// The fastest of this machine.
+    /// The fastest instructions of this machine.
     pub(super) fn best() -> Self {
         let all = InstructionSet::ALL.iter().rev();
         all.copied().find_map(Self::new).unwrap_or(Self::Portable)
@@ -80,11 +81,11 @@ impl Detected {
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(super) use tokens::{Avx2, Avx512};
 
-/// Proofs that the processor has its instructions: only `new` makes one, and only after asking.
+/// Proofs that the processor has certain instructions: only `new` makes one, after checking.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod tokens {
-    /// Whether the processor has all of these features: asked at run time, or else known to the
-    /// compiler.
+    /// Whether the processor has all of these features: detected at run time, or else known to
+    /// the compiler.
     macro_rules! has {
         ($($feature:tt),+) => {{
             #[cfg(feature = "std")]

@@ -4,19 +4,19 @@ use alloc::vec::Vec;
 
 use crate::CopyError;
 
-/// From this size on, huge pages are asked for.
+/// From this size on, ask for huge pages.
 #[cfg(all(feature = "std", target_os = "linux"))]
 const HUGE: usize = 4 << 20;
 
 /// A vector of `len` zero bytes for the result of a copy.
 ///
-/// From 4 MiB on, and on Linux with the `std` feature, the operating system is asked for huge
-/// pages: the first write to fresh memory otherwise faults once every 4 KiB, which makes a copy
-/// into it several times slower than one into memory used before. The zeros cost nothing: such
-/// memory comes zeroed.
+/// From 4 MiB on, on Linux with the `std` feature, it asks the operating system for huge pages.
+/// Without them the first write to fresh memory causes a page fault every 4 KiB, so a copy into
+/// it is several times slower than a copy into memory used before. The zeros cost nothing: the
+/// operating system supplies zeroed memory.
 ///
 /// # Errors
-/// [`CopyError::Memory`] if there is not as much memory.
+/// [`CopyError::Memory`] if there is not enough memory.
 ///
 /// # Examples
 /// ```
@@ -44,8 +44,8 @@ pub fn zeroed(len: usize) -> Result<Vec<u8>, CopyError> {
     Ok(buffer)
 }
 
-/// Asks for huge pages for fresh memory, as [`zeroed`] does for its own: for elements of another
-/// type than bytes, or memory from another allocator. Its content stays as it is.
+/// Asks for huge pages for fresh memory, as [`zeroed`] does for its own. Use it for elements that
+/// are not bytes, or for memory from another allocator. It does not change the content.
 ///
 /// Does nothing below 4 MiB, without the `std` feature, and on other systems than Linux.
 pub fn advise_huge_pages(memory: &mut [u8]) {
@@ -57,7 +57,8 @@ pub fn advise_huge_pages(memory: &mut [u8]) {
     let _ = memory;
 }
 
-/// Asks for huge pages where whole ones fit. Whatever the answer, the memory is the same.
+/// Asks for huge pages where whole ones fit. If the request is refused, the memory is still
+/// usable.
 #[cfg(all(feature = "std", target_os = "linux"))]
 fn advise(start: *mut u8, len: usize) {
     const PAGE: usize = 4096;

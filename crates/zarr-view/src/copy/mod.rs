@@ -27,17 +27,18 @@ use crate::{CopyError, View};
 
 /// Copies the elements of one view to another of the same shape.
 ///
-/// Where the source is masked, `fill` (the bytes of one element, as they are to be written: they
-/// are not swapped) goes to the destination; it may be empty if the source is not masked. Where the
-/// destination is masked, nothing is written. If the destination has several indices with one
-/// position, which of them is written there is unspecified. Buffers may have any alignment.
+/// Where the source is masked, `fill` goes to the destination. `fill` holds the bytes of one
+/// element as they are to be written (they are not swapped), and may be empty if the source is
+/// not masked. Where the destination is masked, nothing is written. If several indices of the
+/// destination share a position, it is unspecified which of them is written there. Buffers may
+/// have any alignment.
 ///
 /// To copy a box only, [`shrink`](View::shrink) both views to it. For views of different shapes whose
 /// elements correspond in C order, see [`common_shape`](crate::common_shape).
 ///
 /// # Errors
-/// [`CopyError`] if the shapes differ or a buffer ends before its view does. Nothing has been
-/// written then.
+/// [`CopyError`] if the shapes differ or a buffer is too short for its view. Then nothing has
+/// been written.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! A copy as nested loops: which loops, in which order, around which kernel.
+//! A copy as nested loops: the loops, their order, and the kernel inside them.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::instructions::Detected;
 use super::kernel::Kernel;
 use crate::view::{Dims, signed};
 
-/// One loop: how often, and how far each step goes on both sides, in bytes.
+/// One loop: the number of steps, and the distance of each step on both sides, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
     pub(super) count: usize,
@@ -26,18 +26,17 @@ pub(super) struct Nest {
 }
 
 impl Nest {
-    /// Orders and merges the loops over `sizes`, none of them 0, from the first element and the
-    /// strides of each side, in elements, and picks a kernel.
-    ///
-    /// What the loops reach on each side must fit an `isize` in bytes.
+    /// Orders and merges the loops over `sizes` (none of them 0), and picks a kernel. The first
+    /// element and the strides of each side are in elements.
+    /// The range that the loops reach on each side must fit an `isize` in bytes.
     pub(super) fn new(
         sizes: &[usize],
         src: (usize, &[isize]),
         dst: (usize, &[isize]),
         element: Element,
     ) -> Self {
-        // Exact for strides and for what they reach. The start may be past what fits: an output
-        // moves its pointer back by as much.
+        // Exact for strides and for the range they reach. The start may not fit: an output moves
+        // its pointer back by the same amount.
         let bytes = |elements: isize| elements.wrapping_mul(signed(element.size()));
         let mut nest = Builder {
             src: bytes(signed(src.0)),
@@ -55,7 +54,7 @@ impl Nest {
         Self { src, dst, loops, kernel }
     }
 
-    /// The same on other instructions.
+    /// Uses other instructions for the same loops.
     pub(super) const fn set_instructions(&mut self, instructions: Detected) {
         self.kernel.set(instructions);
     }
@@ -68,8 +67,8 @@ impl Nest {
     /// meanwhile.
     #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
     pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
-        // Both lead to the first element of the loops. The start of an output may be moved outside
-        // its buffer by as much as the plan's view starts further on.
+        // Both point to the first element of the loops. The start of an output may be moved
+        // outside its buffer, by as much as the plan's view starts further on.
         let (src, dst) = (src.wrapping_offset(self.src), dst.wrapping_offset(self.dst));
         #[cfg(feature = "count")]
         super::count::add(self.kernel.bytes(&self.loops));
@@ -79,7 +78,7 @@ impl Nest {
     }
 }
 
-/// Loops in the making.
+/// Loops under construction.
 struct Builder {
     src: isize,
     dst: isize,
@@ -90,8 +89,8 @@ impl Builder {
     /// Adds a loop that walks the destination upwards, in the order of its strides.
     fn add(&mut self, mut new: Loop) {
         if new.dst <= 0 {
-            // Backwards on both sides is the same copy. A destination that stays put keeps only
-            // what comes last.
+            // Backwards on both sides is the same copy. If all steps write the same destination,
+            // only the last one counts.
             self.src = self.src.wrapping_add(new.src.wrapping_mul(signed(new.count - 1)));
             self.dst = self.dst.wrapping_add(new.dst.wrapping_mul(signed(new.count - 1)));
             if new.dst == 0 {
@@ -106,7 +105,7 @@ impl Builder {
         self.loops.insert(place, new);
     }
 
-    /// Joins neighbours that continue each other on both sides.
+    /// Merges neighbours where one continues the other on both sides.
     fn merge(&mut self) {
         let mut merged: Dims<Loop> = SmallVec::new();
         for &inner in &self.loops {

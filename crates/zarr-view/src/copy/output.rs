@@ -11,15 +11,15 @@ use super::{CopyPlan, Element};
 use crate::view::{Dims, View, signed};
 use crate::{CopyError, ViewError};
 
-/// So many elements are filled before a plan to fill them is made.
+/// Up to this many elements are filled row by row, without making a plan.
 const FEW: usize = 4096;
 
 /// A part of a buffer that one thread may write, as a view.
 ///
 /// An output starts as a whole `&mut [u8]`. It is [divided](Output::split_at) or
-/// [cut into a grid](Output::grid) of parts that share no element, each of which can be sent to
-/// another thread; safe code cannot make two parts overlap. Bytes of the buffer that the view does
-/// not reach are never touched.
+/// [cut into a grid](Output::grid) of parts that share no element. Each part can be sent to
+/// another thread; safe code cannot make two parts overlap. The output never touches bytes of the
+/// buffer that the view does not reach.
 ///
 /// # Examples
 /// ```
@@ -40,7 +40,7 @@ pub struct Output<'a> {
     /// Start of the buffer. Every element of `view` lies within the buffer.
     start: *mut u8,
     view: View,
-    /// Not swapped.
+    /// Without a byte swap.
     element: Element,
     buffer: PhantomData<&'a mut [u8]>,
 }
@@ -55,9 +55,9 @@ unsafe impl Sync for Output<'_> {}
 impl<'a> Output<'a> {
     /// The elements, of `size` bytes, that `view` reaches in `buffer`.
     ///
-    /// No two indices may share a position. That is decided by the strides: each must exceed the
-    /// reach of the smaller ones, as is so for every slice or permutation of an array. Rarer views
-    /// that interleave without overlap are refused.
+    /// No two indices may share a position. The strides decide that: each must exceed the range
+    /// that the smaller ones reach, which is true of every slice or permutation of an array.
+    /// Rarer views that interleave without overlap are refused.
     ///
     /// # Errors
     /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
@@ -75,19 +75,19 @@ impl<'a> Output<'a> {
         &self.view
     }
 
-    /// Bytes an element.
+    /// Bytes per element.
     #[must_use]
     pub const fn element_size(&self) -> usize {
         self.element.size()
     }
 
-    /// Elements of that size, moved as they are: what a copy to this output takes.
+    /// Elements of that size, moved unchanged: the type that a copy to this output takes.
     #[must_use]
     pub const fn element(&self) -> Element {
         self.element
     }
 
-    /// Divides the output in two along an axis: the indices below `at`, and the rest.
+    /// Splits the output in two along an axis: the indices below `at`, and the rest.
     ///
     /// # Errors
     /// [`ViewError::Axis`], or [`ViewError::Range`] if `at` is past the size.
@@ -100,8 +100,8 @@ impl<'a> Output<'a> {
         }
         let low = self.view.cut(axis, 0..at)?;
         let high = self.view.cut(axis, at..size)?;
-        // SAFETY: both are boxes of this output's view, they share no index and so no position, and
-        // this output is gone afterwards.
+        // SAFETY: both are boxes of this output's view, they share no index and so no position,
+        // and this output no longer exists afterwards.
         unsafe { Ok((self.part(low), self.part(high))) }
     }
 
@@ -111,13 +111,13 @@ impl<'a> Output<'a> {
     /// [`View::split`] proposes cuts for a number of threads.
     ///
     /// # Errors
-    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] for more parts than fit
-    /// a bit each.
+    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] if one bit per part does
+    /// not fit in memory.
     pub fn grid(self, cuts: &[impl AsRef<[usize]>]) -> Result<OutputGrid<'a>, CopyError> {
         OutputGrid::new(self, cuts)
     }
 
-    /// The box `ranges` of the output, to be written before the output itself is used again.
+    /// The box `ranges` of the output. It borrows the output, which can be used again afterwards.
     ///
     /// # Errors
     /// As [`View::shrink`].
@@ -134,7 +134,8 @@ impl<'a> Output<'a> {
     /// As [`View::pad`].
     pub fn pad(&mut self, margins: &[(usize, usize)]) -> Result<Output<'_>, CopyError> {
         let view = self.view.pad(margins)?;
-        // SAFETY: the indices of before, each at its position, and masked ones, which have none.
+        // SAFETY: the same indices, each at its position, and masked ones, which have no
+        // position.
         Ok(unsafe { self.reborrow(view) })
     }
 
@@ -144,7 +145,7 @@ impl<'a> Output<'a> {
     /// As [`View::permute`].
     pub fn permute(&mut self, order: &[usize]) -> Result<Output<'_>, CopyError> {
         let view = self.view.permute(order)?;
-        // SAFETY: the same positions, each at one index still.
+        // SAFETY: the same positions, each still at one index.
         Ok(unsafe { self.reborrow(view) })
     }
 
@@ -154,7 +155,7 @@ impl<'a> Output<'a> {
     /// As [`View::flip`].
     pub fn flip(&mut self, axis: usize) -> Result<Output<'_>, CopyError> {
         let view = self.view.flip(axis)?;
-        // SAFETY: the same positions, each at one index still.
+        // SAFETY: the same positions, each still at one index.
         Ok(unsafe { self.reborrow(view) })
     }
 
@@ -168,7 +169,8 @@ impl<'a> Output<'a> {
         Ok(view.map(|view| unsafe { self.reborrow(view) }))
     }
 
-    /// As [`permute`](Output::permute), for good: a loop over such steps needs no output of each.
+    /// As [`permute`](Output::permute), but consumes the output, so that a loop can apply several
+    /// steps.
     ///
     /// # Errors
     /// As [`View::permute`].
@@ -177,7 +179,8 @@ impl<'a> Output<'a> {
         Ok(self)
     }
 
-    /// As [`reshape`](Output::reshape), for good; else the output as it was.
+    /// As [`reshape`](Output::reshape), but consumes the output. If no view holds the shape,
+    /// returns the output unchanged as `Err`.
     ///
     /// # Errors
     /// As [`View::reshape`].
@@ -187,8 +190,8 @@ impl<'a> Output<'a> {
         Ok(Ok(self))
     }
 
-    /// The bytes of all elements in C order, if that is how they follow each other in the buffer: for
-    /// whoever can make them there without a copy.
+    /// The bytes of all elements, if they follow each other in the buffer in C order: a caller
+    /// can produce them there without a copy.
     ///
     /// # Examples
     /// ```
@@ -256,13 +259,14 @@ impl<'a> Output<'a> {
         if !same {
             return Err(CopyError::Plan);
         }
-        // Both offsets lead to the same index; only the first valid position is sure to exist.
+        // Both offsets stand for the same index; only the first valid position is certain to
+        // exist.
         self.run_moved(plan, self.view.offset(), src, fill)
     }
 
-    /// Runs a plan at the box that starts at index `at` and has the shape of the plan's destination,
-    /// which is such a box of this output, wherever it starts: one plan serves all boxes of a shape,
-    /// and none of them takes a view of its own.
+    /// Runs a plan at the box that starts at index `at`. The plan's destination must be a box of
+    /// this output of the same shape, starting anywhere: one plan serves all boxes of a shape,
+    /// without a view for each.
     ///
     /// # Errors
     /// [`ViewError::Range`] if the box is not within the output, [`CopyError::Plan`] if the plan was
@@ -307,18 +311,18 @@ impl<'a> Output<'a> {
                 let end = start.saturating_add(count);
                 return Err(ViewError::Range { axis, start, end, size }.into());
             }
-            // The stride of a single index leads nowhere, and is 0 in the plan.
+            // With a single index the stride is never used, and is 0 in the plan.
             if count > 1 && planned_stride != stride && !planned.is_empty() {
                 return Err(CopyError::Plan);
             }
-            // Partial sums may wrap; the whole is the position of an element, unless there is none.
+            // Partial sums may wrap; the total is the position of an element, if there is one.
             first = first.wrapping_add(signed(start).wrapping_mul(*stride));
         }
         self.run_moved(plan, first, src, fill)
     }
 
-    /// Runs a plan whose destination is this output's view or a box of it, moved: where the plan's
-    /// view has its offset, it has `first`.
+    /// Runs a plan whose destination is this output's view, or a box of it moved elsewhere:
+    /// `first` replaces the offset of the plan's view.
     fn run_moved(
         &mut self,
         plan: &CopyPlan,
@@ -368,8 +372,8 @@ impl<'a> Output<'a> {
         self.copy_from(&src_view, value, self.element, &[])
     }
 
-    /// Writes one value to every element of a view without mask, row by row: sooner done, where they
-    /// are few, than a plan is made. Says that it is done.
+    /// Writes one value to every element of a view without a mask, row by row. For few elements
+    /// that is faster than making a plan. Returns true if it did.
     fn fill_few<const N: usize>(&mut self, value: [u8; N]) -> bool {
         let (shape, strides) = (self.view.shape(), self.view.strides());
         let (&row, outer) = shape.split_last().unwrap_or((&1, &[]));
@@ -416,8 +420,8 @@ impl<'a> Output<'a> {
     /// # Safety
     /// The positions of `view` are among this output's own, and no two of its indices share one.
     pub(super) unsafe fn reborrow(&mut self, view: View) -> Output<'_> {
-        // SAFETY: positions as the caller knows; this output cannot be used while the result is
-        // alive.
+        // SAFETY: the caller guarantees the positions; this output cannot be used while the
+        // result is alive.
         unsafe { self.part(view) }
     }
 
@@ -440,7 +444,7 @@ impl<'a> Output<'a> {
     /// and the caller has this output to itself.
     unsafe fn run_unchecked(&self, plan: &CopyPlan, src: &[u8], fill: &[u8]) {
         // SAFETY: the plan's positions are among this output's, which lie within the buffer and
-        // belong to it alone, as the caller knows, who has checked the plan too.
+        // belong to it alone. The caller guarantees that, and has checked the plan.
         unsafe { plan.run_unchecked(src, self.start, fill) };
     }
 

@@ -8,13 +8,13 @@ use super::{Output, OutputGrid};
 use crate::CopyError;
 use crate::view::View;
 
-/// Memory cut into parts that own it together: an [`OutputGrid`] for threads and tasks that
-/// outlive the call that began them.
+/// Memory cut into parts that own it jointly: an [`OutputGrid`] for threads and tasks that
+/// outlive the call that started them.
 ///
-/// Nothing is borrowed, so that a part can be sent anywhere and forgotten there. The memory, a
-/// `Vec<u8>` or anything else that lends its bytes, comes back from
-/// [`into_inner`](OwnedGrid::into_inner) once its parts have been dropped, and is freed with the
-/// last of them if nobody asks for it. Clones are of the same memory.
+/// Nothing is borrowed, so a part can be sent anywhere and dropped there. The memory can be a
+/// `Vec<u8>` or anything else that lends its bytes. [`into_inner`](OwnedGrid::into_inner) returns
+/// it once all parts have been dropped; otherwise it is freed with the last of them. Clones share
+/// the same memory.
 ///
 /// # Examples
 /// ```
@@ -32,21 +32,22 @@ pub struct OwnedGrid<M = Vec<u8>> {
     shared: Arc<Shared<M>>,
 }
 
-/// A part of an [`OwnedGrid`], which keeps the memory alive and is the only one to write its
-/// elements.
+/// A part of an [`OwnedGrid`]. It keeps the memory alive, and nothing else writes its elements.
 pub struct OwnedOutput {
-    /// Of the memory that `_shared` keeps, and never lent for longer than this part lives.
+    /// A part of the memory that `_shared` keeps. It is never lent for longer than this part
+    /// lives.
     output: Output<'static>,
     _shared: Arc<dyn Keep>,
 }
 
 struct Shared<M> {
-    /// Of the elements in `memory`. Its parts leave this module with the memory beside them alone.
+    /// A grid of the elements in `memory`. Its parts leave this module only together with the
+    /// memory.
     grid: OutputGrid<'static>,
     memory: Memory<M>,
 }
 
-/// What is kept alive, whatever it is.
+/// Any value that is kept alive.
 trait Keep: Send + Sync {}
 
 impl<M: Send> Keep for Shared<M> {}
@@ -56,7 +57,7 @@ impl<M: AsMut<[u8]> + Send + 'static> OwnedGrid<M> {
     /// indices of each axis.
     ///
     /// # Errors
-    /// As [`Output::new`] and [`Output::grid`]; the memory is then gone.
+    /// As [`Output::new`] and [`Output::grid`]; the memory is dropped then.
     pub fn new(
         memory: M,
         view: &View,
@@ -64,16 +65,16 @@ impl<M: AsMut<[u8]> + Send + 'static> OwnedGrid<M> {
         cuts: &[impl AsRef<[usize]>],
     ) -> Result<Self, CopyError> {
         let memory = Memory::new(memory);
-        #[expect(unsafe_code, reason = "a grid beside the memory that it is of")]
-        // SAFETY: `memory` owns the value at this place, and neither reads, moves nor frees it
-        // before `grid` and all parts are gone, so that this borrow is the only way to it for as
-        // long. Both are kept in `Shared`, the parts beside an `Arc` of it.
+        #[expect(unsafe_code, reason = "a grid next to the memory that it borrows")]
+        // SAFETY: `memory` owns the value at this place, and does not read, move or free it
+        // before `grid` and all parts are gone, so until then this borrow is the only way to it.
+        // Both are kept in `Shared`; each part holds an `Arc` of it.
         let lent: &'static mut M = unsafe { &mut *memory.place };
         let grid = Output::new(lent.as_mut(), view, size)?.grid(cuts)?;
         Ok(Self { shared: Arc::new(Shared { grid, memory }) })
     }
 
-    /// Takes a part. None if there is no such part, or it has been taken.
+    /// Takes a part. `None` if there is no such part or it has been taken.
     #[must_use]
     pub fn take(&self, part: &[usize]) -> Option<OwnedOutput> {
         let output = self.shared.grid.take(part)?;
@@ -81,10 +82,10 @@ impl<M: AsMut<[u8]> + Send + 'static> OwnedGrid<M> {
         Some(OwnedOutput { output, _shared: shared })
     }
 
-    /// The memory as it was given, with what the parts have written.
+    /// The memory as it was given, with the bytes that the parts have written.
     ///
     /// # Errors
-    /// The grid itself, if a part of it or a clone is still somewhere.
+    /// Returns the grid itself as the error if a part or a clone of it still exists.
     pub fn into_inner(self) -> Result<M, Self> {
         match Arc::try_unwrap(self.shared) {
             Ok(Shared { grid, memory }) => {
@@ -121,11 +122,11 @@ impl OwnedOutput {
         self.output.view()
     }
 
-    /// The part, to be written.
+    /// The part, to write to.
     #[must_use]
     pub fn lend(&mut self) -> Output<'_> {
         let view = self.output.view().clone();
-        #[expect(unsafe_code, reason = "lends a part as itself")]
+        #[expect(unsafe_code, reason = "lends a part with the lifetime of the borrow")]
         // SAFETY: the same view.
         unsafe {
             self.output.reborrow(view)
@@ -133,7 +134,7 @@ impl OwnedOutput {
     }
 }
 
-/// An owned value at a place that never moves, so that there is no second way to its bytes while
+/// An owned value at a place that never moves, so that nothing else can reach its bytes while
 /// parts are written.
 struct Memory<M> {
     place: *mut M,
@@ -143,7 +144,7 @@ struct Memory<M> {
 // SAFETY: it owns its value as a `Box<M>` does.
 unsafe impl<M: Send> Send for Memory<M> {}
 #[expect(unsafe_code, reason = "the only owner of a value")]
-// SAFETY: a shared one does nothing.
+// SAFETY: a shared reference to it allows no operation.
 unsafe impl<M: Send> Sync for Memory<M> {}
 
 impl<M> Memory<M> {
@@ -154,7 +155,7 @@ impl<M> Memory<M> {
     fn into_inner(self) -> M {
         let memory = ManuallyDrop::new(self);
         #[expect(unsafe_code, reason = "takes a box back")]
-        // SAFETY: the place comes from a box that was given up, and `drop` does not come.
+        // SAFETY: the place comes from `Box::into_raw`, and `drop` is not run.
         let memory = unsafe { Box::from_raw(memory.place) };
         *memory
     }
@@ -163,7 +164,7 @@ impl<M> Memory<M> {
 impl<M> Drop for Memory<M> {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "takes a box back")]
-        // SAFETY: the place comes from a box that was given up, and nothing uses it after.
+        // SAFETY: the place comes from `Box::into_raw`, and nothing uses it afterwards.
         drop(unsafe { Box::from_raw(self.place) });
     }
 }

@@ -8,7 +8,7 @@ use super::{Element, InstructionSet};
 use crate::CopyError;
 use crate::view::{Dims, View};
 
-/// A copy between two views, worked out once and run on many buffers.
+/// A copy between two views, prepared once and run on many buffers.
 ///
 /// # Examples
 /// ```
@@ -26,14 +26,14 @@ pub struct CopyPlan {
     src: View,
     dst: View,
     element: Element,
-    /// What has a source.
+    /// The elements that have a source.
     body: Option<Nest>,
-    /// What reads the fill value, in disjoint boxes around the body.
+    /// The elements that get the fill value, in disjoint boxes around the body.
     margins: Vec<Nest>,
 }
 
 impl CopyPlan {
-    /// Works out a copy from `src` to `dst`; see [`copy`](crate::copy).
+    /// Prepares a copy from `src` to `dst`; see [`copy`](crate::copy).
     ///
     /// # Errors
     /// [`CopyError::Shape`] if the shapes differ.
@@ -43,12 +43,12 @@ impl CopyPlan {
         }
         let mut plan =
             Self { src: src.clone(), dst: dst.clone(), element, body: None, margins: Vec::new() };
-        // Where a view reaches more bytes than any buffer has, every run is refused, so that there is
-        // nothing to work out.
+        // If a view reaches more bytes than any buffer can have, every run is refused, so there
+        // is nothing to prepare.
         if dst.is_masked_out() || !fits(src, element) || !fits(dst, element) {
             return Ok(plan);
         }
-        // First the indices that are written at all, then among them those that have a source.
+        // First the indices that are written at all, then those among them that have a source.
         let mut area: Dims<(usize, usize)> = (0..dst.rank()).map(|axis| dst.valid(axis)).collect();
         for axis in 0..area.len() {
             let (lo, hi) = src.valid(axis);
@@ -69,7 +69,7 @@ impl CopyPlan {
         Ok(plan)
     }
 
-    /// The same copy by other instructions than the best ones.
+    /// The same copy with the given instructions instead of the best ones.
     ///
     /// # Errors
     /// [`CopyError::InstructionSet`] if this processor does not have them.
@@ -80,8 +80,8 @@ impl CopyPlan {
         Ok(self)
     }
 
-    /// The loops over `area`, a box of valid destination indices, and of valid source indices
-    /// unless it is filled.
+    /// The loops over `area`, a box of indices that are valid in the destination and, unless it
+    /// is filled, in the source.
     fn nest(&self, area: &[(usize, usize)], filled: bool) -> Nest {
         let lo: Dims<usize> = area.iter().map(|&(lo, _)| lo).collect();
         let sizes: Dims<usize> = area.iter().map(|&(lo, hi)| hi - lo).collect();
@@ -114,15 +114,15 @@ impl CopyPlan {
         self.element
     }
 
-    /// Copies from `src` to `dst`, and `fill` to where the source is masked.
+    /// Copies from `src` to `dst`, and writes `fill` where the source is masked.
     ///
     /// # Errors
-    /// If a buffer is too short for its view, or the fill value is missing. Nothing has been
-    /// written then.
+    /// If a buffer is too short for its view, or the fill value is missing. Then nothing has been
+    /// written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], fill: &[u8]) -> Result<(), CopyError> {
         self.check(src, fill)?;
         check_destination(&self.dst, dst.len(), self.element)?;
-        #[expect(unsafe_code, reason = "the one place where a checked plan meets its buffers")]
+        #[expect(unsafe_code, reason = "runs a checked plan on its buffers")]
         // SAFETY: `check` and `check_destination` have proved both views to lie within their
         // buffers, and `dst` is borrowed exclusively.
         unsafe {
@@ -131,7 +131,7 @@ impl CopyPlan {
         Ok(())
     }
 
-    /// Checks everything but the destination.
+    /// Checks everything except the destination.
     pub(super) fn check(&self, src: &[u8], fill: &[u8]) -> Result<(), CopyError> {
         check_source(&self.src, src.len(), self.element)?;
         if self.margins.is_empty() { Ok(()) } else { check_fill_size(fill, self.element) }
@@ -140,8 +140,8 @@ impl CopyPlan {
     /// Runs the loops.
     ///
     /// # Safety
-    /// [`check`](Self::check) has passed, `dst` plus every byte of every element of the
-    /// destination view is valid for writes, and nothing else accesses those bytes meanwhile.
+    /// [`check`](Self::check) has passed. Every byte of every element of the destination view,
+    /// counted from `dst`, is valid for writes, and nothing else accesses those bytes meanwhile.
     #[expect(unsafe_code, reason = "the caller proves the bounds of both buffers")]
     pub(super) unsafe fn run_unchecked(&self, src: &[u8], dst: *mut u8, fill: &[u8]) {
         if let Some(body) = &self.body {
@@ -163,7 +163,7 @@ fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
     CopyError::Shape { axis, src: size(src), dst: size(dst) }
 }
 
-/// Whether a buffer can be so long that it holds what `view` reaches, from wherever it starts.
+/// Whether a buffer can be long enough for `view`, wherever the view starts.
 fn fits(view: &View, element: Element) -> bool {
     let bytes = view.span().len().checked_mul(element.size());
     bytes.is_some_and(|bytes| bytes <= isize::MAX.unsigned_abs())

@@ -5,18 +5,18 @@ use smallvec::SmallVec;
 use super::{Dims, View, progressions::Progressions};
 use crate::ViewError;
 
-/// Writes two views of equally many elements in one shape, the coarsest in which both are single
-/// views; `None` if there is no such shape.
+/// Finds the coarsest shape in which both of two views with equally many elements are single
+/// views, and writes both in it; `None` if there is no such shape.
 ///
-/// Element `i` of one side keeps corresponding to element `i` of the other, in C order, whatever
-/// their shapes were. This is what lets a chain of `transpose` and `reshape` be copied in one
-/// pass: the data as stored is one side, the caller's buffer the other, and neither need be a
-/// single view in the other's shape.
+/// Element `i` of one side still corresponds to element `i` of the other, in C order, whatever
+/// their shapes were. This allows a chain of `transpose` and `reshape` to be copied in one pass:
+/// one side is the stored data, the other the caller's buffer, and neither needs to be a single
+/// view in the other's shape.
 ///
 /// A shape is a chain of index steps, each dividing the next: `[2, 3, 4]` has the steps 4 and 12
-/// above the innermost 1. A view is a view in a shape exactly if the shape has a dimension at each
-/// step at which the view changes its stride, and the mask allows the cuts. So the steps of both
-/// together, in order, are the only candidate worth trying.
+/// above the innermost 1. A view can be written as a single view in a shape exactly if the shape
+/// has a dimension at each step at which the view changes its stride, and the mask allows the
+/// cuts. So the steps of both views together, in order, are the only candidate to try.
 ///
 /// # Errors
 /// [`ViewError::Elements`] if the views hold different numbers of elements, and
@@ -75,10 +75,11 @@ pub fn common_shape(a: &View, b: &View) -> Result<Option<(View, View)>, ViewErro
 }
 
 impl View {
-    /// The same elements in the same C order, in as few dimensions as possible.
+    /// The same elements in the same C order, in the fewest possible dimensions.
     ///
-    /// Neighbours become one wherever one dimension can take their place: the outer one continues
-    /// the inner one, which is valid as a whole. Sizes of 1 vanish.
+    /// Two neighbouring dimensions are merged if one dimension can replace them: the outer one
+    /// continues the inner one, and all of the inner one is valid. Dimensions of size 1 are
+    /// dropped.
     ///
     /// # Examples
     /// ```
@@ -99,7 +100,8 @@ impl View {
                 Self::masked_out(shape)
             };
         }
-        // A dimension at the step of each entry: steps divide each other, as those of a shape do.
+        // One dimension at the step of each entry: steps divide each other, as those of a shape
+        // do.
         let relation = self.progressions();
         let steps = relation.list.iter().rev().map(|run| run.step).filter(|&step| step > 1);
         for step in steps {
@@ -109,7 +111,8 @@ impl View {
         if above > 1 {
             shape.push(above);
         }
-        // Only the offset of a masked view may not be representable; the view as it is will do.
+        // Only the offset of a masked view may not be representable; then the view is returned
+        // unchanged.
         match relation.realize(shape) {
             Ok(Some(view)) => view,
             _ => self.clone(),

@@ -5,26 +5,26 @@ use super::index::{advance_between, unravel};
 use super::{Dims, View, signed};
 use crate::ViewError;
 
-/// The number of valid elements of the outer view up to which a composition is enumerated.
+/// Compositions with up to this many valid elements in the outer view are enumerated.
 const ENUMERATED: usize = 4096;
 
 impl View {
-    /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements of
-    /// `inner` through `outer`. `None` if no single view does, or none was found.
+    /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements
+    /// of `inner` through `outer`. `None` if no single view does that, or none was found.
     ///
-    /// The order matters. The shape of the result is that of `self`, the upper view. Its positions are
-    /// those of `inner`, the lower view, which lies on the buffer. Positions of `self` are C-order
-    /// indices of `inner`: index `i` of the result has the position of `inner` at element
-    /// `self.position(i)`, and is masked where either is. The other way round is another composition,
-    /// whose answer may be `None` where this one has a view.
+    /// The order matters. The shape of the result is that of `self`, the upper view. Its
+    /// positions are those of `inner`, the lower view, which reads the buffer. Positions of
+    /// `self` are C-order indices of `inner`: index `i` of the result has the position of `inner`
+    /// at element `self.position(i)`, and is masked where either view is. Exchanging the two
+    /// gives a different composition, which may be `None` where this one has a view.
     ///
-    /// To apply an operation to `inner`, call it: `inner.permute(order)` is the composition of a
-    /// permuted contiguous view over `inner`.
+    /// To apply an operation to `inner`, call it: `inner.permute(order)` is a permuted contiguous
+    /// view composed over `inner`.
     ///
-    /// A view is never wrong. `None` is exact if `self` has at most 4096 valid elements. Beyond,
-    /// `None` may also mean undecided, if a dimension of `self` runs over the end of a dimension
-    /// of `inner` (in its [coalesced](View::coalesce) form) or crosses the mask of `inner` together
-    /// with another dimension; see `docs/view.md`.
+    /// A returned view is always correct. `None` is exact if `self` has at most 4096 valid
+    /// elements. Above that, `None` may also mean undecided, if a dimension of `self` runs past
+    /// the end of a dimension of `inner` (in its [coalesced](View::coalesce) form), or crosses
+    /// the mask of `inner` together with another dimension; see `docs/view.md`.
     ///
     /// # Errors
     /// [`ViewError::Outer`] if `self` reaches past the elements of `inner`.
@@ -60,14 +60,14 @@ impl View {
         Ok(if count <= ENUMERATED { self.compose_by_enumeration(&inner) } else { None })
     }
 
-    /// Composes by looking at every valid element of `self`: exact, in time proportional to their
+    /// Composes by visiting every valid element of `self`: exact, in time proportional to their
     /// number.
     fn compose_by_enumeration(&self, inner: &Self) -> Option<Self> {
         let rank = self.rank();
         let at = |index: &[usize]| inner.position(&unravel(self.position(index)?, &inner.shape));
         let start: Dims<usize> = (0..rank).map(|axis| self.valid(axis).0).collect();
         let end: Dims<usize> = (0..rank).map(|axis| self.valid(axis).1).collect();
-        // The box around what is valid on both sides must hold nothing else.
+        // The box around the elements that are valid on both sides must hold no others.
         let (mut lo, mut hi) = (start.clone(), end.clone());
         if inner.mask.is_some() {
             core::mem::swap(&mut lo, &mut hi);
@@ -112,8 +112,8 @@ impl View {
         }
     }
 
-    /// The view with `bounds` valid, and `position` at their lowest index; none if it cannot be
-    /// represented.
+    /// The view whose valid indices are `bounds`, with `position` at the lowest of them; `None`
+    /// if it cannot be represented.
     pub(super) fn from_corner(
         shape: Dims<usize>,
         position: usize,
@@ -134,10 +134,10 @@ impl View {
         hi - lo
     }
 
-    /// The position of the lowest valid index. Requires one.
+    /// The position of the lowest valid index. Requires that there is one.
     pub(super) fn first_position(&self) -> usize {
         let lowest = (0..self.rank()).map(|axis| self.valid(axis).0);
-        // Partial sums may wrap, the whole does not (invariant 2).
+        // Partial sums may wrap, the total does not (invariant 2).
         let terms = lowest.zip(&self.strides).map(|(lo, &stride)| signed(lo).wrapping_mul(stride));
         terms.fold(self.offset, isize::wrapping_add).cast_unsigned()
     }

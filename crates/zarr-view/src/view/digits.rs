@@ -12,8 +12,9 @@ use super::{Dims, View, signed};
 /// The valid indices of each outer dimension, as (first, one past the last).
 type Bounds = Dims<(usize, usize)>;
 
-/// How often bounds are drawn tighter by each other. Nearly always once or twice is enough; where
-/// each bound moves the other by one, sizes would decide how often.
+/// The maximum number of rounds in which bounds tighten each other. One or two are nearly always
+/// enough; where each bound moves the other by one, the number of rounds would depend on the
+/// sizes.
 const ROUNDS: usize = 64;
 
 /// An outer view with at least one valid index, and its digits in an inner one.
@@ -24,18 +25,18 @@ pub(super) struct Digits<'v> {
     dims: Dims<usize>,
     /// The digits of the lowest valid index.
     origin: Dims<usize>,
-    /// `steps[k][j]`: how far digit `j` moves with one step along `dims[k]`. No digit leaves its range
-    /// between a first element and its neighbour, whatever carries between them.
+    /// `steps[k][j]`: how far digit `j` moves with one step along `dims[k]`. No digit leaves its
+    /// range between a first element and its neighbour, even if a carry occurs between them.
     steps: Dims<Dims<isize>>,
 }
 
-/// What an inner mask leaves of the outer indices.
+/// The outer indices that an inner mask leaves.
 enum Narrowed {
-    /// A box, all of which is valid.
+    /// A box in which every index is valid.
     To(Bounds),
-    /// Nothing.
+    /// No index.
     Nothing,
-    /// No box, or none that was found.
+    /// Not a box, or no box was found.
     Open,
 }
 
@@ -54,7 +55,7 @@ impl<'v> Digits<'v> {
         Self { outer, inner, dims, origin, steps }
     }
 
-    /// The composition. None means open: digits carry, or the mask cuts aslant.
+    /// The composition. `None` means undecided: digits carry, or the mask cuts diagonally.
     pub(super) fn compose(&self) -> Option<View> {
         let bounds: Bounds = (0..self.outer.rank()).map(|axis| self.outer.valid(axis)).collect();
         for (digit, &size) in self.inner.shape.iter().enumerate() {
@@ -77,8 +78,8 @@ impl<'v> Digits<'v> {
         }
     }
 
-    /// The lowest and the highest value of a digit within `bounds`, dimension `but` of `dims` staying
-    /// at its first index.
+    /// The lowest and the highest value of a digit within `bounds`, with dimension `but` of
+    /// `dims` fixed at its first index.
     fn reach(&self, bounds: &Bounds, digit: usize, but: Option<usize>) -> (i128, i128) {
         let mut low = signed(self.origin[digit]) as i128;
         let mut high = low;
@@ -95,7 +96,7 @@ impl<'v> Digits<'v> {
         (low, high)
     }
 
-    /// Draws `bounds` tighter until the inner mask hides nothing within them.
+    /// Tightens `bounds` until the inner mask hides nothing within them.
     fn narrow(&self, mut bounds: Bounds) -> Narrowed {
         for round in 0.. {
             if round == ROUNDS {
@@ -120,8 +121,8 @@ impl<'v> Digits<'v> {
         Narrowed::To(bounds)
     }
 
-    /// Drops the indices that no choice of the others makes valid. Gives whether there were any; `None`
-    /// if nothing is left.
+    /// Drops the indices that are invalid for every choice of the others. Returns whether there
+    /// were any; `None` if no index is left.
     fn tighten(&self, bounds: &mut Bounds) -> Option<bool> {
         let mut changed = false;
         for digit in 0..self.inner.rank() {
@@ -156,8 +157,8 @@ impl<'v> Digits<'v> {
         Some(changed)
     }
 
-    /// The view with `bounds` valid, by the position of the lowest index left, which is valid, and the
-    /// strides from there.
+    /// The view whose valid indices are `bounds`: from the position of the lowest index left,
+    /// which is valid, and the strides from there.
     fn view(&self, bounds: Bounds) -> Option<View> {
         let mut strides: Dims<isize> = SmallVec::from_elem(0, self.outer.rank());
         let mut index = self.origin.clone();
@@ -165,11 +166,11 @@ impl<'v> Digits<'v> {
             let (lo, hi) = bounds[axis];
             let moved = signed(lo - self.outer.valid(axis).0);
             for (digit, step) in index.iter_mut().zip(&self.steps[k]) {
-                // Partial sums may wrap, the digit itself is within its size.
+                // Partial sums may wrap; the digit itself is within its size.
                 *digit = digit.wrapping_add_signed(step.wrapping_mul(moved));
             }
             if hi - lo > 1 {
-                // The distance of two positions, so the sum fits whatever its terms do.
+                // The difference of two positions, so the sum fits even if its terms do not.
                 strides[axis] = self.steps[k]
                     .iter()
                     .zip(&self.inner.strides)

@@ -4,10 +4,11 @@ use crate::ViewError;
 impl View {
     /// Repeats dimensions of size 1 so that the result has `shape`, of the same rank.
     ///
-    /// Dimensions whose size stays are kept. To repeat along a new dimension, reshape first.
+    /// Dimensions whose size does not change are kept. To repeat along a new dimension, reshape
+    /// first.
     ///
     /// # Errors
-    /// [`ViewError::Expand`] if a size changes that is not 1, [`ViewError::Rank`],
+    /// [`ViewError::Expand`] if a size other than 1 changes, [`ViewError::Rank`],
     /// [`ViewError::TooLarge`].
     ///
     /// # Examples
@@ -33,7 +34,7 @@ impl View {
         let mut mask = self.mask.clone();
         if let Some(mask) = &mut mask {
             for (valid, (&size, &wanted)) in mask.iter_mut().zip(self.shape.iter().zip(shape)) {
-                // What is not masked out has (0, 1) in a dimension of size 1.
+                // A view that is not masked out has (0, 1) in a dimension of size 1.
                 if size != wanted {
                     *valid = (0, wanted);
                 }

@@ -14,7 +14,7 @@ pub(crate) fn unravel(mut element: usize, shape: &[usize]) -> Dims<usize> {
     index
 }
 
-/// Steps to the next index of a shape in C order; false at the end.
+/// Advances to the next index of a shape in C order; false at the end.
 pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (i, &size) in index.iter_mut().zip(shape).rev() {
         *i += 1;
@@ -26,7 +26,7 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     false
 }
 
-/// Steps to the next index of a box in C order; false at the end.
+/// Advances to the next index of a box in C order; false at the end.
 pub(super) fn advance_between(index: &mut [usize], start: &[usize], end: &[usize]) -> bool {
     for ((i, &start), &end) in index.iter_mut().zip(start).zip(end).rev() {
         *i += 1;

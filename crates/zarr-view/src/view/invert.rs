@@ -14,8 +14,8 @@ impl View {
     /// `self` share a position.
     ///
     /// `shape` describes the buffer that `self` reads, so [`span`](View::span)`().end` may not
-    /// exceed its number of elements. Composing `self` with its inverse leaves what was valid in
-    /// place: the result is contiguous, except for the mask.
+    /// exceed its number of elements. Composing `self` with its inverse gives a contiguous view,
+    /// masked where `self` is.
     ///
     /// # Errors
     /// [`ViewError::Outer`] if `self` reaches past the elements of `shape`,
@@ -41,7 +41,7 @@ impl View {
         if self.is_masked_out() {
             return Ok(if shape.is_empty() { None } else { Some(Self::masked_out(shape.into())) });
         }
-        // The relation with its two sides exchanged, each progression walked upwards.
+        // The relation with its two sides exchanged, each progression in ascending order.
         let Progressions { mut first_index, mut first_position, list } = self.progressions();
         let mut swapped: Dims<Progression> = SmallVec::new();
         for Progression { extent, step, stride } in list {
@@ -61,7 +61,7 @@ impl View {
         let mut reach = 0_usize;
         for run in swapped {
             if run.step <= reach {
-                // Interleaved or shared positions: no box of any shape in C order.
+                // Positions interleave or are shared: this is not a box of any shape in C order.
                 return Ok(None);
             }
             reach += run.step * (run.extent - 1);

@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::ViewError;
 
-/// A list with one entry a dimension, without a heap allocation up to six.
+/// A list with one entry per dimension, without a heap allocation for up to six.
 pub(crate) type Dims<T> = SmallVec<[T; 6]>;
 
 /// A strided window on a buffer of elements.
@@ -33,19 +33,19 @@ pub(crate) type Dims<T> = SmallVec<[T; 6]>;
 /// `mask[d].0 <= index[d] < mask[d].1` for every dimension; outside the mask it has no position
 /// and reads as a fill value. Strides and offset count elements and may be negative.
 ///
-/// A view knows no buffer. [`span`](View::span) is what to compare with the buffer's length, once.
+/// A view has no buffer. Compare [`span`](View::span) with the buffer's length, once.
 ///
 /// # Invariants
 ///
-/// 1. The sizes multiply to at most `isize::MAX`, sizes of zero counted as one.
+/// 1. 1. The product of the sizes is at most `isize::MAX`, where a size of zero counts as one.
 /// 2. The position of every valid index is between 0 and `isize::MAX - 1`.
-/// 3. The form is *canonical*: a dimension with a single valid index has stride 0 (what it would
-///    contribute is in the offset); a view without any valid index has strides and offset 0, and,
-///    unless a size is zero, the mask `(0, 0)` in every dimension; a mask that hides nothing is
-///    absent.
+/// 3. 3. The form is *canonical*: a dimension with a single valid index has stride 0 (its
+///    contribution is in the offset); a view without any valid index has strides and offset 0,
+///    and, unless a size is zero, the mask `(0, 0)` in every dimension; a mask that hides nothing
+///    is absent.
 ///
 /// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: the same
-/// shape, the same valid indices, the same position for each.
+/// shape, the same valid indices, and the same position for each.
 ///
 /// # Edge cases
 ///
@@ -120,10 +120,10 @@ impl View {
         Ok(Self { shape: shape.into(), strides, offset: 0, mask: None })
     }
 
-    /// The view of `shape` with one stride a dimension, its first element at `offset`, both in
-    /// elements.
+    /// The view of `shape` with one stride per dimension and its first element at `offset`, both
+    /// in elements.
     ///
-    /// The strides of dimensions of size 1 read as 0 afterwards (invariant 3).
+    /// Afterwards the strides of dimensions of size 1 are 0 (invariant 3).
     ///
     /// # Errors
     /// If the lengths differ, the shape is too large, or a position is negative or too large.
@@ -140,8 +140,8 @@ impl View {
         Self::build(shape.into(), strides.into(), offset, None)
     }
 
-    /// As [`View::new`], with only the indices from `mask[d].0` up to but not including
-    /// `mask[d].1` valid in each dimension. Masked positions are not checked: the offset may be
+    /// As [`View::new`], but in each dimension only the indices from `mask[d].0` up to but not
+    /// including `mask[d].1` are valid. Masked positions are not checked: the offset may be
     /// negative.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl View {
     ///
     /// # Errors
     /// [`ViewError::Range`] if an interval is not within its dimension, [`ViewError::Rank`] if
-    /// there is not one for each.
+    /// there is not one interval per dimension.
     ///
     /// # Examples
     /// ```
@@ -192,7 +192,7 @@ impl View {
         Self::build(self.shape.clone(), self.strides.clone(), self.offset, Some(mask))
     }
 
-    /// Makes a view canonical and proves its invariants.
+    /// Makes a view canonical and checks its invariants.
     fn build(
         shape: Dims<usize>,
         mut strides: Dims<isize>,
@@ -218,7 +218,8 @@ impl View {
             }
             full &= (lo, hi) == (0, size);
         }
-        // The exact lowest and highest position. Single products stay below 2^127, sums may not.
+        // The exact lowest and highest position. Single products stay below 2^127, but sums may
+        // not.
         let mut exact_offset = i128::from(offset as i64);
         let (mut low, mut high) = (Some(0_i128), Some(0_i128));
         for (axis, stride) in strides.iter_mut().enumerate() {
@@ -281,7 +282,8 @@ impl View {
         self.offset
     }
 
-    /// The valid indices of each dimension as (first, one past the last), or none if all are.
+    /// The valid indices of each dimension as (first, one past the last); `None` if all are
+    /// valid.
     #[must_use]
     pub fn mask(&self) -> Option<&[(usize, usize)]> {
         self.mask.as_deref()
@@ -304,8 +306,8 @@ impl View {
     /// The number of elements, masked ones included.
     #[must_use]
     pub fn len(&self) -> usize {
-        // Never past usize, whatever the order of the factors: they multiply to less without zeros
-        // (invariant 1), and a zero stays one.
+        // Never exceeds usize, whatever the order of the factors: without zeros the product is
+        // small enough (invariant 1), and once zero it stays zero.
         self.shape.iter().fold(1, |product: usize, &size| product.wrapping_mul(size))
     }
 
@@ -315,20 +317,20 @@ impl View {
         self.shape.contains(&0)
     }
 
-    /// Whether no index has a position: no elements, or all masked.
+    /// Whether no index has a position: there are no elements, or all are masked.
     #[must_use]
     pub fn is_masked_out(&self) -> bool {
-        // What is masked out has (0, 0) in every dimension (invariant 3).
+        // A masked-out view has (0, 0) in every dimension (invariant 3).
         self.is_empty() || self.mask.as_deref().is_some_and(|mask| mask[0].0 >= mask[0].1)
     }
 
-    /// Whether the positions are 0, 1, 2, ... in C order, none masked.
+    /// Whether the positions are 0, 1, 2, ... in C order, with none masked.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         self.offset == 0 && self.is_consecutive()
     }
 
-    /// As [`is_contiguous`](View::is_contiguous), from any position on.
+    /// As [`is_contiguous`](View::is_contiguous), but starting at any position.
     pub(crate) fn is_consecutive(&self) -> bool {
         if self.mask.is_some() {
             return false;
@@ -344,7 +346,7 @@ impl View {
 
     /// The position of the element at `index`, in elements.
     ///
-    /// None if the index is masked, out of range, or has another number of dimensions.
+    /// `None` if the index is masked, out of range, or has the wrong number of dimensions.
     #[must_use]
     pub fn position(&self, index: &[usize]) -> Option<usize> {
         if index.len() != self.rank() {
@@ -356,16 +358,15 @@ impl View {
             if i < lo || i >= hi {
                 return None;
             }
-            // Partial sums may wrap, the whole does not (invariant 2).
+            // Partial sums may wrap, the total does not (invariant 2).
             position = position.wrapping_add(signed(i).wrapping_mul(self.strides[axis]));
         }
         Some(position.cast_unsigned())
     }
 
-    /// The positions that the view may touch: from the lowest to one past the highest of the
-    /// valid ones, `0..0` if there are none.
-    ///
-    /// A buffer of at least `span().end` elements is never left.
+    /// The range of positions that the view may touch: from the lowest valid position to one past
+    /// the highest; `0..0` if there are none.
+    /// A buffer of at least `span().end` elements is long enough for every access.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         if self.is_masked_out() {
@@ -382,7 +383,7 @@ impl View {
         low.cast_unsigned()..high.cast_unsigned() + 1
     }
 
-    /// The valid indices as one range a dimension.
+    /// The valid indices as one range per dimension.
     #[must_use]
     pub fn valid_box(&self) -> alloc::vec::Vec<Range<usize>> {
         (0..self.rank()).map(|axis| self.valid(axis)).map(|(lo, hi)| lo..hi).collect()

@@ -6,7 +6,7 @@ use crate::ViewError;
 impl View {
     /// Reorders the dimensions: dimension `d` of the result is dimension `order[d]` of `self`.
     ///
-    /// This is `numpy.transpose(a, order)`, and the map that the `transpose` codec encodes with.
+    /// This is `numpy.transpose(a, order)`, and the encoding map of the `transpose` codec.
     ///
     /// # Errors
     /// If `order` does not name each axis exactly once.

@@ -1,5 +1,5 @@
-//! A view as a relation between C-order indices and positions: the form in which views of
-//! different shapes can be compared.
+//! A view as a relation between C-order indices and positions. In this form, views of different
+//! shapes can be compared.
 //!
 //! Number the elements of a shape in C order. The valid indices of a view form a box, so the pairs
 //! (C-order index, position) are a first pair plus all sums of multiples of a few fixed pairs:
@@ -10,12 +10,13 @@
 //!     dimension 1: extent 6, index step 1, position step 4
 //! ```
 //!
-//! A dimension with one valid index contributes nothing and is dropped. Where an outer dimension
+//! A dimension with one valid index contributes nothing and is dropped. If an outer dimension
 //! continues an inner one in both steps (outer = extent x inner), the two are merged. Because the
-//! box is walked in C order, each index step exceeds the whole reach of the steps inside it, and
-//! the merged list is unique: the innermost pair is the difference of the first two elements, its
-//! extent is as long as that difference repeats, and so on outwards. Two views of whatever shapes
-//! are therefore the same map on C-order indices exactly if their lists are equal.
+//! box is traversed in C order, each index step exceeds the whole range of the steps inside it,
+//! and so the merged list is unique: the innermost pair is the difference of the first two
+//! elements, its extent is the number of times that this difference repeats, and so on outwards.
+//! Therefore two views of any shapes are the same map on C-order indices exactly if their lists
+//! are equal.
 
 use smallvec::SmallVec;
 
@@ -52,7 +53,7 @@ impl View {
         let mut first_index = 0;
         let mut first_position = self.offset;
         let mut step = 1_usize;
-        // Slices, taken once: reshape is called for every chunk shape.
+        // Borrowed once as slices, because reshape is called for every chunk shape.
         let (shape, strides, mask) = (&self.shape[..], &self.strides[..], self.mask.as_deref());
         for (axis, (&size, &stride)) in shape.iter().zip(strides).enumerate().rev() {
             let (lo, hi) = mask.map_or((0, size), |mask| mask[axis]);
@@ -64,8 +65,8 @@ impl View {
             }
             if extent > 1 {
                 match list.last_mut() {
-                    // The first product is within the C-order indices. The second may be past
-                    // the last position by one stride, where no outer stride equals it.
+                    // The first product is within the C-order indices. The second may exceed the
+                    // last position by one stride; then no outer stride equals it.
                     Some(inner)
                         if inner.step * inner.extent == step
                             && inner.stride.checked_mul(signed(inner.extent)) == Some(stride) =>
@@ -82,7 +83,7 @@ impl View {
 }
 
 impl Progressions {
-    /// The view of `shape` that is this relation, or none if there is no such view.
+    /// The view of `shape` that is this relation; `None` if there is no such view.
     ///
     /// The sizes must multiply to more than every C-order index of the relation.
     #[inline]
@@ -121,7 +122,8 @@ impl Progressions {
                     run = Some(Progression {
                         extent: extent / size,
                         step: step * size,
-                        // At least two steps of it remain, so it is within the positions.
+                        // At least two steps remain, so the stride is within the range of
+                        // positions.
                         stride: stride * signed(size),
                     });
                 } else {

@@ -5,12 +5,11 @@ impl View {
     /// The view that reads the same elements in the same C order, in another shape; `None` if no
     /// single view does.
     ///
-    /// The answer is complete: whenever a view of `shape` with these elements exists, masked ones
-    /// at the same places, it is returned. Where the answer is `None`,
-    /// [`ViewStack`](crate::ViewStack) and [`common_shape`](crate::common_shape) do without it.
-    ///
-    /// The method is one pass over the old dimensions and one over the new; `docs/view.md` has
-    /// the argument why it is complete.
+    /// The answer is complete: if a view of `shape` exists with these elements and with masked
+    /// ones at the same places, it is returned. If the answer is `None`, use
+    /// [`ViewStack`](crate::ViewStack) or [`common_shape`](crate::common_shape).
+    /// The method is one pass over the old dimensions and one over the new ones; `docs/view.md`
+    /// proves that it is complete.
     ///
     /// # Errors
     /// [`ViewError::Elements`] if the shapes hold different numbers of elements,
@@ -28,7 +27,7 @@ impl View {
     /// ```
     ///
     /// # Spec
-    /// The sketch of a proof in tinygrad's pull request 2218, completed where it stops (SD-62).
+    /// The proof sketched in tinygrad's pull request 2218, with the missing part added (SD-62).
     pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>, ViewError> {
         let (expected, found) = (self.len(), super::count_elements(shape)?);
         if expected != found {

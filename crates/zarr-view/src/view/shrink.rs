@@ -4,7 +4,7 @@ use super::{Dims, View, signed};
 use crate::ViewError;
 
 impl View {
-    /// Keeps a box: `ranges[d]` of each dimension, which starts at index 0 again.
+    /// Keeps a box: the indices `ranges[d]` of each dimension, renumbered from 0.
     ///
     /// # Errors
     /// [`ViewError::Rank`] or [`ViewError::Range`] if the box is not within the shape.
@@ -47,11 +47,11 @@ impl View {
         Self::build(shape, self.strides.clone(), offset, Some(mask))
     }
 
-    /// A box of a view without mask, not empty: what `build` would make of it, with nothing to prove,
-    /// since its positions are among the view's.
+    /// A non-empty box of a view without a mask: what `build` would return, without the checks,
+    /// since all positions are among the view's.
     fn full_box(&self, shape: Dims<usize>, ranges: &[Range<usize>]) -> Self {
         let axes = ranges.iter().zip(&self.strides);
-        // Partial sums may wrap, the position of the first index does not (invariant 2).
+        // Partial sums may wrap; the position of the first index does not (invariant 2).
         let offset = axes.fold(self.offset, |offset, (range, &stride)| {
             offset.wrapping_add(signed(range.start).wrapping_mul(stride))
         });

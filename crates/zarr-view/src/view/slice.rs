@@ -4,12 +4,12 @@ use crate::ViewError;
 impl View {
     /// Takes `count` indices of one dimension: `start`, `start + step`, `start + 2 * step`, ...
     ///
-    /// The step may be negative, or zero to repeat one index. This is what numpy's
-    /// `start:stop:step` selects, with the count in place of the stop.
+    /// The step may be negative, or zero to repeat one index. This is numpy's `start:stop:step`
+    /// with a count instead of the stop.
     ///
     /// # Errors
-    /// [`ViewError::Slice`] if an index is outside the dimension. A count of zero needs none, so
-    /// any start and step will do. [`ViewError::TooLarge`] if a repeated index makes the view too
+    /// [`ViewError::Slice`] if an index is outside the dimension. With a count of zero any start
+    /// and step are accepted. [`ViewError::TooLarge`] if a repeated index makes the view too
     /// large.
     ///
     /// # Examples
@@ -42,7 +42,8 @@ impl View {
         self.restride(axis, count, if count == 0 { 0 } else { signed(start) }, step)
     }
 
-    /// Replaces a dimension by `count` indices from `start` on by `step`, all known to be inside.
+    /// Replaces a dimension by `count` indices from `start` in steps of `step`, all known to be
+    /// valid.
     pub(super) fn restride(
         &self,
         axis: usize,
@@ -59,13 +60,13 @@ impl View {
         if self.is_masked_out() {
             return Ok(Self::masked_out(shape));
         }
-        // A step that is never taken may be any, and `isize::MIN` cannot be negated.
+        // With one index the step is not used, and `isize::MIN` cannot be negated.
         let step = if count == 1 { 0 } else { step };
         let mut strides = self.strides.clone();
         let mut offset = self.offset;
         let mut mask = self.mask.clone();
         if let Some(mask) = &mut mask {
-            // Of i in 0..count, those with lo <= start + i * step < hi.
+            // The range of i in 0..count with lo <= start + i * step < hi.
             let (lo, hi) = mask[axis];
             let (lo, hi) = (signed(lo), signed(hi));
             let (first, end) = match step {
@@ -82,7 +83,7 @@ impl View {
         }
         let moved = start.checked_mul(strides[axis]).and_then(|moved| offset.checked_add(moved));
         offset = moved.ok_or(ViewError::Offset)?;
-        // With a single valid index the new stride may not fit, and does not matter.
+        // With a single valid index the new stride may not fit, and is not used.
         strides[axis] = match strides[axis].checked_mul(step) {
             Some(stride) => stride,
             None => {

@@ -3,12 +3,13 @@ use alloc::vec::Vec;
 use super::View;
 
 impl View {
-    /// Cuts that divide the view into boxes for as many threads: an increasing list of indices for
-    /// each dimension, as [`Output::grid`](crate::Output::grid) takes them.
+    /// Cuts that divide the view into at least `parts` boxes, for example one per thread: an
+    /// increasing list of indices per dimension, in the form that
+    /// [`Output::grid`](crate::Output::grid) takes.
     ///
-    /// The outermost dimensions are cut first, into nearly equal pieces, so that each box stays as
-    /// contiguous as can be. There are at least `parts` boxes if there are as many elements, and
-    /// fewer than twice as many.
+    /// The outermost dimensions are cut first, into nearly equal pieces, so that each box stays
+    /// as contiguous as possible. If there are at least `parts` elements, there are at least
+    /// `parts` boxes, and fewer than twice as many.
     ///
     /// # Examples
     /// ```

@@ -28,7 +28,7 @@ fn rate(name: &str, rounds: usize, mut pair: impl FnMut() -> (View, View)) {
         missed += usize::from(exists && !found);
     }
     assert!(possible > rounds / 20, "{name}: {possible} of {rounds} are possible");
-    // So few elements are enumerated.
+    // Compositions this small are enumerated, so none may be missed.
     assert_eq!(missed, 0, "{name}: of {possible}");
 }
 
@@ -81,8 +81,8 @@ fn large_views_compose_without_enumeration() {
     assert_eq!(outer.compose_over(&inner).unwrap(), Some(direct));
 }
 
-/// Two digits that move against each other, and a mask that wants both to be high: each bound that
-/// follows from the other is one further on, and going through all of them would take hours.
+/// Two digits that move against each other, and a mask that requires both to be high. Each bound
+/// moves the other by one, and going through all of them would take hours.
 #[test]
 fn a_mask_that_bounds_slowly_takes_no_time() {
     let side = 1_usize << 31;
@@ -137,12 +137,12 @@ fn operations_on_a_stack_are_those_on_its_upper_view() {
     let before = stack.clone();
     let read = |stack: &ViewStack| -> Vec<_> { (0..6).map(|i| stack.position(&[i])).collect() };
     assert_eq!(read(&stack), [5, 2, 4, 1, 3, 0].map(Some));
-    // An error, of the operation or of what it reaches, changes nothing.
+    // An error changes nothing, whether it is in the operation or in the range of the result.
     assert!(stack.apply(|top| top.flip(1)).is_err());
     let refused = stack.apply(|_| View::contiguous(&[7]));
     assert_eq!(refused, Err(ViewError::Outer { position: 6, elements: 6 }));
     assert_eq!(stack, before);
-    // The lowest view is on the buffer, whose length no stack knows.
+    // The lowest view reads the buffer, whose length the stack does not know.
     let mut lowest = ViewStack::new(View::contiguous(&[6]).unwrap());
     lowest.apply(|_| View::contiguous(&[7])).unwrap();
     assert_eq!(lowest.shape(), [7]);
@@ -163,7 +163,7 @@ fn stacks_read_what_their_steps_say() {
             let shape = crate::generators::factorisation(&mut rng, stack.top().len());
             stack.reshape(&shape).unwrap();
             assert_eq!(stack.shape(), shape);
-            // One more step, whose effect on the map is that of a view of the same shape.
+            // One more step: its effect on the map is that of a view of the same shape.
             let identity = View::contiguous(&shape).unwrap();
             let moved = crate::generators::step(&mut rng, &identity);
             if moved.shape().contains(&0) {

@@ -6,7 +6,7 @@ use crate::oracle;
 use crate::rng::Rng;
 use crate::{element, swapped};
 
-/// Copies by every instruction set of this processor, which must all leave the same behind.
+/// Copies with every instruction set of this processor; all must give the same result.
 pub(crate) fn copy(
     src_view: &View,
     src: &[u8],
@@ -27,7 +27,7 @@ pub(crate) fn copy(
     Ok(())
 }
 
-/// What a copy must leave behind, byte by byte.
+/// The bytes that a copy must leave, all of them.
 fn expected(
     src_view: &View,
     src: &[u8],
@@ -153,7 +153,8 @@ fn instruction_sets_that_are_missing_are_refused() {
     assert!(InstructionSet::best().is_available());
 }
 
-/// No product of sizes wraps, whatever the views reach: no buffer is long enough, which is an error.
+/// No product of sizes wraps, whatever the views reach: no buffer is long enough, so it is an
+/// error.
 #[test]
 fn sizes_beyond_every_buffer_are_refused() {
     let most = isize::MAX.unsigned_abs();
@@ -199,7 +200,7 @@ fn sizes_beyond_every_buffer_are_refused() {
     }
 }
 
-/// A plan is for an output wherever that lies, even if its own view starts past every buffer.
+/// A plan works for an output wherever it lies, even if its own view starts past every buffer.
 #[test]
 fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
     let far = View::new(&[2, 2], &[1, 3], isize::MAX - 9).unwrap();
@@ -212,7 +213,7 @@ fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
     assert_eq!(&buffer, b"..bafe..dchg");
 }
 
-/// Threads may have stacks of 64 KiB, and the crate runs where there are no threads.
+/// Threads may have stacks of 64 KiB, and the crate also runs without threads.
 #[test]
 fn a_small_stack_is_enough() {
     let cases: &[(&[usize], &[usize], Element)] = &[

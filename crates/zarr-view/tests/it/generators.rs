@@ -1,10 +1,11 @@
-//! Seeded generators of chains of views, on which the rate of missed compositions is published.
+//! Seeded generators of chains of views. The published rate of missed compositions is measured on
+//! them.
 
 use zarr_view::View;
 
 use crate::rng::Rng;
 
-/// A random factorisation of `elements`, with a size of 1 now and then.
+/// A random factorisation of `elements`, sometimes with a size of 1.
 pub(crate) fn factorisation(rng: &mut Rng, elements: usize) -> Vec<usize> {
     let mut shape = Vec::new();
     let mut rest = elements;

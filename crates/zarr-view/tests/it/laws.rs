@@ -16,7 +16,8 @@ fn for_views(seed: u64, mut law: impl FnMut(&mut Rng, View)) {
     }
 }
 
-/// What an operation does to a map: the element at `index` of the result is that at `from(index)`.
+/// The effect of an operation on a map: the element at `index` of the result is that at
+/// `from(index)`.
 fn check(
     result: &View,
     view: &View,
@@ -152,7 +153,7 @@ fn slicing_steps_through_every_index_it_says() {
     });
 }
 
-/// With one index the step does not matter, not even one that cannot be negated.
+/// With one index the step does not matter, even if it cannot be negated.
 #[test]
 fn slicing_one_index_takes_any_step() {
     let view = View::masked(&[5], &[1], -1, &[(1, 4)]).unwrap();
@@ -223,8 +224,8 @@ fn sd_62_the_outermost_dimension_may_repeat_too() {
     assert!(one.reshape(&[6]).unwrap().is_some());
 }
 
-/// Brute force over every shape: some shape holds both views exactly if one is returned, and none
-/// that does has fewer dimensions.
+/// Brute force over every shape: if some shape holds both views, one is returned, and none that
+/// holds them has fewer dimensions.
 #[test]
 fn common_shapes_are_complete_and_have_the_fewest_dimensions() {
     let (mut some, mut none) = (0, 0);
@@ -391,7 +392,7 @@ fn arguments_that_do_not_fit_are_errors() {
     );
 }
 
-/// Whatever the numbers, an error or a view whose span can be trusted; never a panic.
+/// For all numbers, the result is an error or a view with a correct span; never a panic.
 #[test]
 fn extreme_numbers_never_wrap() {
     let sizes = [0, 1, 2, 3, 1 << 31, 1 << 62, isize::MAX as usize, usize::MAX];

@@ -20,7 +20,7 @@ fn element(size: usize) -> Element {
     Element::try_from(size).unwrap()
 }
 
-/// Elements of `size` bytes, which are reversed.
+/// Elements of `size` bytes, with the bytes reversed.
 fn swapped(size: usize) -> Element {
     Element::swapped_in_units(size, size).unwrap()
 }

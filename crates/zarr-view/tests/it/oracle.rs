@@ -1,9 +1,9 @@
-//! What a view is, spelled out element by element, and whether any view is a given map. Nothing
+//! The definition of a view, element by element, and whether any view is a given map. Nothing
 //! here uses the algebra under test: only shapes, strides, offset and mask as numbers.
 
 use zarr_view::View;
 
-/// The position of each element in C order; none where it is masked.
+/// The position of each element in C order; `None` where it is masked.
 pub(crate) type Map = Vec<Option<isize>>;
 
 /// All indices of a shape in C order.
@@ -20,7 +20,7 @@ pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The map of strides, offset and mask as the definition has it.
+/// The map of strides, offset and mask, from the definition.
 pub(crate) fn map_of(
     shape: &[usize],
     strides: &[isize],
@@ -44,7 +44,7 @@ pub(crate) fn map(view: &View) -> Map {
 }
 
 /// Whether some view of `shape` is this map: the valid elements must fill a box, and every
-/// position in it follow from the corner and one step along each dimension.
+/// position in it must follow from the corner and one step along each dimension.
 pub(crate) fn exists(map: &Map, shape: &[usize]) -> bool {
     let all = indices(shape);
     assert_eq!(all.len(), map.len());
@@ -94,7 +94,7 @@ pub(crate) fn factorisations(elements: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Every shape of `elements` elements, with up to `ones` sizes of 1 put in anywhere.
+/// Every shape of `elements` elements, with up to `ones` sizes of 1 inserted anywhere.
 pub(crate) fn shapes(elements: usize, ones: usize) -> Vec<Vec<usize>> {
     let mut all = factorisations(elements);
     let mut last = all.clone();

@@ -25,7 +25,7 @@ fn a_grid_hands_out_every_part_once_to_threads() {
         for worker in 0..4 {
             let (grid, parts, source, whole) = (&grid, &parts, &source, &whole);
             scope.spawn(move || {
-                // All workers try every part, each from another end.
+                // All workers try every part, each starting elsewhere.
                 for i in 0..parts.len() {
                     let part = &parts[(i + worker * 5) % parts.len()];
                     let Some(mut output) = grid.take(part) else { continue };
@@ -162,7 +162,7 @@ fn a_plan_runs_at_no_box_of_other_strides() {
     assert_eq!(buffer, [0; 24]);
 }
 
-/// Copies past the cache take other paths than small ones.
+/// Copies that exceed the cache take other code paths than small ones.
 #[test]
 fn large_copies_are_exact() {
     for (size, shape) in [
@@ -191,7 +191,7 @@ fn large_copies_are_exact() {
 }
 
 /// Rows that are contiguous on both sides, in another order and with gaps: their ends share cache
-/// lines with what must not change.
+/// lines with bytes that must not change.
 #[test]
 fn large_copies_of_rows_are_exact() {
     for (rows, row, gap) in [
@@ -295,7 +295,8 @@ fn refused_copies_write_nothing_and_say_why() {
 #[cfg(feature = "count")]
 #[test]
 fn written_bytes_are_counted_once() {
-    // Other tests count, too; a lower bound would hold anyway, so look for the exact step alone.
+    // Other tests count too, and a lower bound would always hold, so look for the exact
+    // difference.
     let from = View::contiguous(&[30, 20]).unwrap().permute(&[1, 0]).unwrap();
     let to = View::contiguous(&[20, 30]).unwrap();
     let mut buffer = vec![0; 20 * 30 * 4];

@@ -44,7 +44,7 @@ fn threads_that_outlive_the_call_write_every_part_once() {
     let mut wanted = vec![0xff; 9 * 20 * 2];
     copy(&whole, &source, &view, &mut wanted, element(2), &[]).unwrap();
     assert_eq!(found, wanted);
-    // The same vector, its spare room included.
+    // The same vector, including its spare capacity.
     assert_eq!((found.as_ptr(), found.capacity()), (address, 1000));
 }
 
@@ -59,7 +59,7 @@ fn the_vector_comes_back_from_its_only_owner() {
     top.lend().fill(b"t").unwrap();
     top.lend().shrink(&[0..1, 0..1]).unwrap().fill(b"c").unwrap();
     drop(top);
-    // Taken is taken, whether or not it was written.
+    // A part can be taken once, whether or not it was written.
     assert!(grid.take(&[0, 0]).is_none());
     drop(grid.take(&[1, 0]).unwrap());
     let found = grid.into_inner().unwrap();
@@ -67,7 +67,7 @@ fn the_vector_comes_back_from_its_only_owner() {
     assert_eq!(found[12..], [1; 12]);
 }
 
-/// A part may be written after everybody else has gone, and then frees the vector.
+/// A part may be written after all other owners are gone, and then frees the vector.
 #[test]
 fn a_part_keeps_the_memory_alive() {
     let grid = grid_of(vec![0; 24], &[vec![1], vec![3]]);

@@ -3,7 +3,7 @@ use zarr_view::{View, ViewError};
 use crate::oracle;
 use crate::rng::Rng;
 
-/// Checks one reshape against the oracle: right where there is a view, none where there is not.
+/// Checks one reshape against the oracle: correct if there is a view, `None` if there is not.
 fn check(view: &View, map: &oracle::Map, shape: &[usize]) {
     let found = view.reshape(shape).unwrap_or_else(|error| panic!("{view:?} {shape:?}: {error}"));
     match &found {
@@ -17,7 +17,7 @@ fn check(view: &View, map: &oracle::Map, shape: &[usize]) {
     }
 }
 
-/// An offset that keeps every position of a stride list at or above 0, masked ones included.
+/// An offset that keeps every position of a list of strides at or above 0, masked ones included.
 fn lift(shape: &[usize], strides: &[isize]) -> isize {
     shape.iter().zip(strides).map(|(&n, &s)| -(s * (n as isize - 1)).min(0)).sum()
 }
@@ -29,7 +29,8 @@ fn every_view_of_up_to_8_elements_to_every_shape() {
         for shape in oracle::shapes(elements, 1) {
             // Sizes of 1 on one side at a time.
             let targets = oracle::shapes(elements, usize::from(!shape.contains(&1)));
-            // Strides up to 8 hold every relation that matters: equal, continuing, reversed, zero.
+            // Strides up to 8 cover every relation that matters: equal, continuing, reversed,
+            // zero.
             let reach: &[isize] = match shape.len() {
                 0..=2 => &[-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8],
                 3 => &[-2, -1, 0, 1, 2, 4],
@@ -63,7 +64,7 @@ fn every_view_of_up_to_8_elements_to_every_shape() {
     assert!(views > 100_000 && reshapes > 1_000_000, "{views} views, {reshapes} reshapes");
 }
 
-/// A million of them with the environment variable `ZARR_KIT_EXHAUSTIVE`.
+/// With the environment variable `ZARR_KIT_EXHAUSTIVE`, a million of them.
 #[test]
 fn random_views_of_up_to_4_dimensions() {
     let exhaustive = std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some();
@@ -77,7 +78,7 @@ fn random_views_of_up_to_4_dimensions() {
         let mut strides: Vec<isize> = vec![0; rank];
         let mut continuing = rng.between(-3, 3);
         for (stride, &size) in strides.iter_mut().zip(&shape).rev() {
-            // Most dimensions continue the one inside, so that merging has something to do.
+            // Most dimensions continue the next inner one, so that there is something to merge.
             *stride = if rng.one_in(4) { rng.between(-9, 9) } else { continuing };
             continuing = *stride * size as isize;
         }
@@ -99,7 +100,7 @@ fn random_views_of_up_to_4_dimensions() {
         let view = View::masked(&shape, &strides, offset, &mask).unwrap();
         let map = oracle::map_of(&shape, &strides, offset, &mask);
         assert_eq!(oracle::map(&view), map);
-        // A random factorisation of the same size, with ones now and then.
+        // A random factorisation of the same size, sometimes with ones.
         let mut target = Vec::new();
         let mut rest: usize = shape.iter().product();
         while rest > 1 {
@@ -117,7 +118,8 @@ fn random_views_of_up_to_4_dimensions() {
     assert!(found * 10 > wanted && found * 10 < wanted * 9, "{found} of {wanted} have a view");
 }
 
-/// Where tinygrad's last reshape found none: a single valid index makes divisibility needless.
+/// tinygrad's last reshape found none here: with a single valid index, divisibility is not
+/// needed.
 #[test]
 fn sd_62_a_single_valid_index_needs_no_divisibility() {
     let view = View::masked(&[2, 3], &[0, 1], 0, &[(1, 2), (1, 3)]).unwrap();
@@ -125,7 +127,7 @@ fn sd_62_a_single_valid_index_needs_no_divisibility() {
     assert_eq!(view.reshape(&[3, 2]).unwrap(), Some(expected));
 }
 
-/// Where tinygrad's last reshape found none: views that are masked out whole.
+/// tinygrad's last reshape found none here: views that are entirely masked out.
 #[test]
 fn sd_62_what_is_masked_out_has_every_shape_but_the_empty_one() {
     let view = View::contiguous(&[2, 3]).unwrap().with_mask(&[(1, 1), (0, 3)]).unwrap();

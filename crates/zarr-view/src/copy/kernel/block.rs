@@ -12,33 +12,33 @@ use super::vector::{LANE, Plain, Vector};
 use super::{LINE, prefetch};
 use crate::view::signed;
 
-/// How many bytes ahead a block asks for its source.
+/// How many bytes ahead a block prefetches its source.
 const AHEAD: usize = 4096;
 
 /// A box of elements of `size` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// The loop that goes slowest through the source.
+    /// The loop with the largest step in the source.
     pub(super) across: Loop,
-    /// A loop of any steps.
+    /// A loop with any steps.
     pub(super) mid: Loop,
-    /// `size` bytes a step in the destination.
+    /// `size` bytes per step in the destination.
     pub(super) along: Loop,
     pub(super) size: usize,
 }
 
-/// A move of one block.
+/// The pointers of one block's transpose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Move {
     pub(super) src: *const u8,
     pub(super) dst: *mut u8,
-    /// Where the source of the next block starts, if neither is in the cache yet. It need not be
-    /// valid.
+    /// Start of the source of the next block, if neither block is in the cache yet. It need not
+    /// be valid.
     pub(super) next: Option<*const u8>,
 }
 
 impl Block {
-    /// Moves all elements. `N` is their size, or 0 if that is no constant.
+    /// Moves all elements. `N` is their size, or 0 if the size is not a constant.
     ///
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
@@ -46,9 +46,9 @@ impl Block {
         let tiles = matches!(N, 1 | 2 | 4 | 8)
             && self.across.src == signed(N)
             && self.across.count.min(self.along.count) >= LANE / N;
-        // SAFETY: all elements are valid on both sides, as the caller knows; one lane fits both ways
-        // where there are tiles; the tokens prove that the processor has AVX-512 and AVX2, and every
-        // processor for which this is compiled has SSE2.
+        // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
+        // tiles, one lane fits both ways; the tokens prove that the processor has AVX-512 and
+        // AVX2, and every processor for which this is compiled has SSE2.
         unsafe {
             if !tiles {
                 return self.elements::<N>(to);
@@ -70,8 +70,9 @@ impl Block {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn avx512<const N: usize>(&self, _: Avx512, to: Move) {
-        // SAFETY: all elements are valid on both sides and one lane fits both ways, as the caller
-        // knows; the token proves that the processor has AVX-512, which includes the others.
+        // SAFETY: the caller guarantees that all elements are valid on both sides and that one
+        // lane fits both ways; the token proves that the processor has AVX-512, which includes
+        // the others.
         unsafe {
             match self.lanes::<N>(to) {
                 4.. => self.vectors::<__m512i, N, 4>(to),
@@ -86,8 +87,8 @@ impl Block {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
     unsafe fn avx2<const N: usize>(&self, _: Avx2, to: Move) {
-        // SAFETY: all elements are valid on both sides and one lane fits both ways, as the caller
-        // knows; the token proves that the processor has AVX2.
+        // SAFETY: the caller guarantees that all elements are valid on both sides and that one
+        // lane fits both ways; the token proves that the processor has AVX2.
         unsafe {
             match self.lanes::<N>(to) {
                 2.. => self.vectors::<__m256i, N, 2>(to),
@@ -104,8 +105,8 @@ impl Block {
         wide * N / LANE
     }
 
-    /// Whether the lines of a tile meet in the same few sets of the innermost cache, so that each
-    /// should be read once and as a whole.
+    /// Whether the lines of a tile map to the same few sets of the innermost cache. Then each
+    /// line should be read once and as a whole.
     #[inline(always)]
     fn aliased<const N: usize>(&self, to: Move) -> bool {
         N < 4 && to.next.is_some() && self.along.src.unsigned_abs().is_multiple_of(4096)
@@ -118,8 +119,8 @@ impl Block {
     unsafe fn vectors<V: Vector, const N: usize, const L: usize>(&self, to: Move) {
         let aliased = self.aliased::<N>(to);
         let square = self.across.count * N >= L * LANE;
-        // SAFETY: all elements are valid on both sides, the lanes fit and the processor has the
-        // instructions, as the caller knows; a square fits where one is taken.
+        // SAFETY: the caller guarantees that all elements are valid on both sides, that the lanes
+        // fit and that the processor has the instructions; a square fits where one is used.
         unsafe {
             match N {
                 1 if aliased => self.tiles::<Scatter<V, 1, 16>>(to),
@@ -149,7 +150,7 @@ impl Block {
                     if let Some(ahead) = ahead {
                         self.ask(ahead, from, T::ROWS * self.size, T::COLUMNS);
                     } else if T::ROWS < T::COLUMNS {
-                        // Stores wait for each other's lines, so these are asked for, too.
+                        // Stores wait for each other's lines, so these are prefetched, too.
                         for row in 0..signed(T::ROWS) {
                             let to = to + (signed(T::ROWS) + row) * self.across.dst;
                             prefetch(dst.wrapping_offset(to));
@@ -170,7 +171,7 @@ impl Block {
     unsafe fn elements<const N: usize>(&self, Move { src, dst, next }: Move) {
         let Self { across, mid, along, size } = *self;
         // Whole lines of the destination, but no more columns than needed: the source's lines may
-        // meet in the same sets of the cache.
+        // map to the same sets of the cache.
         let wide = (AHEAD / size / across.count / mid.count).max(LINE / size).clamp(1, 64);
         for column in (0..along.count).step_by(wide) {
             let ahead = self.ahead(src, column, wide, next);
@@ -194,8 +195,8 @@ impl Block {
         }
     }
 
-    /// Where the columns lie that are asked for while those at `column` are moved: a whole number
-    /// of steps on, in this block or the next.
+    /// Where the columns lie that are prefetched while those at `column` are moved: a whole
+    /// number of steps further on, in this block or the next.
     #[inline(always)]
     fn ahead(
         &self,
@@ -213,21 +214,21 @@ impl Block {
         })
     }
 
-    /// Asks for `bytes` bytes from `start + at` in each of `columns` columns, unless their lines
-    /// were asked for with the bytes before.
+    /// Prefetches `bytes` bytes from `start + at` in each of `columns` columns, unless the lines
+    /// of the bytes before already covered them.
     #[inline(always)]
     fn ask(&self, start: *const u8, at: isize, bytes: usize, columns: usize) {
         if at & signed(LINE - 1) >= signed(bytes) {
             return;
         }
-        // Columns that share a line count once.
+        // Columns that share a line are prefetched once.
         let step = (LINE / self.along.src.unsigned_abs().max(1)).max(1);
         for column in (0..columns).step_by(step) {
             let start = start.wrapping_offset(at + signed(column) * self.along.src);
             if at == 0 {
                 prefetch(start);
             }
-            // The last byte of each line's length: rows need not start with a line.
+            // The last byte of each line's length: rows need not start at a line.
             for line in (LINE - 1..bytes + LINE - 1).step_by(LINE) {
                 prefetch(start.wrapping_add(line));
             }
@@ -235,8 +236,8 @@ impl Block {
     }
 }
 
-/// Where steps over `total` start; the last one is moved back to end there. A step is no longer
-/// than the whole.
+/// The starts of steps that cover `total`; the last step is moved back to end there. A step is no
+/// longer than the whole.
 #[inline(always)]
 fn starts(total: usize, step: usize) -> impl Iterator<Item = usize> {
     (0..total).step_by(step).map(move |at| at.min(total - step))

@@ -1,11 +1,11 @@
-//! How a block lies in the buffer between the two sides of a transpose.
+//! The layout of a block in the buffer between the two sides of a transpose.
 
 use super::LINE;
 use super::block::Block;
 use crate::view::signed;
 
-/// The extents of a block, and its places in the buffer: as in the destination where that is
-/// contiguous, else in runs an odd number of lines apart, so that they do not all meet in the same
+/// The extents of a block, and its offsets in the buffer: the same as in the destination if that
+/// is contiguous, else runs an odd number of lines apart, so that they do not all map to the same
 /// few sets of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -19,7 +19,7 @@ pub(super) struct Layout {
     joined: Joined,
 }
 
-/// What is one run in the destination.
+/// The part of a block that is one run in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joined {
     /// The columns of a row.
@@ -30,15 +30,15 @@ enum Joined {
     Rows,
 }
 
-/// Bytes of a block's runs on both sides, where the loops are long enough. As measured: longer ones
-/// would leave no room for as many of them in the buffer, shorter ones cost more partial lines.
+/// Target length in bytes of a block's runs on both sides. Measured: with longer runs fewer of
+/// them fit in the buffer; shorter ones have more partial lines.
 const RUN: usize = 512;
 
 impl Layout {
     /// Chooses blocks that fit `room` bytes, which must hold an element and two lines.
     pub(super) fn new(all: &Block, room: usize) -> Self {
         let Block { across, mid, along, size } = *all;
-        // As many as wanted, but all if there are no more, and whole lines if not all.
+        // As many as wanted, or all if there are no more; whole lines if not all.
         let cut = |wanted: usize, count: usize| {
             let line = (LINE / size).max(1);
             let whole = (wanted - wanted % line).max(line);
@@ -51,7 +51,7 @@ impl Layout {
             columns = columns.max(cut(room / rows / size, along.count));
         }
         let mids = (room / (rows * columns * size)).clamp(1, mid.count);
-        // What is short along one loop is taken the longer along the others.
+        // A block that is short along one loop is longer along the others.
         if mids == mid.count {
             columns = columns.max(cut(room / (rows * mids * size), along.count));
         }
@@ -75,7 +75,7 @@ impl Layout {
         }
     }
 
-    /// Works out the distances for the extents.
+    /// Computes the distances for the extents.
     fn place(&mut self, all: &Block) {
         let Block { across, mid, along, size } = *all;
         let odd = |bytes: usize| (bytes.div_ceil(LINE) | 1) * LINE;
@@ -105,7 +105,7 @@ impl Layout {
         block
     }
 
-    /// The runs of a block: how many rows and mids of them, and their bytes.
+    /// The runs of a block: the numbers of rows and mids, and the bytes of a run.
     pub(super) const fn runs(&self, block: &Block) -> (usize, usize, usize) {
         let (rows, mids) = (block.across.count, block.mid.count);
         let columns = block.along.count * block.size;

@@ -19,41 +19,42 @@ use super::nest::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
 
-/// From how many bytes on a copy is taken to exceed the cache.
+/// Copies of at least this many bytes are assumed to exceed the cache.
 const STREAMED: usize = 4 << 20;
 
 /// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Longer
-/// ones are copied one by one: the order of the loops matters little then, and a buffer costs.
+/// ones are copied one by one: for them the order of the loops matters little, and a buffer costs
+/// more than it saves.
 const LONGEST: usize = 512;
 
-/// How far ahead of a copy of stretches the source is asked for.
+/// How many bytes ahead a copy of stretches prefetches its source.
 const AHEAD: usize = 4096;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes from which on a run through the source, or the destination, is worth its way.
+/// A run of at least this many bytes through the source, or the destination, is long enough.
 const RUN_IN: usize = 1024;
 const RUN_OUT: usize = 4096;
 
-/// How the innermost loops of a nest are run.
+/// How the innermost loops of a nest run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kernel {
     instructions: Detected,
     pattern: Pattern,
-    /// Bytes that stay together on both sides, and the unit of the swap within them.
+    /// Bytes that are adjacent on both sides, and the unit of the swap within them.
     size: usize,
     unit: usize,
-    /// Whether to write past the cache.
+    /// Whether to write with streaming stores, past the cache.
     stream: bool,
-    /// Whether a third loop belongs to the plane.
+    /// Whether the plane has a third loop.
     mid: bool,
 }
 
 /// The loops that a kernel runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pattern {
-    /// None: one stretch, contiguous on both sides.
+    /// None: one stretch that is contiguous on both sides.
     Stretch,
     /// The last one, with any steps.
     Line,
@@ -62,7 +63,7 @@ enum Pattern {
 }
 
 impl Kernel {
-    /// Picks the kernel for sorted and merged loops, and puts the loops it runs last.
+    /// Picks the kernel for sorted and merged loops, and moves the loops that it runs to the end.
     ///
     /// The bytes of all loops, and of the element, must fit an `isize`.
     pub(super) fn choose(loops: &mut Dims<Loop>, element: Element, instructions: Detected) -> Self {
@@ -74,7 +75,7 @@ impl Kernel {
             stream: false,
             mid: false,
         };
-        // What is contiguous on both sides stays together.
+        // A stretch that is contiguous on both sides is moved as a whole.
         if let Some(&Loop { count, src, dst }) = loops.last()
             && src == signed(kernel.size)
             && dst == src
@@ -89,7 +90,7 @@ impl Kernel {
             return kernel;
         }
         kernel.pattern = Pattern::Line;
-        // The loop that goes slowest through the source belongs to the plane, too.
+        // The loop with the largest step in the source belongs to the plane, too.
         let step = |axis: &usize| loops[*axis].src.unsigned_abs();
         let slowest = (0..=inner).filter(|axis| step(axis) > 0).min_by_key(step);
         if let Some(across) = slowest
@@ -99,7 +100,7 @@ impl Kernel {
             let between = kernel.between(loops, across, inner);
             let plane = loops.remove(across);
             loops.insert(inner - 1, plane);
-            // Where the other loops have moved to.
+            // The position after the other loops have moved.
             if let Some(mid) = between {
                 let mid = loops.remove(if mid > across { mid - 1 } else { mid });
                 loops.insert(inner - 2, mid);
@@ -110,7 +111,7 @@ impl Kernel {
     }
 
     /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
-    /// destination, or that goes next slowest through the source.
+    /// destination, or the one with the next largest step in the source.
     fn between(&self, loops: &[Loop], across: usize, inner: usize) -> Option<usize> {
         let (rows, along) = (loops[across], loops[inner]);
         let others = (0..inner).filter(|&axis| axis != across);
@@ -127,15 +128,16 @@ impl Kernel {
         others.filter(|axis| (1..step(&inner)).contains(&step(axis))).min_by_key(step)
     }
 
-    /// Takes other instructions.
+    /// Uses other instructions.
     pub(super) const fn set(&mut self, instructions: Detected) {
         self.instructions = instructions;
     }
 
-    /// The bytes that a run writes.
+    /// The number of bytes that a run writes.
     #[cfg(feature = "count")]
     pub(super) fn bytes(&self, loops: &[Loop]) -> usize {
-        // Indices of the destination that share positions may be more than fit memory.
+        // If indices of the destination share positions, they may number more than memory has
+        // bytes.
         loops.iter().fold(self.size, |bytes, each| bytes.saturating_mul(each.count))
     }
 
@@ -144,10 +146,10 @@ impl Kernel {
     /// # Safety
     /// As [`Nest::run`](super::nest::Nest::run), from the first element on both sides.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
-        // With a constant size the moves are single instructions.
+        // With a constant size each move is a single instruction.
         let run = |buffer: Buffer| {
-            // SAFETY: every element of the loops is valid for reads from `src` and for writes from
-            // `dst`, as the caller knows; the size is that of the elements, or none.
+            // SAFETY: the caller guarantees that every element of the loops is valid for reads
+            // from `src` and for writes from `dst`; `N` is the size of an element, or 0.
             unsafe {
                 match self.size {
                     1 => self.sized::<1>(loops, src, dst, buffer),
@@ -173,7 +175,7 @@ impl Kernel {
         }
     }
 
-    /// Runs all loops over elements of `N` bytes, or of any other size if `N` is 0.
+    /// Runs all loops over elements of `N` bytes, or of `self.size` bytes if `N` is 0.
     ///
     /// # Safety
     /// As [`run`](Self::run); `N` is the size of an element or 0.
@@ -218,8 +220,8 @@ impl Kernel {
         }
     }
 
-    /// Copies stretches, and asks for those ahead: the processor foresees how a stretch goes on, but
-    /// not where the next one starts.
+    /// Copies stretches, and prefetches those ahead: the processor predicts how a stretch
+    /// continues, but not where the next one starts.
     ///
     /// # Safety
     /// At each step of the loop `size` bytes are valid for reads from `src`, and for writes from
@@ -275,13 +277,14 @@ impl Kernel {
     }
 }
 
-/// Copies a row past the cache: whole lines by streaming stores, the ends as usual.
+/// Copies a row past the cache: whole lines with streaming stores, the two ends with normal
+/// stores.
 ///
 /// # Safety
 /// `bytes` bytes are valid for reads from `src`, for writes from `dst`, and do not overlap.
 unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: head, lines and tail divide the row; `stream` is fenced at the end of `run`.
+    // SAFETY: head, lines and tail together are the row; `fence` is called at the end of `run`.
     unsafe {
         let head = dst.align_offset(LINE).min(bytes);
         let lines = (bytes - head) & !(LINE - 1);
@@ -295,13 +298,14 @@ unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
         }
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    // SAFETY: both sides are valid for `bytes` bytes and do not overlap, as the caller knows.
+    // SAFETY: the caller guarantees that both sides are valid for `bytes` bytes and do not
+    // overlap.
     unsafe {
         core::ptr::copy_nonoverlapping(src, dst, bytes);
     }
 }
 
-/// Asks for the cache line at `at`, which need not be valid.
+/// Prefetches the cache line at `at`, which need not be valid.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

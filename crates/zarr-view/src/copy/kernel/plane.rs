@@ -1,9 +1,11 @@
-//! Transposes in blocks: a loop contiguous in the destination across the slowest of the source.
+//! Transposes in blocks: the loop that is contiguous in the destination, and the slowest of the
+//! source.
 //!
-//! Going along either loop alone touches a new cache line on the other side at every element. A
-//! block has long runs on both sides and uses each line in full while it is in the cache. Where the
-//! copy exceeds the cache, a block is transposed into a buffer, and its runs leave by streaming
-//! stores: the destination's lines are then not read before they are overwritten.
+//! Following either loop alone touches a new cache line on the other side at every element. A
+//! block has long runs on both sides and uses each line in full while it is in the cache. If the
+//! copy exceeds the cache, a block is transposed into a buffer, and its runs are written with
+//! streaming stores, so that the processor does not read the destination's lines before they are
+//! overwritten.
 
 use super::super::instructions::Detected;
 use super::super::nest::Loop;
@@ -20,24 +22,24 @@ pub(super) struct Plane {
     pub(super) all: Block,
     /// The unit of the byte swap.
     pub(super) unit: usize,
-    /// Whether to write past the cache.
+    /// Whether to write with streaming stores, past the cache.
     pub(super) stream: bool,
     pub(super) instructions: Detected,
 }
 
-/// How many runs ahead the lines are asked for that a run writes in part.
+/// How many runs ahead the lines that a run writes only in part are prefetched.
 const EDGES: usize = 16;
 
 impl Plane {
-    /// Moves all elements. `N` is their size, or 0 if that is no constant. A copy that streams or
-    /// swaps needs a buffer, of 16 KiB at least.
+    /// Moves all elements. `N` is their size, or 0 if the size is not a constant. A copy that
+    /// streams or swaps needs a buffer of at least 16 KiB.
     ///
     /// # Safety
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
     /// `buffer` for both.
     pub(super) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: Buffer) {
-        // SAFETY: each element is valid for reads from `src` and for writes from `dst`, and the
-        // buffer for both, as the caller knows.
+        // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
+        // writes from `dst`, and the buffer for both.
         unsafe {
             if self.stream || self.unit > 1 {
                 self.buffered::<N>(src, dst, buffer);
@@ -47,7 +49,7 @@ impl Plane {
         }
     }
 
-    /// Straight to the destination, in blocks that stay in the innermost cache.
+    /// Moves directly to the destination, in blocks that stay in the innermost cache.
     ///
     /// # Safety
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
@@ -73,7 +75,7 @@ impl Plane {
         }
     }
 
-    /// Through the buffer.
+    /// Moves through the buffer.
     ///
     /// # Safety
     /// As [`run`](Self::run).
@@ -155,7 +157,7 @@ mod tests {
     use super::{Block, Buffer, Detected, Layout, Loop, Plane, signed};
     use crate::copy::InstructionSet;
 
-    /// What lies where: pitches in bytes with room for `skip` bytes before.
+    /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
     struct Case {
         counts: [usize; 3],
         src: [isize; 3],
@@ -163,7 +165,8 @@ mod tests {
         skip: usize,
     }
 
-    /// Runs a case by every instruction set and buffer, and compares each byte of the destination and around it.
+    /// Runs a case with every instruction set and buffer; compares each byte of the destination
+    /// and around it.
     fn check<const N: usize>(case: &Case, size: usize, unit: usize, stream: bool) {
         let Case { counts, src: from, dst: to, skip } = *case;
         let reach = |steps: [isize; 3]| {
@@ -210,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A transpose of `counts`, its rows `margin` bytes longer than they must be.
+    /// A transpose of `counts` whose rows are `margin` bytes longer than needed.
     fn case(counts: [usize; 3], size: usize, margin: usize, skip: usize, down: bool) -> Case {
         let [across, mid, along] = counts;
         let row = signed(along * size + margin);
@@ -260,7 +263,7 @@ mod tests {
         small::<0>(257, 1);
     }
 
-    /// Several blocks along each loop, whole and cut, of aliased and other sources.
+    /// Several blocks along each loop, whole and cut, from aliased and other sources.
     fn large<const N: usize>(size: usize) {
         let layout = |counts: [usize; 3]| {
             let Case { src, dst, .. } = case(counts, size, 0, 0, false);
@@ -276,7 +279,7 @@ mod tests {
             check::<N>(&case([across, 1, along], size, 0, 0, false), size, 1, true);
             check::<N>(&case([across, 1, along], size, 3, 1, true), size, 1, true);
         }
-        // Short rows, whose blocks reach into the loop between.
+        // Short rows, whose blocks extend into the middle loop.
         for (across, along) in [(16, 16), (17, 31)] {
             let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
             check::<N>(&case([across, mid, along], size, 0, 0, false), size, 1, true);

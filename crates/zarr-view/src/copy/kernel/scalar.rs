@@ -1,4 +1,4 @@
-//! One element at a time, for steps and sizes that no vector kernel takes.
+//! One element at a time, for steps and sizes without a vector kernel.
 
 use super::super::nest::Loop;
 use super::swap;
@@ -11,8 +11,8 @@ use crate::view::signed;
 /// the size.
 #[inline(always)]
 unsafe fn element<const N: usize>(src: *const u8, dst: *mut u8, size: usize, unit: usize) {
-    // SAFETY: `src` is valid for reads of an element and `dst` for writes, they do not overlap, and
-    // `unit` divides the element, as the caller knows.
+    // SAFETY: the caller guarantees that `src` is valid for reads of an element and `dst` for
+    // writes, that they do not overlap, and that `unit` divides the element.
     unsafe {
         if N == 0 && unit == 1 {
             core::ptr::copy_nonoverlapping(src, dst, size);
@@ -38,7 +38,7 @@ pub(super) unsafe fn line<const N: usize>(
 ) {
     let Loop { count, src: src_step, dst: dst_step } = line;
     if src_step == 0 && dst_step == signed(size) {
-        // SAFETY: the destination is one stretch, and the source one element.
+        // SAFETY: the destination is contiguous, and the source is one element.
         return unsafe { repeat::<N>(src, dst, size, unit, count) };
     }
     for i in 0..signed(count) {
@@ -47,7 +47,7 @@ pub(super) unsafe fn line<const N: usize>(
     }
 }
 
-/// Writes one element `count` times, in a row.
+/// Writes one element `count` times in sequence.
 ///
 /// # Safety
 /// `src` is valid for reads of one element, `dst` for writes of `count`.
@@ -58,25 +58,25 @@ unsafe fn repeat<const N: usize>(
     unit: usize,
     count: usize,
 ) {
-    /// Bytes that are copied on from the start, where they stay in the cache.
+    /// Bytes at the start that are copied repeatedly, so that they stay in the cache.
     const PART: usize = 4096;
     if size == 1 {
-        // SAFETY: a byte is valid for reads and `count` of them for writes, as the caller knows.
+        // SAFETY: the caller guarantees that a byte is valid for reads and `count` bytes for
+        // writes.
         return unsafe { dst.write_bytes(src.read(), count) };
     }
-    // SAFETY: an element is valid for reads, and the first of `count` for writes, as the caller
-    // knows.
+    // SAFETY: the caller guarantees that one element is valid for reads, and `count` for writes.
     unsafe { element::<N>(src, dst, size, unit) };
     let mut done = 1;
     while done < count {
         let more = done.min(count - done).min((PART / size).max(1));
-        // SAFETY: the first `more` elements are written, and the next ones lie behind them.
+        // SAFETY: the first `more` elements are written, and the next ones follow them.
         unsafe { core::ptr::copy_nonoverlapping(dst, dst.add(done * size), more * size) };
         done += more;
     }
 }
 
-/// Moves the elements of two loops, in blocks that use what was loaded into the cache.
+/// Moves the elements of two loops, in blocks that reuse the lines in the cache.
 ///
 /// # Safety
 /// They are valid for reads from `src` and for writes from `dst`.
@@ -88,7 +88,8 @@ pub(super) unsafe fn plane<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    // Long elements are read in the order they lie in; short ones use each line on both sides.
+    // Long elements are read in the order in which they lie; short ones use all of each line on
+    // both sides.
     let side = (768 / size).clamp(1, 64);
     for q in (0..along.count).step_by(side) {
         let columns = side.min(along.count - q);

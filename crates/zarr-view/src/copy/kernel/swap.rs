@@ -7,8 +7,8 @@
 #[inline]
 pub(super) unsafe fn in_place(start: *mut u8, bytes: usize, unit: usize) {
     if unit > 1 {
-        // SAFETY: the bytes are valid for reads and writes, as the caller knows, and were written
-        // before.
+        // SAFETY: the caller guarantees that the bytes are valid for reads and writes and
+        // initialised.
         let bytes = unsafe { core::slice::from_raw_parts_mut(start, bytes) };
         match unit {
             2 => units::<2>(bytes),
@@ -30,12 +30,12 @@ fn units<const U: usize>(bytes: &mut [u8]) {
 /// They are valid for reads from `src`, for writes from `dst`, and do not overlap; `unit` divides
 /// `bytes`.
 pub(super) unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize, unit: usize) {
-    /// Small enough to be in the cache when it is swapped.
+    /// Small enough to be still in the cache when it is swapped.
     const PART: usize = 4096;
     let part = if unit > 1 { PART.next_multiple_of(unit) } else { bytes.max(1) };
     for at in (0..bytes).step_by(part) {
         let part = part.min(bytes - at);
-        // SAFETY: within both buffers.
+        // SAFETY: both ranges are within their buffers.
         unsafe {
             core::ptr::copy_nonoverlapping(src.add(at), dst.add(at), part);
             in_place(dst.add(at), part, unit);

@@ -1,8 +1,8 @@
 //! The smallest transposes, in registers.
 //!
-//! A lane holds `S` elements of `N` bytes. `S` vectors are transposed within their lanes in log2(S)
-//! stages: a stage interleaves row `i` with row `i + D`, for all `i` without the bit of `D`, and so
-//! swaps one bit of the row number with one of the element number.
+//! A lane holds `S` elements of `N` bytes. `S` vectors are transposed within their lanes in
+//! log2(S) stages: a stage interleaves row `i` with row `i + D`, for all `i` in which the bit of
+//! `D` is clear. This swaps one bit of the row number with one bit of the element number.
 //!
 //! ```text
 //! a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
@@ -11,18 +11,18 @@
 //! d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
 //! ```
 //!
-//! Vectors of several lanes differ in what their lanes are. Whole lines are written if they come
-//! from as many source rows ([`Gather`]), and read if they go to as many destination rows
-//! ([`Scatter`]); at the price of as many vectors, both ([`Square`]).
+//! Vectors of several lanes differ in what their lanes hold. [`Gather`] reads from as many source
+//! rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and writes to
+//! as many destination rows. [`Square`] does both, with more vectors in use.
 
 use super::vector::Vector;
 use crate::view::signed;
 
-/// A transpose of some source rows to destination rows.
+/// A transpose of some source rows into destination rows.
 pub(super) trait Tile {
-    /// Destination rows, which are elements of each source row.
+    /// The number of destination rows; each source row has this many elements.
     const ROWS: usize;
-    /// Source rows, which are elements of each destination row.
+    /// The number of source rows; each destination row has this many elements.
     const COLUMNS: usize;
 
     /// Moves the tile: element `i` of source row `j` becomes element `j` of destination row `i`.
@@ -33,17 +33,17 @@ pub(super) trait Tile {
     unsafe fn transpose(src: *const u8, src_pitch: isize, dst: *mut u8, dst_pitch: isize);
 }
 
-/// Each lane is a part of a source row of its own.
+/// Each lane is part of a different source row.
 pub(super) struct Gather<V, const N: usize, const S: usize>(V);
 
-/// Each lane becomes a part of a destination row of its own.
+/// Each lane becomes part of a different destination row.
 pub(super) struct Scatter<V, const N: usize, const S: usize>(V);
 
-/// `L` lanes both ways.
+/// `L` lanes in both directions.
 pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
 
-// In each of them pointers move on row by row: that takes a register each, where offsets would take
-// one a row.
+// Each of them advances pointers row by row. That takes one register per pointer, while offsets
+// would take one per row.
 
 impl<V: Vector, const N: usize, const S: usize> Tile for Gather<V, N, S> {
     const ROWS: usize = S;
@@ -51,7 +51,7 @@ impl<V: Vector, const N: usize, const S: usize> Tile for Gather<V, N, S> {
 
     #[inline(always)]
     unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
-        // SAFETY: lane l of vector i is source row l S + i of the tile, and vector i afterwards
+        // SAFETY: lane l of vector i is source row l S + i of the tile; afterwards vector i is
         // destination row i.
         unsafe {
             let mut rows: [V; S] = core::array::from_fn(|_| {
@@ -74,7 +74,7 @@ impl<V: Vector, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
 
     #[inline(always)]
     unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
-        // SAFETY: vector i is source row i of the tile, and its lane l afterwards destination row
+        // SAFETY: vector i is source row i of the tile; afterwards its lane l is destination row
         // l S + i.
         unsafe {
             let mut rows: [V; S] = core::array::from_fn(|_| {
@@ -98,8 +98,8 @@ impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<
     #[inline(always)]
     unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
         const { assert!(L == V::LANES, "a square has as many groups as lanes") };
-        // SAFETY: vector i of group l is source row l S + i of the tile, and destination row l S + i
-        // after lanes and groups have changed places.
+        // SAFETY: vector i of group l is source row l S + i of the tile; it is destination row l
+        // S + i after lanes and groups have been exchanged.
         unsafe {
             let mut groups: [[V; S]; L] = core::array::from_fn(|_| {
                 core::array::from_fn(|_| {
@@ -118,7 +118,7 @@ impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<
                     group[i] = *vector;
                 }
             }
-            // By reference, one loop in the other: what moves arrays keeps them in memory.
+            // By reference, in nested loops: code that moves arrays would keep them in memory.
             for group in &groups {
                 for row in group {
                     row.store(dst);
@@ -135,7 +135,7 @@ impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
-    // SAFETY: the processor has the instructions of `V`, as the caller knows.
+    // SAFETY: the caller guarantees that the processor has the instructions of `V`.
     unsafe {
         if S > 8 {
             stage::<V, N, S, 8>(rows);
@@ -154,11 +154,11 @@ unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn stage<V: Vector, const N: usize, const S: usize, const D: usize>(rows: &mut [V; S]) {
-    // Written out, because a loop here is not unrolled in time and keeps the rows in memory.
+    // Written out, because a loop here is unrolled too late and keeps the rows in memory.
     macro_rules! pairs {
         ($($i:literal)*) => {$(
             if ($i / D).is_multiple_of(2) && $i + D < S {
-                // SAFETY: the processor has the instructions of `V`, as the caller knows.
+                // SAFETY: the caller guarantees that the processor has the instructions of `V`.
                 (rows[$i], rows[$i + D]) = unsafe { rows[$i].interleave::<N>(rows[$i + D]) };
             }
         )*};
@@ -175,7 +175,8 @@ mod tests {
     use super::{Gather, Scatter, Square, Tile, signed};
     use crate::copy::InstructionSet;
 
-    /// Every byte of a transposed tile, at unaligned starts and odd pitches, and every byte around.
+    /// Checks every byte of a transposed tile, at unaligned starts and odd pitches, and every
+    /// byte around.
     fn check<T: Tile>(size: usize) {
         for (skip, pitch) in [(0, 0), (1, 0), (3, 5), (17, 64), (63, 1)] {
             let (from, to) = (T::ROWS * size + pitch, T::COLUMNS * size + pitch);
@@ -189,8 +190,8 @@ mod tests {
                         .copy_from_slice(&src[skip + column * from + row * size..][..size]);
                 }
             }
-            // SAFETY: the pitches hold a row each, and both buffers all rows; the caller has asked
-            // for the instructions.
+            // SAFETY: the pitches hold one row each, and both buffers all rows; the caller has
+            // checked for the instructions.
             unsafe {
                 let (src, dst) = (src.as_ptr().add(skip), dst.as_mut_ptr().add(skip));
                 T::transpose(src, signed(from), dst, signed(to));

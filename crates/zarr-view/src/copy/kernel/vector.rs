@@ -3,46 +3,45 @@
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;
 
-/// Some lanes of [`LANE`] bytes, all treated alike.
-///
-/// Implementations may need instructions that not every processor has: their methods may be called
-/// only where the processor is known to have them, besides what each asks for.
+/// Some lanes of [`LANE`] bytes, all treated the same.
+/// Implementations may need instructions that not every processor has. Their methods may be
+/// called only if the processor is known to have them, in addition to what each method requires.
 pub(super) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
 
-    /// Loads each lane from an address of its own.
+    /// Loads each lane from its own address.
     ///
     /// # Safety
     /// `lane(i)` is valid for reads of 16 bytes for each `i` below `LANES`.
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self;
 
-    /// Interleaves the lanes of two vectors in units of `N` bytes, 1, 2, 4 or 8: first what comes
-    /// of the lower halves, then of the upper ones.
+    /// Interleaves the lanes of two vectors in units of `N` bytes (1, 2, 4 or 8): first the
+    /// result of the lower halves, then of the upper halves.
     ///
     /// # Safety
-    /// The instructions exist.
+    /// The processor has the instructions.
     unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self);
 
-    /// Loads all lanes, one behind the other.
+    /// Loads all lanes from consecutive addresses.
     ///
     /// # Safety
     /// `from` is valid for reads of that many bytes.
     unsafe fn load(from: *const u8) -> Self;
 
-    /// Writes each lane to an address of its own.
+    /// Writes each lane to its own address.
     ///
     /// # Safety
     /// `lane(i)` is valid for writes of 16 bytes for each `i` below `LANES`.
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8);
 
-    /// Transposes the lanes of as many vectors.
+    /// Transposes the lanes of `LANES` vectors.
     ///
     /// # Safety
-    /// The instructions exist.
+    /// The processor has the instructions.
     unsafe fn cross(vectors: &mut [Self]);
 
-    /// Writes all lanes, one behind the other.
+    /// Writes all lanes to consecutive addresses.
     ///
     /// # Safety
     /// `to` is valid for writes of that many bytes.
@@ -58,8 +57,8 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: `lane(0)` is valid for reads of 16 bytes, as the caller knows; bytes need no
-        // alignment.
+        // SAFETY: the caller guarantees that `lane(0)` is valid for reads of 16 bytes; bytes need
+        // no alignment.
         Self(unsafe { lane(0).cast::<[u8; LANE]>().read() })
     }
 
@@ -77,13 +76,13 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: `from` is valid for reads of 16 bytes, as the caller knows.
+        // SAFETY: the caller guarantees that `from` is valid for reads of 16 bytes.
         unsafe { Self::gather(|_| from) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: `lane(0)` is valid for writes of 16 bytes, as the caller knows.
+        // SAFETY: the caller guarantees that `lane(0)` is valid for writes of 16 bytes.
         unsafe { self.store(lane(0)) }
     }
 
@@ -92,7 +91,8 @@ impl Vector for Plain {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `to` is valid for writes of 16 bytes, as the caller knows; bytes need no alignment.
+        // SAFETY: the caller guarantees that `to` is valid for writes of 16 bytes; bytes need no
+        // alignment.
         unsafe { to.cast::<[u8; LANE]>().write(self.0) }
     }
 }

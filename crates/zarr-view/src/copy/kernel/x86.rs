@@ -1,6 +1,6 @@
 //! Vectors of SSE2, AVX2 and AVX-512, streaming stores and prefetches.
 //!
-//! Compiled only for targets that have SSE2, as all of x86-64 do but those of operating systems.
+//! Compiled only for targets that have SSE2: all of x86-64, except those of operating systems.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence,
@@ -23,7 +23,7 @@ macro_rules! interleave {
     ($lo8:ident $hi8:ident $lo16:ident $hi16:ident $lo32:ident $hi32:ident $lo64:ident $hi64:ident) => {
         #[inline(always)]
         unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self) {
-            // SAFETY: the caller knows that the instructions exist.
+            // SAFETY: the caller guarantees that the processor has the instructions.
             unsafe {
                 match N {
                     1 => ($lo8(self, other), $hi8(self, other)),
@@ -47,22 +47,22 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
-        // instructions, as the caller knows; no load needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for reads of 16 bytes and
+        // that the processor has the instructions; no load needs alignment.
         unsafe { _mm_loadu_si128(lane(0).cast()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
-        // the caller knows; the load needs no alignment.
+        // SAFETY: the caller guarantees that `from` is valid for reads of a vector and that the
+        // processor has the instructions; the load needs no alignment.
         unsafe { _mm_loadu_si128(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
-        // instructions, as the caller knows; no store needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for writes of 16 bytes and
+        // that the processor has the instructions; no store needs alignment.
         unsafe { self.store(lane(0)) }
     }
 
@@ -71,8 +71,8 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
-        // the caller knows; the store needs no alignment.
+        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
+        // processor has the instructions; the store needs no alignment.
         unsafe { _mm_storeu_si128(to.cast(), self) }
     }
 }
@@ -88,8 +88,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
-        // instructions, as the caller knows; no load needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for reads of 16 bytes and
+        // that the processor has the instructions; no load needs alignment.
         unsafe {
             let load = |i| _mm_loadu_si128(lane(i).cast());
             _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load(0)), load(1))
@@ -98,15 +98,15 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
-        // the caller knows; the load needs no alignment.
+        // SAFETY: the caller guarantees that `from` is valid for reads of a vector and that the
+        // processor has the instructions; the load needs no alignment.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
-        // instructions, as the caller knows; no store needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for writes of 16 bytes and
+        // that the processor has the instructions; no store needs alignment.
         unsafe {
             _mm_storeu_si128(lane(0).cast(), _mm256_castsi256_si128(self));
             _mm_storeu_si128(lane(1).cast(), _mm256_extracti128_si256::<1>(self));
@@ -116,7 +116,7 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn cross(vectors: &mut [Self]) {
         let [a, b] = vectors else { return };
-        // SAFETY: the caller knows that the instructions exist.
+        // SAFETY: the caller guarantees that the processor has the instructions.
         unsafe {
             (*a, *b) = (
                 _mm256_permute2x128_si256::<0x20>(*a, *b),
@@ -127,13 +127,13 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
-        // the caller knows; the store needs no alignment.
+        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
+        // processor has the instructions; the store needs no alignment.
         unsafe { _mm256_storeu_si256(to.cast(), self) }
     }
 }
 
-/// AVX-512, the foundation and BW.
+/// AVX-512 F and BW.
 impl Vector for __m512i {
     const LANES: usize = 4;
 
@@ -144,8 +144,8 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
-        // SAFETY: each `lane(i)` is valid for reads of 16 bytes and the processor has the
-        // instructions, as the caller knows; no load needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for reads of 16 bytes and
+        // that the processor has the instructions; no load needs alignment.
         unsafe {
             let load = |i| _mm_loadu_si128(lane(i).cast());
             let all = _mm512_castsi128_si512(load(0));
@@ -157,15 +157,15 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: `from` is valid for reads of a vector and the processor has the instructions, as
-        // the caller knows; the load needs no alignment.
+        // SAFETY: the caller guarantees that `from` is valid for reads of a vector and that the
+        // processor has the instructions; the load needs no alignment.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8) {
-        // SAFETY: each `lane(i)` is valid for writes of 16 bytes and the processor has the
-        // instructions, as the caller knows; no store needs alignment.
+        // SAFETY: the caller guarantees that each `lane(i)` is valid for writes of 16 bytes and
+        // that the processor has the instructions; no store needs alignment.
         unsafe {
             _mm_storeu_si128(lane(0).cast(), _mm512_castsi512_si128(self));
             _mm_storeu_si128(lane(1).cast(), _mm512_extracti32x4_epi32::<1>(self));
@@ -177,7 +177,7 @@ impl Vector for __m512i {
     #[inline(always)]
     unsafe fn cross(vectors: &mut [Self]) {
         let [a, b, c, d] = vectors else { return };
-        // SAFETY: the caller knows that the instructions exist.
+        // SAFETY: the caller guarantees that the processor has the instructions.
         unsafe {
             // Lanes 0 and 2, then 1 and 3, of each pair.
             let odd = [_mm512_shuffle_i32x4::<0xdd>(*a, *b), _mm512_shuffle_i32x4::<0xdd>(*c, *d)];
@@ -191,17 +191,17 @@ impl Vector for __m512i {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `to` is valid for writes of a vector and the processor has the instructions, as
-        // the caller knows; the store needs no alignment.
+        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
+        // processor has the instructions; the store needs no alignment.
         unsafe { _mm512_storeu_si512(to.cast(), self) }
     }
 }
 
-/// Copies whole cache lines past the cache.
+/// Copies whole cache lines with streaming stores, past the cache.
 ///
 /// # Safety
 /// `bytes` is a multiple of 64 and `dst` is aligned to 64; both are valid for that many bytes and
-/// do not overlap. [`fence`] is called before another thread may see what was written.
+/// do not overlap. [`fence`] is called before another thread may read what was written.
 #[inline(always)]
 pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(64) {
@@ -218,11 +218,11 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 
 /// Orders streaming stores before all later stores.
 pub(super) fn fence() {
-    // SAFETY: this module is compiled only where there is SSE2, which includes SSE.
+    // SAFETY: this module is compiled only for targets with SSE2, which includes SSE.
     unsafe { _mm_sfence() };
 }
 
-/// Asks for the cache line at `at`, which need not be valid.
+/// Prefetches the cache line at `at`, which need not be valid.
 #[inline(always)]
 pub(super) fn prefetch(at: *const u8) {
     // SAFETY: as in `fence`, and a prefetch never faults.
