@@ -1,13 +1,13 @@
 //! Throughput of every kernel as a ratio to a plain copy of the unpacked bytes.
 //!
-//! `cargo bench -p zarr-packbits -- [WORD...]` runs the rows and sizes whose names have all words,
-//! for instance `-- int4 64KiB`. All kernels of a row and the copy take turns in one loop, so that
-//! what else happens on the machine meets them alike; figures are medians. The reference kernel is
-//! the floor. Every result is compared with the reference's.
+//! `cargo bench -p zarr-packbits -- [WORD...]` runs the rows and sizes whose names have all
+//! words, for instance `-- int4 64KiB`. All kernels of a row and the copy take turns in one loop,
+//! so that other load on the machine affects them equally; figures are medians. The reference
+//! kernel is the floor. Every result is compared with the reference's.
 //!
-//! The rows of 64 KiB are measured once more with buffers that end at a page whose successor was
-//! never touched (`-- "page end"`), as those of a freshly mapped file do: a vector that reaches
-//! over it costs as much as a page fault, though its mask is clear there.
+//! The rows of 64 KiB are measured a second time with buffers that end at a page whose successor
+//! was never touched (`-- "page end"`), as those of a freshly mapped file do: a vector that
+//! extends into that page costs as much as a page fault, even if its mask is clear there.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed bench")]
 
@@ -51,8 +51,8 @@ fn rows() -> Vec<(&'static str, Packing)> {
 
 /// Bytes at a given distance from the start of a page.
 ///
-/// A copy is a third slower where its source follows its destination within some bytes of a page, which with the
-/// allocator's choice of addresses is a matter of luck.
+/// A copy is a third slower if its source follows its destination within some bytes of a page.
+/// With the allocator's choice of addresses, that is a matter of luck.
 struct Buffer {
     bytes: Vec<u8>,
     start: usize,
@@ -61,11 +61,12 @@ struct Buffer {
 
 impl Buffer {
     const PAGE: usize = 4096;
-    /// Pages that the system may make of neighbouring ones.
+    /// Pages that the system may merge from neighbouring ones.
     const HUGE_PAGE: usize = 2 << 20;
-    /// Zeroed memory of this size is always mapped, and none of its pages exists until touched.
+    /// Zeroed memory of this size is always mapped, and none of its pages exists until it is
+    /// touched.
     const MAPPED: usize = 64 << 20;
-    /// What large allocations have, as the allocator's own notes come first.
+    /// The offset of large allocations, because the allocator's own data comes first.
     const SOURCE: usize = 16;
     const DESTINATION: usize = Self::SOURCE + Self::PAGE / 2;
 
@@ -77,7 +78,7 @@ impl Buffer {
         buffer
     }
 
-    /// Bytes that end with a page, the next of which is not in memory.
+    /// Bytes that end with a page, where the next page is not in memory.
     fn at_page_end(bytes: &[u8]) -> Self {
         let len = bytes.len();
         let mut buffer = Self { bytes: vec![0; len + Self::MAPPED], start: 0, len };
@@ -118,13 +119,13 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Something to time.
+/// A task to time.
 type Task<'a> = Box<dyn FnMut() + 'a>;
 
-/// Nanoseconds that a turn of one task takes at least.
+/// The minimum nanoseconds of one turn of a task.
 const TURN: f64 = 40e3;
 
-/// Times tasks in turns; gives the median nanoseconds of one call of each.
+/// Times tasks in turns; returns the median nanoseconds of one call of each.
 fn race(tasks: &mut [Task<'_>]) -> Vec<f64> {
     let time = |task: &mut Task<'_>, calls: usize| {
         let start = Instant::now();
@@ -156,7 +157,7 @@ fn race(tasks: &mut [Task<'_>]) -> Vec<f64> {
         .collect()
 }
 
-/// The times of a row, that of the copy first, for `cargo xtask bench`.
+/// Prints the times of a row, with that of the copy first, for `cargo xtask bench`.
 fn record(row: &str, size: &str, best: Kernel, kernels: &[Kernel], times: &[f64]) {
     if std::env::var_os("BENCH_RECORDS").is_some() {
         println!("record\tpackbits, {size}\t{row}\tfloor\tmemcpy\t{}", times[0]);
@@ -196,7 +197,7 @@ fn main() {
             let elements = if size == 0 { 64 } else { size / packing.element_size() };
             let size = elements * packing.element_size();
             let packed_len = packing.packed_len(elements).unwrap();
-            // Values that survive, from a simple generator.
+            // Values that packing keeps, from a simple generator.
             let mut state = 1_u64;
             let packed: Vec<u8> = (0..packed_len)
                 .map(|_| {

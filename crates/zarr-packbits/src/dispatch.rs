@@ -1,16 +1,16 @@
-//! The one place where a kernel is chosen.
+//! Chooses the kernel; no other file does.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch;
 
-/// A way of moving bits, by the instructions it needs. All give the same result.
+/// A way to move bits, named after the instructions it needs. All give the same result.
 ///
 /// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
 /// benchmarks force another by [`Packing::with_kernel`](crate::Packing::with_kernel).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// One bit at a time: slow, and so plain that it can be checked against the document.
+    /// One bit at a time: slow, but simple enough to be checked against the document.
     Reference,
     /// Words of 64 bits in safe code, on any machine.
     Portable,
@@ -43,7 +43,7 @@ impl Kernel {
         Self::ALL.iter().copied().filter(|kernel| kernel.is_available())
     }
 
-    /// The fastest kernel of this machine, found out once.
+    /// The fastest kernel of this machine, detected once.
     #[must_use]
     pub fn best() -> Self {
         Self::available().last().unwrap_or(Self::Portable)

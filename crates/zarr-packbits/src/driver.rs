@@ -1,6 +1,6 @@
-//! What all kernels share: starts within a byte, ends, and neighbours that must not be disturbed.
+//! Common to all kernels: starts within a byte, ends, and neighbours that must not change.
 //!
-//! A run of fields is cut into three parts, of which kernels see the middle one alone:
+//! A run of fields is cut into three parts. Kernels see only the middle one:
 //!
 //! ```text
 //! head                         groups                       tail
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Kernels that read or write beyond a group, to use whole words, stop before the end of the
-//! buffer; what they leave is done by the portable kernel in a buffer with room to spare. The
-//! AVX-512 kernel unpacks from any bit to the last element without any of that.
+//! buffer; the portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel
+//! needs none of that: it unpacks from any bit to the last element.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512};
@@ -18,28 +18,30 @@ use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
 use crate::survive::LostBits;
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
-/// Bytes that the portable kernel leaves at most, with as many again to spare.
+/// The most bytes that the portable kernel leaves, and as many again to spare.
 const SPARE: usize = 192;
 
-/// Unpacked bytes that are looked at before the portable kernel packs them, out of the first cache.
+/// The block size, in unpacked bytes, in which values are checked before the portable kernel
+/// packs them; a block stays in the first-level cache.
 const BLOCK: usize = 8 << 10;
 
-/// Unpacked bytes from which on the AVX-512 kernel writes past the caches, which it would only clear.
-/// The others gain nothing: their vectors are no whole lines, and a detour by a buffer costs more.
+/// From this many unpacked bytes on, the AVX-512 kernel bypasses the caches, which its output
+/// would only flush. The other kernels would gain nothing: their vectors are not whole lines, and
+/// writing through a buffer costs more.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const STREAM_FROM: usize = 8 << 20;
 
-/// Unpacked bytes from which on it pays to fill the registers of the AVX2 kernel.
+/// From this many unpacked bytes on, it pays off to fill the tables of the AVX2 kernel.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const AVX2_FROM: usize = 64;
 
-/// How many fields precede the first that starts with a byte. `None` if there is no such field:
-/// then the start is none that an element of a chunk has.
+/// The number of fields before the first that starts at a byte. `None` if there is no such field:
+/// then no element of a chunk can start here.
 fn head(field: &Field, bit: usize) -> Option<usize> {
     (0..8).find(|fields| (bit + fields * field.bits as usize).is_multiple_of(8))
 }
 
-/// Unpacks from bit `bit` (0 to 7) of `packed` on; the caller has checked that it is there.
+/// Unpacks from bit `bit` (0 to 7) of `packed` on; the caller has checked the length.
 pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, dst: &mut [u8]) {
     if kernel == Kernel::Reference {
         return scalar::unpack(field, packed, bit as u64, dst);
@@ -83,7 +85,7 @@ fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     }
     let done = word::unpack(field, packed, dst);
     (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
-    // Nothing is left, or so few packed bytes that they fit.
+    // No bytes are left, or so few packed bytes that they fit.
     let fields = dst.len() / field.size;
     if fields == 0 {
         return;
@@ -162,7 +164,7 @@ fn pack_watching<const WATCH: Watch>(
     seen
 }
 
-/// Packs a multiple of eight fields to the whole of `dst`.
+/// Packs a multiple of eight fields into the whole of `dst`.
 fn pack_groups<const WATCH: Watch>(
     kernel: Kernel,
     field: &Field,
@@ -191,9 +193,9 @@ fn pack_groups<const WATCH: Watch>(
     pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
 }
 
-/// Packs a multiple of eight fields to the whole of `dst` by the portable kernel. What is gathered is
-/// gathered by `look` before, of one block after the other: as vectors, in which the kernel has
-/// nothing.
+/// Packs a multiple of eight fields into the whole of `dst` with the portable kernel. Before it
+/// packs a block, `look` gathers what [`Seen`] needs from the block: with vector instructions,
+/// which the kernel does not use.
 fn pack_words<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
@@ -205,7 +207,7 @@ fn pack_words<const WATCH: Watch>(
     let block_len = if WATCH == NOTHING { src.len().max(1) } else { BLOCK };
     for block in src.chunks(block_len) {
         look(seen, block);
-        // The kernel leaves the fields of the last bytes, and then those of the blocks after them.
+        // The kernel leaves the fields of the last bytes, so later blocks start with those.
         let done = word::pack(field, &rest[..rest.len().min(block.len())], dst);
         (rest, dst) = (&rest[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
     }
@@ -214,7 +216,7 @@ fn pack_words<const WATCH: Watch>(
     dst.copy_from_slice(&spare[..dst.len()]);
 }
 
-/// Packs less than eight fields from the start of `dst` on, and changes no bit after them.
+/// Packs less than eight fields to the start of `dst`, and changes no bit after them.
 fn pack_tail<const WATCH: Watch>(
     field: &Field,
     src: &[u8],

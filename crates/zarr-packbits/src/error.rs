@@ -1,21 +1,21 @@
-//! What can be wrong with a packing or with the buffers it is given.
+//! Errors of packings and of the buffers passed to them.
 
 use crate::Kernel;
 
-/// Everything that the operations of this crate refuse.
+/// The errors of all operations of this crate.
 ///
 /// Lengths are in bytes, positions in bits; each message says what was found and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No component of this many bits has an in-memory form.
+    /// A component has 1 to 64 bits.
     #[error("component of {found} bits: 1 to 64 are allowed")]
     ComponentBits {
         /// Bits of one component.
         found: u32,
     },
     /// An element has one component, or two if it is complex.
-    #[error("{found} components an element: 1 or 2 are allowed")]
+    #[error("{found} components per element: 1 or 2 are allowed")]
     Components {
         /// Components of one element.
         found: u32,
@@ -36,7 +36,7 @@ pub enum Error {
         /// The last bit, configured or by default.
         last_bit: u64,
     },
-    /// An unpacked buffer does not hold whole elements.
+    /// An unpacked buffer is not a whole number of elements.
     #[error(
         "unpacked buffer of {found} bytes: a multiple of the element size {element_size} is required"
     )]
@@ -46,7 +46,7 @@ pub enum Error {
         /// Bytes of one element in memory.
         element_size: usize,
     },
-    /// A packed buffer has another length than the elements take.
+    /// The length of a packed buffer does not match the number of elements.
     #[error(
         "packed buffer of {found} byte{}: {elements} element{} of {bits} bit{} take exactly {expected}",
         s(*found == 1), s(*elements == 1), s(*bits == 1)
@@ -61,7 +61,7 @@ pub enum Error {
         /// Bits of one packed element.
         bits: u32,
     },
-    /// A packed buffer ends before the last of the elements asked for.
+    /// A packed buffer ends before the last of the requested elements.
     #[error(
         "packed buffer of {found} bytes: {elements} elements of {bits} bits from byte {byte}, bit {bit} on do not fit"
     )]
@@ -77,7 +77,7 @@ pub enum Error {
         /// Bits of one packed element.
         bits: u32,
     },
-    /// So many elements have no position in an address space of this machine.
+    /// The position of an element exceeds the address space of this machine.
     #[error("elements up to {end} of {bits} bits each exceed the address space")]
     TooManyElements {
         /// One past the last element.
@@ -85,7 +85,7 @@ pub enum Error {
         /// Bits of one packed element.
         bits: u32,
     },
-    /// An encoded chunk has another length than its elements and its padding byte take.
+    /// The length of an encoded chunk does not match its elements and its padding byte.
     #[error(
         "encoded chunk of {found} byte{}: {elements} element{} of {bits} bit{} with {padding} take exactly {expected}",
         s(*found == 1), s(*elements == 1), s(*bits == 1)
@@ -102,9 +102,9 @@ pub enum Error {
         /// Where the padding byte is.
         padding: crate::PaddingEncoding,
     },
-    /// The padding byte is missing from a chunk of a type that is packed at its full width.
+    /// A chunk of a type that is packed at its full width lacks the padding byte.
     ///
-    /// zarrs up to 0.23 writes such chunks, and reads no others.
+    /// zarrs up to 0.23 writes such chunks, and cannot read others.
     #[error(
         "encoded chunk of {found} byte{} lacks its padding byte: {expected} are required with {padding}; \
          zarrs omits that byte for types packed at their full width",
@@ -153,7 +153,7 @@ pub enum Error {
     },
 }
 
-/// What makes a noun a plural, unless there is one.
+/// The plural ending of a noun.
 fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
 }

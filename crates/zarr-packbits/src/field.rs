@@ -1,10 +1,10 @@
-//! The encoded part of one component, which is all that the kernels know of an element.
+//! The encoded part of one component. Kernels know nothing else of an element.
 
 use crate::BitOrder;
 
-/// `bits` bits from `first_bit` on, of a component that takes `size` bytes in memory.
+/// `bits` bits from `first_bit` on, in a component of `size` bytes in memory.
 ///
-/// Invariants, established by the builder and relied on by every kernel:
+/// Invariants, which the builder establishes and every kernel relies on:
 /// 1. `size` is 1, 2, 4 or 8;
 /// 2. `bits` is at least 1 and `first_bit + bits` at most `8 * size`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,18 +27,18 @@ impl Field {
         self.bits as usize == 8 * self.size && (self.order == BitOrder::LsbFirst || self.size == 1)
     }
 
-    /// The encoded bits, where they are in a component.
+    /// The mask of the encoded bits in a component.
     pub(crate) fn mask(&self) -> u64 {
         (u64::MAX >> (64 - self.bits)) << self.first_bit
     }
 
-    /// What a component with these encoded bits is in memory, up to 64 bits.
+    /// The in-memory form, up to 64 bits, of a component with these encoded bits.
     pub(crate) fn component(&self, encoded: u64) -> u64 {
         let x = encoded << self.first_bit & self.mask();
         (x ^ self.sign()).wrapping_sub(self.sign())
     }
 
-    /// The bit whose value a signed type repeats upwards; 0 where there is nothing to extend.
+    /// The bit that a signed type extends upwards; 0 if there is nothing to extend.
     pub(crate) fn sign(&self) -> u64 {
         if self.signed { 1 << self.last_bit() } else { 0 }
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`Packing`] knows how the elements of one data type are packed; it [packs](Packing::pack) and
 //! [unpacks](Packing::unpack) whole chunks, and [ranges](Packing::unpack_range) from any element on.
-//! Buffers are always the caller's.
+//! The caller provides all buffers.
 //!
 //! ```
 //! use zarr_packbits::{Packing, PaddingEncoding};
@@ -23,23 +23,24 @@
 //! ```
 //!
 //! # Promises
-//! - Every [`Kernel`] gives the bytes of the reference, which moves one bit at a time.
-//! - Lengths are checked before a byte is moved; wrong ones are an [`Error`], never a panic.
-//! - No operation allocates, and nothing outside the target is written.
+//! - Every [`Kernel`] gives the same bytes as the reference, which moves one bit at a time.
+//! - Lengths are checked before any byte is moved; a wrong length is an [`Error`], never a panic.
+//! - No operation allocates, or writes outside the target.
 //!
 //! # Specification
 //! The codec `packbits` of
 //! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits).
-//! Numbers such as SD-10 are this project's readings of places that it leaves open.
+//! Numbers such as SD-10 are this project's readings of places where the specification is open.
 //!
 //! # Features
-//! `std` (default): finds out at run time what the processor can do. Without it the crate is
-//! `no_std`, and uses the instructions that it is compiled for; on targets without vector registers,
-//! as of operating systems, the portable kernel.
+//! `std` (default): detects the instructions of the processor at run time. Without it the crate
+//! is `no_std` and uses the instructions that it is compiled for; on targets without vector
+//! registers, such as operating systems, that is the portable kernel.
 //!
 //! # Non-goals
-//! Data type names, JSON, fill values, big-endian memory, parallelism: whoever calls has those.
-//! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are other crates'.
+//! Data type names, JSON, fill values, big-endian memory and parallelism are left to the caller.
+//! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are left to other
+//! crates.
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,4 +1,4 @@
-//! Packing and unpacking: the lengths are checked here, once, and the bits moved by the driver.
+//! Packing and unpacking: the lengths are checked here, once; the driver moves the bits.
 
 use crate::{Error, Packing, driver};
 
@@ -37,7 +37,7 @@ impl Packing {
         self.run_pack(src, dst, 0)
     }
 
-    /// Unpacks all elements of `packed` into `dst`. Padding bits are not looked at.
+    /// Unpacks all elements of `packed` into `dst`. Ignores the padding bits.
     ///
     /// # Shapes and units
     /// `packed`: [`packed_len`](Packing::packed_len) of n bytes; `dst`: n elements, all
@@ -55,11 +55,11 @@ impl Packing {
         Ok(())
     }
 
-    /// Packs `src` as the elements from `first` on of the packed chunk `packed`, and changes no
+    /// Packs `src` into the packed chunk `packed`, starting at element `first`, and changes no
     /// bit of any other element.
     ///
-    /// Ranges that start and end at multiples of eight elements share no byte, so that a chunk may
-    /// be split at those for several threads.
+    /// Ranges that start and end at multiples of eight elements share no byte, so a chunk may be
+    /// split there for several threads.
     ///
     /// # Examples
     /// ```
@@ -82,7 +82,8 @@ impl Packing {
         self.run_pack(src, &mut packed[at.0..], at.1)
     }
 
-    /// Unpacks the elements from `first` on of the packed chunk `packed`, as many as `dst` holds.
+    /// Unpacks elements of the packed chunk `packed`, starting at element `first`, as many as
+    /// `dst` holds.
     ///
     /// # Examples
     /// ```
@@ -105,10 +106,10 @@ impl Packing {
         Ok(())
     }
 
-    /// Packs `src` from bit `bit` of `packed` on, and changes no other bit.
+    /// Packs `src` into `packed`, starting at bit `bit`, and changes no other bit.
     ///
-    /// `packed` may be any part of a chunk, such as the bytes that
-    /// [`byte_range`](Packing::byte_range) names.
+    /// `packed` may be any part of a chunk, such as the bytes of
+    /// [`byte_range`](Packing::byte_range).
     ///
     /// # Errors
     /// [`Error::UnpackedLength`] or [`Error::PackedTooShort`]; [`Error::Lost`] if the packing
@@ -119,16 +120,16 @@ impl Packing {
         self.run_pack(src, &mut packed[bit / 8..], bit % 8)
     }
 
-    /// Unpacks elements from bit `bit` of `packed` on, as many as `dst` holds.
+    /// Unpacks elements, starting at bit `bit` of `packed`, as many as `dst` holds.
     ///
-    /// `packed` may be any part of a chunk, such as the bytes that
-    /// [`byte_range`](Packing::byte_range) names; it may be longer than the elements.
+    /// `packed` may be any part of a chunk, such as the bytes of
+    /// [`byte_range`](Packing::byte_range); it may be longer than the elements.
     ///
     /// # Examples
     /// ```
     /// use zarr_packbits::Packing;
     ///
-    /// // Elements 5 and 6 of six bits each, out of the bytes in which they are.
+    /// Elements 5 and 6 of six bits each, from the bytes that contain them.
     /// let packing = Packing::builder(6).build()?;
     /// let chunk = [0x41, 0x21, 0x0c, 0x44, 0x61, 0x1c]; // 1 5 2 3 4 5 6 7
     /// let range = packing.byte_range(5, 2).unwrap();
@@ -147,7 +148,7 @@ impl Packing {
         Ok(())
     }
 
-    /// Packs `src` from bit `bit` (0 to 7) of `dst` on, where there is room for it.
+    /// Packs `src` from bit `bit` (0 to 7) of `dst` on, if there is room for it.
     fn run_pack(&self, src: &[u8], dst: &mut [u8], bit: usize) -> Result<(), Error> {
         if !self.refuses_loss {
             driver::pack(self.kernel, &self.field, src, dst, bit);
@@ -182,7 +183,8 @@ impl Packing {
         self.position(element).ok_or(Error::TooManyElements { end: element, bits: self.bits() })
     }
 
-    /// Whether `elements` elements from a byte and a bit of it on end within `found` bytes.
+    /// Checks that `elements` elements, starting at a byte and a bit of it, end within `found`
+    /// bytes.
     fn check_fits(
         &self,
         found: usize,

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{BitOrder, Error, Packing};
 
-/// Where an encoded chunk says how many padding bits it has: the codec's `padding_encoding`.
+/// Where an encoded chunk stores the number of its padding bits: the codec's `padding_encoding`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaddingEncoding {
     /// `"none"`: nowhere.
@@ -23,7 +23,7 @@ impl PaddingEncoding {
         usize::from(self == Self::FirstByte)
     }
 
-    /// Bytes apart from the packed bits: 0 for `None`, otherwise 1.
+    /// Bytes besides the packed bits: 0 for `None`, otherwise 1.
     #[must_use]
     pub fn extra_len(self) -> usize {
         usize::from(self != Self::None)
@@ -41,7 +41,7 @@ impl fmt::Display for PaddingEncoding {
 }
 
 impl Packing {
-    /// Bytes of an encoded chunk of `elements` elements, padding byte included.
+    /// Bytes of an encoded chunk of `elements` elements, including the padding byte.
     /// `None` if that exceeds `usize`.
     #[must_use]
     pub fn encoded_len(&self, elements: usize, padding: PaddingEncoding) -> Option<usize> {
@@ -114,8 +114,8 @@ impl Packing {
         self.unpack(self.packed_bits(encoded, elements, padding)?, dst)
     }
 
-    /// The packed bits of an encoded chunk of `elements` elements, after a check of its length and
-    /// of its padding byte.
+    /// The packed bits of an encoded chunk of `elements` elements, after checking its length and
+    /// its padding byte.
     ///
     /// # Errors
     /// [`Error::EncodedLength`], [`Error::MissingPaddingByte`], [`Error::PaddingByte`] or
@@ -141,7 +141,7 @@ impl Packing {
     }
 
     /// Whether the padding bits of `packed`, which ends with the last of `elements` elements, are
-    /// zero, as the document has writers write them. True where there are none.
+    /// zero, as the specification requires of writers. True if there are none.
     ///
     /// # Errors
     /// [`Error::PackedLength`] or [`Error::TooManyElements`].

@@ -3,11 +3,11 @@
 //! A *field* is the `b` encoded bits of one component. Elements of one component are one field
 //! each; complex elements are two, the real part first. Element `i` of `c` components is therefore
 //! fields `[i * c, (i + 1) * c)`, and field `f` is bits `[f * b, (f + 1) * b)` of the sequence: the
-//! `[i * k, (i + 1) * k)` of the document. Nothing else in this crate knows of components.
+//! `[i * k, (i + 1) * k)` of the document. Nothing else in this crate handles components.
 
 use crate::{BitOrder, field::Field};
 
-/// Where bit `position` of the sequence is: a byte, and a bit of it counted from the least
+/// The place of bit `position` of the sequence: a byte, and a bit of it, counted from the least
 /// significant.
 fn locate(position: u64, order: BitOrder) -> (usize, u32) {
     let in_byte = (position % 8) as u32;
@@ -18,7 +18,7 @@ fn locate(position: u64, order: BitOrder) -> (usize, u32) {
     ((position / 8) as usize, bit)
 }
 
-/// Which bit of the component is the `nth` of its field.
+/// The bit of the component that is the `nth` of its field.
 fn component_bit(nth: u32, field: &Field) -> u32 {
     match field.order {
         BitOrder::LsbFirst => field.first_bit + nth,

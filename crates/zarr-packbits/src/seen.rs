@@ -1,10 +1,10 @@
-//! Whether packing drops bits that carry values, found out while components are packed.
+//! Detects, while components are packed, whether packing drops bits that carry values.
 //!
-//! A component is kept if its bits below the first one are 0, and those above the last one are 0, or
-//! repeat the last one if it is signed. Of a signed component, the sum with a one at its last bit is
-//! looked at: it has no bit above the last one exactly if all of those are equal to it, and below it
-//! is as the component. So kernels gather one word of all components, by one or two instructions a
-//! vector:
+//! A component is kept if its bits below the first one are 0, and those above the last one are 0
+//! or, if it is signed, repeat the last one. For signed components, add a one at the last bit and
+//! look at the sum: it has no bit above the last one exactly if all of those equal it, and its
+//! bits below are those of the component. So kernels gather one word of all components, with one
+//! or two instructions per vector:
 //!
 //! ```text
 //! int8, bits 0 to 3       bits    sum
@@ -14,12 +14,12 @@
 //! -9                  1111 0111   1111 1111   lost
 //! ```
 //!
-//! Only once per run, the bits outside the field are looked at in what was gathered.
+//! Once per run, the gathered word is checked for bits outside the field.
 
 use crate::field::Field;
 
-/// What a kernel gathers while it packs. A constant, so that the loops that gather nothing are as
-/// fast as without.
+/// What a kernel gathers while it packs. It is a constant, so loops that gather nothing lose no
+/// speed.
 pub(crate) type Watch = u8;
 
 pub(crate) const NOTHING: Watch = 0;
@@ -28,7 +28,7 @@ pub(crate) const PLAIN: Watch = 1;
 /// The sums of components and their sign bit.
 pub(crate) const SUMS: Watch = 2;
 
-/// What has to be gathered to tell whether components are kept.
+/// What must be gathered to tell whether components are kept.
 pub(crate) fn watch(field: &Field) -> Watch {
     let size_bits = 8 * field.size as u32;
     match field.last_bit() + 1 == size_bits {
@@ -38,12 +38,12 @@ pub(crate) fn watch(field: &Field) -> Watch {
     }
 }
 
-/// The bits that are set in any of what was gathered, of as many components as a word has.
+/// The union of the bits of all gathered components; a word holds several components.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Seen<const WATCH: Watch>(pub(crate) u64);
 
 impl<const WATCH: Watch> Seen<WATCH> {
-    /// Looks at whole components. There is no branch in the loops, so that they become vector
+    /// Looks at whole components. The loops have no branch, so that they become vector
     /// instructions: those of the function into which this is compiled.
     #[inline(always)]
     pub(crate) fn look(&mut self, field: &Field, components: &[u8]) {

@@ -1,12 +1,12 @@
-//! What a packing is: the numbers of the codec's configuration and of its data type, and the
-//! lengths and positions that follow from them.
+//! The definition of a packing: the numbers of the codec's configuration and of its data type,
+//! and the lengths and positions that follow from them.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
 use crate::{Error, Kernel, field::Field};
 
-/// Which end of a byte the bit sequence starts at.
+/// The end of a byte at which the bit sequence starts.
 ///
 /// ```text
 /// bits of the sequence:  0 1 2 3 4 5 6 7 | 8 9 ...
@@ -14,7 +14,7 @@ use crate::{Error, Kernel, field::Field};
 /// MsbFirst, byte 0:      0x80 is bit 0 ... 0x01 is bit 7
 /// ```
 ///
-/// The order also says which end of a value comes first, so that a value is contiguous in both.
+/// The order also decides which end of a value comes first, so a value is contiguous in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BitOrder {
     /// Least significant bit first: the Zarr v3 `packbits` codec (SD-10).
@@ -28,8 +28,8 @@ pub enum BitOrder {
 ///
 /// In memory an element is `components` little-endian values of
 /// [`component_size`](Packing::component_size) bytes each, in C order, without gaps. Types of less
-/// than 8 bits take a byte a component (SD-18): sign-extended if signed, zero-extended otherwise.
-/// A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
+/// than 8 bits take one byte per component (SD-18): sign-extended if signed, zero-extended
+/// otherwise. A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
 /// [`survives`](Packing::survives) tells whether there is one.
 ///
 /// # Examples
@@ -61,9 +61,9 @@ pub struct Packing {
     pub(crate) refuses_loss: bool,
 }
 
-/// Packings are equal if they lay elements out alike. All kernels give the same bytes, so the
-/// kernel is no part of it: what is made on one machine is equal to what is made on another.
-/// Neither is what they [refuse](Packing::refuse_loss).
+/// Packings are equal if they use the same layout. All kernels give the same bytes, so the kernel
+/// is not compared: packings made on different machines can be equal.
+/// [`refuse_loss`](Packing::refuse_loss) is not compared either.
 impl PartialEq for Packing {
     fn eq(&self, other: &Self) -> bool {
         (self.field, self.components) == (other.field, other.components)
@@ -78,7 +78,7 @@ impl Hash for Packing {
     }
 }
 
-/// Collects what a [`Packing`] is made of; see [`Packing::builder`].
+/// Builds a [`Packing`]; see [`Packing::builder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct PackingBuilder {
@@ -91,13 +91,13 @@ pub struct PackingBuilder {
 }
 
 impl PackingBuilder {
-    /// The index of the first encoded bit, from the least significant; 0 if not called.
+    /// The index of the first encoded bit, counted from the least significant; by default 0.
     pub fn first_bit(mut self, first_bit: u64) -> Self {
         self.first_bit = first_bit;
         self
     }
 
-    /// The index of the last encoded bit, itself encoded; the component's last if not called.
+    /// The index of the last encoded bit (inclusive); by default the component's last.
     pub fn last_bit(mut self, last_bit: u64) -> Self {
         self.last_bit = Some(last_bit);
         self
@@ -115,13 +115,13 @@ impl PackingBuilder {
         self
     }
 
-    /// The order of bits within a byte; least significant first if not called.
+    /// The order of bits within a byte; by default least significant first.
     pub fn bit_order(mut self, order: BitOrder) -> Self {
         self.order = order;
         self
     }
 
-    /// Checks the numbers against each other (SD-15).
+    /// Checks that the numbers are consistent (SD-15).
     ///
     /// # Errors
     /// [`Error::ComponentBits`], [`Error::Components`], [`Error::LastBit`] or [`Error::FirstBit`],
@@ -154,17 +154,17 @@ impl PackingBuilder {
 /// The bytes of a packed chunk that hold some of its elements.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PackedRange {
-    /// The bytes, counted from the first packed byte (after a padding byte in front).
+    /// The bytes, counted from the first packed byte (after a padding byte at the front).
     pub bytes: Range<usize>,
     /// The position of the first element within the first byte, 0 to 7 bits.
     pub bit: usize,
 }
 
 impl Packing {
-    /// Starts a packing of components of `component_bits` bits: the `N` of the document, such as
-    /// 1 for bool, 6 for `float6_e2m3fn`, 16 for int16, 32 for `complex_float32`.
+    /// Starts a packing of components of `component_bits` bits: the `N` of the document.
+    /// Examples: 1 for bool, 6 for `float6_e2m3fn`, 16 for int16, 32 for `complex_float32`.
     ///
-    /// In memory a component takes the smallest of 1, 2, 4 and 8 bytes that holds it.
+    /// In memory a component takes 1, 2, 4 or 8 bytes: the smallest of these that holds it.
     pub fn builder(component_bits: u32) -> PackingBuilder {
         PackingBuilder {
             component_bits,
@@ -176,7 +176,7 @@ impl Packing {
         }
     }
 
-    /// The same packing on another kernel than the best one.
+    /// The same packing with another kernel than the best one.
     ///
     /// # Errors
     /// [`Error::KernelUnavailable`] if this processor cannot run it.
@@ -194,10 +194,9 @@ impl Packing {
         self.kernel
     }
 
-    /// The same packing, of which every operation that packs refuses elements that unpacking would
-    /// not give back (SD-49) if `refuse` is true; without this call it drops their other bits.
-    ///
-    /// The kernels look at the elements while they pack them, which takes next to no time. An
+    /// The same packing. If `refuse` is true, every operation that packs refuses elements that
+    /// unpacking would not restore (SD-49). By default, operations drop their other bits.
+    /// The kernels check the elements while they pack them, which takes almost no time. An
     /// operation that refuses may have written any bits where the elements go, and no others.
     ///
     /// # Examples
@@ -279,7 +278,7 @@ impl Packing {
         self.field.bits as usize == 8 * self.field.size
     }
 
-    /// Bytes that `elements` elements take when packed, without a padding byte: `ceil(n * k / 8)`.
+    /// Bytes of `elements` packed elements, without a padding byte: `ceil(n * k / 8)`.
     /// `None` if that exceeds `usize`.
     #[must_use]
     pub fn packed_len(&self, elements: usize) -> Option<usize> {
@@ -287,19 +286,19 @@ impl Packing {
         byte.checked_add(usize::from(bit > 0))
     }
 
-    /// Zero bits, 0 to 7, that fill up the last byte of `elements` packed elements.
+    /// The number of zero bits, 0 to 7, that fill up the last byte of `elements` packed elements.
     #[must_use]
     pub fn padding_bits(&self, elements: usize) -> u8 {
         let bits = (elements % 8) as u32 * self.bits();
         (bits.wrapping_neg() % 8) as u8
     }
 
-    /// Where elements `[first, first + count)` are in a packed chunk, so that only those bytes are
-    /// read. [`unpack_at`](Packing::unpack_at) takes them, with the bit. `None` if a position
-    /// exceeds `usize`.
+    /// The place of elements `[first, first + count)` in a packed chunk, so that only those bytes
+    /// need to be read. [`unpack_at`](Packing::unpack_at) takes the bytes and the bit. `None` if
+    /// a position exceeds `usize`.
     ///
-    /// A chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) has them one
-    /// byte further on.
+    /// In a chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) they are
+    /// one byte later.
     ///
     /// # Examples
     /// ```
@@ -321,8 +320,9 @@ impl Packing {
         Some(PackedRange { bytes: start..end, bit })
     }
 
-    /// The byte and the bit within it at which an element starts. Eight elements take whole bytes,
-    /// so that no product of bits is ever formed, which could exceed `usize` where bytes do not.
+    /// The byte and the bit within it at which an element starts. Eight elements take whole
+    /// bytes, so no number of bits is ever computed, which could exceed `usize` when the bytes do
+    /// not.
     pub(crate) fn position(&self, element: usize) -> Option<(usize, usize)> {
         let bits = self.bits() as usize;
         let rest = element % 8 * bits;

@@ -1,4 +1,4 @@
-//! Whether values keep what packing drops.
+//! Whether packing keeps all bits of values.
 
 use core::iter::FusedIterator;
 
@@ -26,8 +26,8 @@ impl Packing {
 
     /// The indices of the elements of `src` that packing and unpacking would change, in order.
     ///
-    /// To refuse such elements while they are packed, use
-    /// [`refuse_loss`](Packing::refuse_loss), which costs less than a pass of its own.
+    /// To refuse such elements while packing, use [`refuse_loss`](Packing::refuse_loss), which
+    /// costs less than a separate pass.
     ///
     /// # Errors
     /// [`Error::UnpackedLength`].
@@ -53,20 +53,21 @@ impl Packing {
     }
 }
 
-/// The elements that a packing does not keep; made by [`Packing::lost`].
+/// The elements that a packing changes; made by [`Packing::lost`].
 #[derive(Debug, Clone)]
 pub struct Lost<'a> {
     bits: LostBits,
     component_size: usize,
     element_size: usize,
     src: &'a [u8],
-    /// Where the next element is, in bytes.
+    /// The position of the next element, in bytes.
     at: usize,
-    /// The end of the block that has an element to find: up to there they are looked at one by one.
+    /// The end of a block that contains a lost element: up to there, elements are checked one by
+    /// one.
     until: usize,
 }
 
-/// Bytes that are looked at together: whole elements of any size.
+/// The block size in bytes: whole elements of any size.
 const BLOCK: usize = 4096;
 
 impl Iterator for Lost<'_> {
@@ -94,14 +95,14 @@ impl Iterator for Lost<'_> {
 
 impl FusedIterator for Lost<'_> {}
 
-/// Which bits of a component would not come back, in each component of a word of 64 bits: the plain
-/// form of what kernels gather in their own.
+/// The bits of a component that unpacking would not restore, for each component of a word of 64
+/// bits. Kernels gather the same in their own registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LostBits {
-    /// Bits above the last one, which come back as 0, or as the bit below if signed; and those below
-    /// the first one, which come back as 0.
+    /// Bits above the last one, which unpack as 0 (if signed, as the bit below), and bits below
+    /// the first one, which unpack as 0.
     outside: u64,
-    /// Of those the ones above, if signed.
+    /// Those of them above the last one, if signed.
     extended: u64,
 }
 
@@ -122,14 +123,15 @@ impl LostBits {
     pub(crate) fn any(&self, bytes: &[u8]) -> bool {
         let (words, rest) = bytes.as_chunks::<8>();
         let lost = words.iter().fold(0, |all, word| all | self.in_word(u64::from_le_bytes(*word)));
-        // Zeros, which fill up the last word, always come back.
+        // The zeros that fill up the last word are always restored.
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         lost | self.in_word(u64::from_le_bytes(last)) != 0
     }
 
-    /// Not zero if a component in `word` would change. A bit above the last must equal the bit
-    /// below it if signed; that one is never of another component, as bit 0 is not above the last.
+    /// Not zero if a component in `word` would change. If signed, a bit above the last must equal
+    /// the bit below it; that bit is never in another component, since bit 0 is not above the
+    /// last.
     fn in_word(&self, word: u64) -> u64 {
         (word ^ (word << 1 & self.extended)) & self.outside
     }

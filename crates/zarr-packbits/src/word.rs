@@ -1,9 +1,9 @@
 //! The portable kernel: words of 64 bits, in safe code.
 //!
 //! Eight fields of `b` bits are `b` bytes, a *group*, whatever `b` is; in memory they are `size`
-//! words of `8 / size` components. A word's fields are contiguous bits, so that spreading them out
-//! to components is a matter of doubling: first the upper half of the fields moves to the upper
-//! half of the word, then the upper half of each half, until every field is in its component.
+//! words of `8 / size` components. The fields of a word are contiguous bits. They are spread out
+//! to components by doubling: first the upper half of the fields moves to the upper half of the
+//! word, then the upper half of each half, until every field is in its component.
 //!
 //! ```text
 //! 8 fields of 3 bits, a to h, to bytes; most significant bit on the left
@@ -13,12 +13,12 @@
 //! .....hhh .....ggg .....fff .....eee .....ddd .....ccc .....bbb .....aaa  up by 8 - 3
 //! ```
 //!
-//! Packing is the same backwards. Most significant bit first is the same on big-endian numbers,
-//! whose fields stand in the opposite order.
+//! Packing does the same in reverse. Most significant bit first does the same on big-endian
+//! numbers, whose fields are in the opposite order.
 
 use crate::{BitOrder, field::Field};
 
-/// One doubling: what of a word stays, what moves, and by how much.
+/// One doubling: the bits of a word that stay, the bits that move, and the distance.
 #[derive(Clone, Copy, Default)]
 struct Move {
     stay: u64,
@@ -26,16 +26,17 @@ struct Move {
     by: u32,
 }
 
-/// What the words of a field's groups have in common.
+/// The constants that all words of a field's groups share.
 struct Words {
-    /// The doublings for unpacking, in order; packing takes them backwards.
+    /// The doublings for unpacking, in order; packing applies them in reverse.
     moves: [Move; 3],
     /// Bits that one word's fields take when packed.
     packed_bits: u32,
     first_bit: u32,
     /// The field's bits in every component.
     mask: u64,
-    /// The bit to extend in every component, and the highest; 0 where there is nothing to extend.
+    /// The bit to extend in every component, and the highest bit; 0 if there is nothing to
+    /// extend.
     sign: u64,
     highest: u64,
 }
@@ -83,22 +84,22 @@ impl Words {
         }
         x <<= self.first_bit;
         if SIZE == 8 {
-            // There was no move to drop the bits of the next field.
+            // No move has dropped the bits of the next field.
             x &= self.mask;
         }
         if !SIGNED {
             return x;
         }
-        // `(x ^ sign) - sign` extends one component. Its highest bit, set meanwhile, lends what the
-        // difference borrows, so that it takes nothing from the next component; where it did lend,
-        // it is 0 where it has to be 1.
+        // `(x ^ sign) - sign` extends one component. Its highest bit is set meanwhile, so that a
+        // borrow takes that bit and none of the next component; then the final xor corrects it.
         (x ^ (self.sign | self.highest)).wrapping_sub(self.sign) ^ self.highest
     }
 
-    /// Gathers the fields of components in the lowest bits.
+    /// Gathers the fields of components into the lowest bits.
     #[inline(always)]
     fn pack<const SIZE: usize>(&self, x: u64) -> u64 {
-        // The moves drop what is not of the field; with a component a word there are none.
+        // The moves drop the bits outside the field; with one component per word there are no
+        // moves.
         let mut x = if SIZE == 8 { x & self.mask } else { x } >> self.first_bit;
         for Move { stay, go, by } in self.moves[..doublings(SIZE)].iter().rev() {
             x = x & stay | (x & go) >> by;
@@ -107,7 +108,7 @@ impl Words {
     }
 }
 
-/// Doublings from one field a word to one field a component.
+/// Doublings from one field per word to one field per component.
 const fn doublings(size: usize) -> usize {
     3 - size.ilog2() as usize
 }
@@ -142,15 +143,17 @@ impl<const SIZE: usize> Starts<SIZE> {
     }
 }
 
-/// Bytes past a group that [`unpack`] may read, and [`pack`] may write before it writes them again.
+/// Bytes past a group that [`unpack`] may read, and that [`pack`] may write and later overwrite.
 const OVERRUN: usize = 9;
 
-/// Evaluates an expression in which the constants `SIZE`, `MSB` and `BITS` are a field's size, bit order
-/// and width: the width if it is one of those listed and the order is the codec's, otherwise 0.
+/// Evaluates an expression in which the constants `SIZE`, `MSB` and `BITS` are a field's size,
+/// bit order and width. `BITS` is the width if it is one of those listed and the order is the
+/// codec's, otherwise 0.
 ///
-/// Constant widths fold the tables of [`Words`] into the instructions, which up to doubles the
-/// speed; for components of eight bytes and the rarer order the code is not worth it. A width that
-/// fills the component is a copy, which the driver makes, unless it starts within a byte.
+/// Constant widths fold the tables of [`Words`] into the instructions, which makes the code up to
+/// twice as fast; for components of eight bytes and the rarer order that is not worth the code
+/// size. A width that fills the component is a copy, which the driver makes, unless it starts
+/// within a byte.
 macro_rules! with_constants {
     ($field:ident, $size:ident, $msb:ident, $bits:ident, $call:expr) => {
         match $field.size {
@@ -192,8 +195,8 @@ macro_rules! with_constants {
     }};
 }
 
-/// Unpacks groups of eight fields from the start of `packed`, as many as `dst` has room for and
-/// `packed` has bytes for, with some to spare. Gives the number of fields.
+/// Unpacks groups of eight fields from the start of `packed`: as many as `dst` has room for and
+/// `packed` has bytes for, with some to spare. Returns the number of fields.
 pub(crate) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     if field.signed {
         unpack_signed::<true>(field, packed, dst)
@@ -233,7 +236,7 @@ fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGN
             let [first @ .., last] = window[byte..byte + OVERRUN].as_chunks::<OVERRUN>().0[0];
             let last = if ninth { u64::from(last) } else { 0 };
             *out = if MSB {
-                // The next byte fills up from below what the shift has freed.
+                // The next byte fills the low bits that the shift has freed.
                 let x = u64::from_be_bytes(first) << bit | last >> (8 - bit);
                 reverse::<SIZE>(words.unpack::<SIZE, SIGNED>(x >> (64 - words.packed_bits)))
             } else {
@@ -247,8 +250,8 @@ fn unpack_groups<const SIZE: usize, const MSB: bool, const BITS: u32, const SIGN
     8 * groups
 }
 
-/// Packs groups of eight fields to the start of `dst`, as many as `src` has and `dst` has bytes
-/// for, with some to spare. Gives the number of fields.
+/// Packs groups of eight fields to the start of `dst`: as many as `src` has and `dst` has bytes
+/// for, with some to spare. Returns the number of fields.
 pub(crate) fn pack(field: &Field, src: &[u8], dst: &mut [u8]) -> usize {
     with_constants!(field, SIZE, MSB, BITS, pack_groups::<SIZE, MSB, BITS>(field, src, dst))
 }
@@ -269,11 +272,11 @@ fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(
     let mut at = 0;
     for components in src[..groups * SIZE].as_chunks::<SIZE>().0 {
         let window = &mut dst[at..at + window];
-        // The bits of the last word that share a byte with this one, where they are in it.
+        // The bits of the last word that share a byte with this one, at their place in that byte.
         let mut begun = 0;
         for (x, start) in components.iter().zip(starts) {
             let (byte, bit) = (start / 8, start as u32 % 8);
-            // Whole bytes up to the one in which the next word starts.
+            // The whole bytes before the one in which the next word starts.
             let filled = (bit + words.packed_bits) / 8;
             let x = u64::from_le_bytes(*x);
             let [first @ .., last] =
@@ -305,7 +308,7 @@ fn pack_groups<const SIZE: usize, const MSB: bool, const BITS: u32>(
     8 * groups
 }
 
-/// The value of the field at bit `bit` of `packed`, where it is in a component, and extended.
+/// The value of the field at bit `bit` of `packed`, at its place in a component and extended.
 pub(crate) fn get(field: &Field, packed: &[u8], bit: usize) -> u64 {
     let rest = &packed[bit / 8..];
     let mut bytes = [0; 16];
@@ -323,7 +326,7 @@ pub(crate) fn get(field: &Field, packed: &[u8], bit: usize) -> u64 {
     field.component(x)
 }
 
-/// Writes the field of `component` at bit `bit` of `packed`, and no other bit.
+/// Writes the field of `component` at bit `bit` of `packed`, and changes no other bit.
 pub(crate) fn put(field: &Field, component: u64, packed: &mut [u8], bit: usize) {
     let x = u128::from((component & field.mask()) >> field.first_bit);
     let mask = u128::from(field.mask() >> field.first_bit);

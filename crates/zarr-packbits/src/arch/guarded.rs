@@ -1,5 +1,5 @@
-//! Every kernel before pages that may not be touched: what it reads or writes past a slice is a
-//! fault, and what it does to avoid that must give the same bytes.
+//! Tests every kernel before pages that must not be touched: reading or writing past a slice
+//! faults there, and the code that avoids it must give the same bytes.
 
 use core::ptr;
 use std::vec;
@@ -7,17 +7,17 @@ use std::vec::Vec;
 
 use crate::{BitOrder, Kernel, Packing};
 
-/// Bytes that are mapped before the page that is not accessible.
+/// Bytes that are mapped before the inaccessible page.
 const ROOM: usize = 16 << 10;
 const PAGE: usize = 4096;
 
-/// Memory whose end is a page that may be neither read nor written.
+/// Memory that ends at a page that can be neither read nor written.
 struct Guarded(*mut u8);
 
 impl Guarded {
     fn new() -> Self {
-        // SAFETY: a new mapping of the system's choice; the second call takes the last page of it
-        // away again.
+        // SAFETY: a new mapping at an address that the system chooses; the second call makes its
+        // last page inaccessible.
         unsafe {
             let (flags, all) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, ROOM + PAGE);
             let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -40,7 +40,7 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the whole mapping, which nothing borrows any more.
+        // SAFETY: the whole mapping, which nothing borrows any longer.
         unsafe { libc::munmap(self.0.cast(), ROOM + PAGE) };
     }
 }
@@ -68,7 +68,7 @@ fn ends_at_a_guard_page_are_exact() {
             let packing = builder.signed(signed).bit_order(order).build().unwrap();
             let reference = packing.with_kernel(Kernel::Portable).unwrap();
             let refusing = packing.refuse_loss(true);
-            // All small lengths, and some beyond which kernels align their output.
+            // All small lengths, and some above the size from which kernels align their output.
             for n in (0..=150).chain([1024, 1031, 1100]) {
                 let start = n % 5;
                 let (packed_len, len) =

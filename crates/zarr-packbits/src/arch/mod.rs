@@ -1,8 +1,8 @@
 //! Kernels with vector instructions, and the only unsafe code of this crate.
 //!
-//! A value of a kernel's type is the proof that the processor has its instructions: only `new`
-//! makes one, and only after asking. What the instructions require of memory is checked, or implied
-//! by a type, right where they are used.
+//! A value of a kernel's type proves that the processor has its instructions: only `new` makes
+//! one, and only after checking. The requirements of the instructions on memory are checked, or
+//! implied by a type, right where they are used.
 #![expect(unsafe_code, reason = "vector loads and stores take pointers")]
 
 mod avx2;
@@ -14,7 +14,7 @@ mod stream;
 use crate::field::Field;
 use crate::seen::{Seen, Watch};
 
-/// Whether the processor has all of these features: asked at run time, or else known to the
+/// Whether the processor has all of these features: detected at run time, or else known to the
 /// compiler.
 macro_rules! has {
     ($($feature:tt),+) => {{
@@ -35,7 +35,8 @@ impl Avx512 {
         has!("avx512f", "avx512bw", "avx512vbmi").then_some(Self(()))
     }
 
-    /// Unpacks all of `dst` from bit `bit` of `packed` on; false, and nothing done, where it cannot.
+    /// Unpacks all of `dst` from bit `bit` of `packed` on; returns false, having done nothing, if
+    /// it cannot.
     pub(crate) fn unpack(
         self,
         field: &Field,
@@ -52,7 +53,7 @@ impl Avx512 {
         true
     }
 
-    /// Packs all of `src`, a multiple of eight fields, to the whole of `dst`.
+    /// Packs all of `src`, a multiple of eight fields, into the whole of `dst`.
     pub(crate) fn pack<const WATCH: Watch>(
         self,
         field: &Field,
@@ -74,13 +75,13 @@ impl Avx2 {
         has!("avx2").then_some(Self(()))
     }
 
-    /// Unpacks from the start of `packed` a multiple of eight fields, and gives their number.
+    /// Unpacks a multiple of eight fields from the start of `packed`, and returns their number.
     pub(crate) fn unpack(self, field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx2::unpack(field, packed, dst) }
     }
 
-    /// Packs to the start of `dst` a multiple of eight fields, and gives their number.
+    /// Packs a multiple of eight fields to the start of `dst`, and returns their number.
     pub(crate) fn pack<const WATCH: Watch>(
         self,
         field: &Field,

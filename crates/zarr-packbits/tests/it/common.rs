@@ -1,9 +1,9 @@
-//! An independent implementation on `bitvec`, and packings to try it on.
+//! An independent implementation with `bitvec`, and packings to test it on.
 
 use bitvec::{field::BitField, order::Lsb0, order::Msb0, view::BitView};
 use zarr_packbits::{BitOrder, Packing};
 
-/// Every packing of components of 8, 16, 32 or 64 bits, and one component an element.
+/// Every packing of components of 8, 16, 32 or 64 bits, with one component per element.
 pub(crate) fn all_packings() -> impl Iterator<Item = Packing> {
     [8_u32, 16, 32, 64].into_iter().flat_map(|component_bits| {
         (0..u64::from(component_bits)).flat_map(move |first| {
@@ -32,7 +32,7 @@ pub(crate) fn variants(
     })
 }
 
-/// Packs by `bitvec` from bit `bit` on.
+/// Packs with `bitvec` from bit `bit` on.
 pub(crate) fn pack(packing: &Packing, src: &[u8], packed: &mut [u8], bit: usize) {
     let width = (packing.last_bit() - packing.first_bit() + 1) as usize;
     for (i, component) in src.chunks(packing.component_size()).enumerate() {
@@ -47,7 +47,7 @@ pub(crate) fn pack(packing: &Packing, src: &[u8], packed: &mut [u8], bit: usize)
     }
 }
 
-/// Unpacks by `bitvec` from bit `bit` on.
+/// Unpacks with `bitvec` from bit `bit` on.
 pub(crate) fn unpack(packing: &Packing, packed: &[u8], bit: usize, dst: &mut [u8]) {
     let width = (packing.last_bit() - packing.first_bit() + 1) as usize;
     for (i, component) in dst.chunks_mut(packing.component_size()).enumerate() {

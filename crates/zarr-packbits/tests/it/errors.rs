@@ -1,4 +1,4 @@
-//! What each error says.
+//! The text of each error.
 
 use zarr_packbits::{Error, Packing, PaddingEncoding};
 
@@ -38,7 +38,7 @@ fn messages_say_what_was_found_and_what_is_allowed() {
 
 #[test]
 fn no_length_panics() {
-    // Every small length of both buffers, every start: right ones work, others are errors.
+    // Every small length of both buffers, every start: valid ones work, others are errors.
     for packing in [
         Packing::builder(1).build().unwrap(),
         Packing::builder(16).last_bit(10).components(2).build().unwrap(),

@@ -1,8 +1,8 @@
-//! Bytes worked out by hand from the document and from the decisions on it, or made by others.
+//! Bytes computed by hand from the document and from the decisions on it, or written by others.
 
 use zarr_packbits::{BitOrder, Error, Kernel, Packing, PaddingEncoding};
 
-/// Encodes on every kernel, compares, decodes back and compares with `back`.
+/// Encodes with every kernel, compares, decodes again and compares with `back`.
 fn check(packing: Packing, src: &[u8], padding: PaddingEncoding, encoded: &[u8], back: &[u8]) {
     for kernel in Kernel::available() {
         let packing = packing.with_kernel(kernel).unwrap();
@@ -24,7 +24,7 @@ fn sd_10_bit_0_is_the_least_significant() {
     let packing = Packing::builder(1).build().unwrap();
     let src = [1, 0, 0, 0, 0, 0, 0, 0, 0, 1];
     check(packing, &src, PaddingEncoding::None, &[0x01, 0x02], &src);
-    // A full-width type is what `bytes` in little endian writes.
+    // A full-width type gives what `bytes` in little endian writes.
     let packing = Packing::builder(32).signed(true).build().unwrap();
     let src = bytes(&[-2, 0x0102_0304], i32::to_le_bytes);
     check(packing, &src, PaddingEncoding::None, &src, &src);
@@ -32,7 +32,7 @@ fn sd_10_bit_0_is_the_least_significant() {
 
 #[test]
 fn sd_11_numcodecs_packs_most_significant_first() {
-    // What PackBits().encode of numcodecs 0.17.1 gives for these arrays of bool.
+    // The output of PackBits().encode of numcodecs 0.17.1 for these arrays of bool.
     let ours = Packing::builder(1).build().unwrap();
     let theirs = Packing::builder(1).bit_order(BitOrder::MsbFirst).build().unwrap();
     let src = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -74,11 +74,11 @@ fn sd_15_ranges_are_checked() {
         }
     }
     assert!(build(16, u64::MAX, u64::MAX).is_err());
-    // Each component of a complex type has the range.
+    // The range applies to each component of a complex type.
     let packing = Packing::builder(6).components(2).first_bit(1).last_bit(4).build().unwrap();
     assert_eq!(packing.bits(), 8);
     assert!(Packing::builder(6).components(2).last_bit(6).build().is_err());
-    // Not called is the whole component.
+    // The default is the whole component.
     assert_eq!(Packing::builder(6).build().unwrap(), build(6, 0, 5).unwrap());
 }
 
@@ -120,7 +120,7 @@ fn sd_17_a_partial_read_gives_the_same_elements() {
                 let mut out = vec![0xaa; 2 * count];
                 packing.unpack_range(&packed, first, &mut out).unwrap();
                 assert_eq!(out, full[2 * first..2 * (first + count)]);
-                // Only the bytes that a reader would fetch.
+                // Only the bytes that a reader fetches.
                 let range = packing.byte_range(first, count).unwrap();
                 let mut out = vec![0xaa; 2 * count];
                 packing.unpack_at(&packed[range.bytes], range.bit, &mut out).unwrap();
@@ -132,7 +132,7 @@ fn sd_17_a_partial_read_gives_the_same_elements() {
 
 #[test]
 fn sd_18_sub_byte_types_take_a_byte() {
-    // int4 and int2 are sign-extended, also where a writer left upper bits.
+    // int4 and int2 are sign-extended, even if a writer left upper bits.
     let int4 = Packing::builder(4).signed(true).build().unwrap();
     let src = [0xfd, 0x0d, 0x07, 0x08];
     let back = [0xfd, 0xfd, 0x07, 0xf8];
@@ -179,7 +179,7 @@ fn sd_51_the_real_part_is_in_the_lower_bits() {
     let packing = Packing::builder(4).components(2).build().unwrap();
     assert_eq!((packing.bits(), packing.element_size()), (8, 2));
     check(packing, &[1, 2], PaddingEncoding::None, &[0x21], &[1, 2]);
-    // complex_float6: 12 bits an element, real 0x3f, imaginary 0, then 0x01, 0x02
+    // complex_float6: 12 bits per element, real 0x3f, imaginary 0, then 0x01, 0x02
     let packing = Packing::builder(6).components(2).build().unwrap();
     let src = [0x3f, 0, 1, 2];
     check(packing, &src, PaddingEncoding::LastByte, &[0x3f, 0x10, 0x08, 0], &src);
@@ -196,7 +196,7 @@ fn sd_52_a_bool_byte_gives_its_lowest_bit() {
 #[test]
 fn tensorstore_int4() {
     // The chunk that TensorStore 0.1.86 writes of the int4 values -8 to 7 with the `bytes` codec:
-    // the upper halves are not extended. Packed, they are gone.
+    // the upper halves are not extended. Packing drops them.
     let packing = Packing::builder(4).signed(true).build().unwrap();
     let theirs = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
     let values = bytes(&[-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7], i8::to_le_bytes);

@@ -1,4 +1,4 @@
-//! Lengths, positions and survival.
+//! Lengths, positions and lost elements.
 
 use zarr_packbits::{Kernel, Packing, PaddingEncoding};
 
@@ -37,7 +37,7 @@ fn lengths_do_not_wrap() {
     assert_eq!(packing.packed_len(usize::MAX / 8), Some(usize::MAX - 7));
     assert_eq!(packing.byte_range(usize::MAX, 1), None);
     assert_eq!(packing.byte_range(1, usize::MAX), None);
-    // Bits past usize in bytes that are not.
+    // The bits exceed usize, but the bytes do not.
     let packing = Packing::builder(7).build().unwrap();
     assert_eq!(packing.packed_len(usize::MAX), Some(usize::MAX / 8 * 7 + 7));
 }

@@ -1,11 +1,11 @@
-//! What a packing that refuses loss refuses (SD-49): just the elements that a round trip changes,
-//! found by every kernel while it packs, wherever the element is.
+//! Packings that refuse loss (SD-49) refuse exactly the elements that a round trip changes. Every
+//! kernel detects them while it packs, wherever the element is.
 
 use zarr_packbits::{Error, Kernel, Packing};
 
 use crate::common::{self, all_packings, random_bytes};
 
-/// Elements that unpacking gave.
+/// Elements that unpacking produced.
 fn surviving(packing: &Packing, elements: usize, seed: u64) -> Vec<u8> {
     let packed = random_bytes(packing.packed_len(elements).unwrap(), seed);
     let mut src = vec![0; elements * packing.element_size()];
@@ -19,8 +19,8 @@ fn outside(packing: &Packing) -> Vec<u32> {
     (0..8 * packing.component_size() as u32).filter(|bit| !kept.contains(bit)).collect()
 }
 
-/// Packs on every kernel from element `start` on: the first lost element, if there is one, and the
-/// bytes of a packing that allows loss.
+/// Packs with every kernel, starting at element `start`: returns the first lost element, if there
+/// is one, and the bytes of a packing that allows loss.
 #[track_caller]
 fn check(packing: &Packing, src: &[u8], start: usize, lost: Option<usize>) {
     let end = start + src.len() / packing.element_size();
@@ -37,8 +37,8 @@ fn check(packing: &Packing, src: &[u8], start: usize, lost: Option<usize>) {
     }
 }
 
-/// Vectors are 64 bytes at most, and kernels take up to four in a turn: one lossy element at each
-/// place of more than four, one bit of it that packing drops, another one at each place.
+/// Vectors have at most 64 bytes, and kernels process up to four per iteration: put one lossy
+/// element at each place of more than four, with a different dropped bit at each place.
 #[test]
 fn sd_49_one_lost_element_is_found_at_every_place() {
     for (seed, packing) in all_packings().enumerate() {
@@ -61,7 +61,7 @@ fn sd_49_one_lost_element_is_found_at_every_place() {
     }
 }
 
-/// Every single bit that packing drops, beside zeros and beside ones.
+/// Every single bit that packing drops, next to zeros and next to ones.
 #[test]
 fn sd_49_every_bit_outside_is_found() {
     for packing in all_packings() {
@@ -71,7 +71,7 @@ fn sd_49_every_bit_outside_is_found() {
             common::unpack(&packing, &vec![packed; 19 * size], 0, &mut src);
             check(&packing, &src, 0, None);
             for bit in outside(&packing) {
-                // In the groups of eight that vectors may take, or after them.
+                // In the groups of eight that vectors may process, or after them.
                 let place = if (bit + u32::from(packed)) % 2 == 0 { 10 } else { 18 };
                 let mut src = src.clone();
                 src[place * size + bit as usize / 8] ^= 1 << (bit % 8);
@@ -81,7 +81,7 @@ fn sd_49_every_bit_outside_is_found() {
     }
 }
 
-/// Any bytes, of every length and from every start: the answer is that of the plain check.
+/// Any bytes, of every length and from every start: the result equals that of the plain check.
 #[test]
 fn sd_49_kernels_refuse_what_the_plain_check_finds() {
     for (seed, packing) in all_packings().enumerate().filter(|(seed, _)| seed % 11 == 0) {
@@ -124,8 +124,8 @@ fn full_width_refuses_nothing() {
     }
 }
 
-/// Runs so long that kernels align their loads and look at blocks: lost elements at both ends of the
-/// run, of lines and of blocks, with the run at several places of a line.
+/// Runs long enough that kernels align their loads and check blocks: lost elements at both ends
+/// of the run, of lines and of blocks, with the run at several offsets within a line.
 #[test]
 fn sd_49_lost_elements_of_long_runs_are_found() {
     let bits = [(8, 0, 0), (8, 0, 1), (8, 1, 4), (8, 0, 4), (16, 0, 9), (16, 4, 13), (16, 0, 0)];

@@ -1,4 +1,4 @@
-//! Public behaviour, in one binary.
+//! Tests of public behaviour, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

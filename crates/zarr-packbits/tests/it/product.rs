@@ -1,4 +1,4 @@
-//! Every kernel against `bitvec`, on the product of everything that a layout depends on.
+//! Every kernel against `bitvec`, on the product of all parameters of a layout.
 //!
 //! CI runs a thinned product. `cargo xtask exhaustive` runs the full one, for which it sets the
 //! environment variable `ZARR_KIT_EXHAUSTIVE`.
@@ -9,19 +9,20 @@ use crate::common::{self, all_packings, random_bytes};
 
 /// Elements of the longest run.
 const LONGEST: usize = 130;
-/// Bytes around every target, which must stay as they are.
+/// Bytes around every target, which must not change.
 const CANARY: usize = 80;
 
 fn exhaustive() -> bool {
     std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some()
 }
 
-/// Lengths to try: all, or those around the steps of kernels.
+/// Lengths to try: all, or those around the step sizes of kernels.
 fn lengths(thinned: bool, seed: usize) -> impl Iterator<Item = usize> {
     (0..=LONGEST).filter(move |n| !thinned || n % 13 == seed % 13 || n % 64 == 1)
 }
 
-/// Runs one packing on all kernels: every start within a group, every length, unaligned buffers.
+/// Runs one packing with all kernels: every start within a group, every length, unaligned
+/// buffers.
 fn check(packing: Packing, thinned: bool, seed: usize) {
     let size = packing.element_size();
     let bits = packing.bits() as usize;
@@ -53,7 +54,7 @@ fn check(packing: Packing, thinned: bool, seed: usize) {
 
                 let mut got = noise.clone();
                 let target = CANARY + align..CANARY + align + n * size;
-                // The packed buffer ends where the last element does: reading on is a fault.
+                // The packed buffer ends where the last element does: reading further faults.
                 let exact = packed[CANARY + align..][..end.div_ceil(8)].to_vec();
                 packing.unpack_range(&exact, start, &mut got[target.clone()]).unwrap();
                 assert_eq!(
@@ -156,7 +157,7 @@ fn pack_zeroes_the_padding_bits() {
     }
 }
 
-/// Outputs so large that they go past the caches, at addresses that are no multiple of anything.
+/// Outputs large enough to bypass the caches, at unaligned addresses.
 #[test]
 fn large_outputs_equal_those_of_the_portable_kernel() {
     let widths = [(1, 0), (4, 3), (8, 4), (16, 9), (16, 10), (32, 30), (64, 62), (64, 36)];

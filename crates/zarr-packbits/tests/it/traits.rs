@@ -1,4 +1,4 @@
-//! What all types can do, whatever they hold: decided when this compiles.
+//! The traits that all types implement, whatever they hold: checked at compile time.
 
 use std::fmt::Debug;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -15,7 +15,7 @@ fn types_can_be_sent_shown_cloned_and_compared() {
     let _: &dyn std::error::Error = &Error::ComponentBits { found: 0 };
 }
 
-/// The kernel says how bits are moved, not where they go.
+/// The kernel decides how bits are moved, not where they go.
 #[test]
 fn packings_on_different_kernels_are_equal_and_hash_alike() {
     let hash = |packing: &Packing| BuildHasherDefault::<DefaultHasher>::default().hash_one(packing);

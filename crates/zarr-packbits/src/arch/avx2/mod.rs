@@ -1,20 +1,21 @@
 //! AVX2: any width by byte shuffles and shifts, 32 unpacked bytes at a time.
 //!
-//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane, so that every lane is loaded
-//! from where its own fields start. As with AVX-512, the width is in tables in registers.
+//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane, so every lane is loaded
+//! from the place where its own fields start. As with AVX-512, the width is in tables in
+//! registers.
 //!
-//! **Unpacking.** A shuffle brings to every component the packed bytes in which its field is; a
-//! shift by a count of its own moves the field to the top, and one shift by the same count for all
-//! moves it down to its place, extending the sign on the way if it is an arithmetic one. There is
-//! no shift by separate counts of 16-bit components, but a multiplication by a power of two is one;
-//! bytes are done as the even and the odd halves of 16-bit components. Fields that span one byte
-//! more than a component (*wide*) take a second shuffle and shift.
+//! **Unpacking.** A shuffle brings to every component the packed bytes that contain its field. A
+//! shift with a separate count per component moves the field to the top, and one shift with a
+//! common count moves it down to its place; if that shift is arithmetic, it extends the sign.
+//! 16-bit components cannot be shifted by separate counts, but can be multiplied by powers of
+//! two; bytes are processed as the even and the odd halves of 16-bit components. Fields that span
+//! one byte more than a component (*wide*) take a second shuffle and shift.
 //!
-//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components without
-//! gaps: bytes and 16-bit components by multiply-add, larger ones by a shift of the lower half and
-//! one of the whole. Where such a word is no whole number of bytes, the two of a lane are joined
-//! too. A shuffle then closes the gaps. What is still no whole number of bytes after that (odd
-//! widths in 32 bits, and most in 64) is left to the portable kernel.
+//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components
+//! without gaps: bytes and 16-bit components by multiply-add, larger ones by shifting the lower
+//! half and then the whole. If such a word is not a whole number of bytes, the two words of a
+//! lane are joined too. Then a shuffle closes the gaps. If the result is still not a whole number
+//! of bytes (odd widths in 32 bits, and most widths in 64), the portable kernel does the work.
 
 mod pack;
 mod unpack;
@@ -63,8 +64,9 @@ fn store_lane(bytes: &mut [u8; LANE], lane: __m128i) {
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lane) }
 }
 
-/// A vector of bytes by their index. The closures of a function with a target feature have it too,
-/// and are inlined by functions that have it, which `core::array::from_fn` is not.
+/// A vector of bytes, computed from their index. Closures of a function with a target feature
+/// have the feature too, and are inlined into functions that have it; `core::array::from_fn` is
+/// not.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
@@ -75,7 +77,7 @@ fn vector(byte: impl Fn(usize) -> u8) -> __m256i {
     load(&bytes)
 }
 
-/// Loads a lane each from two places.
+/// Loads one lane from each of two places.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
@@ -84,13 +86,13 @@ fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
     _mm256_set_m128i(second, first)
 }
 
-/// As [`Seen::look`], whose loops become these instructions here.
+/// As [`Seen::look`], compiled with these instructions.
 #[target_feature(enable = "avx2")]
 pub(super) fn look<const WATCH: Watch>(seen: &mut Seen<WATCH>, field: &Field, components: &[u8]) {
     seen.look(field, components);
 }
 
-/// What is [`Seen`] of components of `SIZE` bytes, in every lane.
+/// [`Seen`] of components of `SIZE` bytes, in every lane.
 struct Gathered<const SIZE: usize, const WATCH: Watch> {
     sign: __m256i,
     all: __m256i,
@@ -103,7 +105,7 @@ impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
         Self { sign: splat::<SIZE>(field.sign()), all: _mm256_setzero_si256() }
     }
 
-    /// Looks at the components in a vector, and gives it back.
+    /// Looks at the components in a vector, and returns it.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn vector(&mut self, components: __m256i) -> __m256i {
@@ -144,7 +146,7 @@ fn splat<const SIZE: usize>(value: u64) -> __m256i {
     }
 }
 
-/// A count for shifts of all components.
+/// A common count for shifts of all components.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn count(bits: usize) -> __m128i {

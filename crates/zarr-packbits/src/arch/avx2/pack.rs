@@ -9,8 +9,8 @@ use crate::{
     seen::{Seen, Watch},
 };
 
-/// Packs to the start of `dst`, as many fields as `src` has vectors of and `dst` has bytes for,
-/// with a lane to spare. Gives their number, a multiple of eight.
+/// Packs to the start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for,
+/// with a lane to spare. Returns their number, a multiple of eight.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
@@ -37,7 +37,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     }
 }
 
-/// One bit of every byte: moved to the top of the byte, where there is an instruction to take it.
+/// One bit of every byte: moved to the top of the byte, from where one instruction extracts it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_bits<const WATCH: Watch>(
@@ -60,7 +60,7 @@ fn pack_bits<const WATCH: Watch>(
     vectors.len() * VECTOR
 }
 
-/// Packs `N` vectors to one, as often as there is room. Gives the number of bytes packed.
+/// Packs `N` vectors into one, as often as there is room. Returns the number of bytes packed.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_vectors<const N: usize, const WATCH: Watch>(
@@ -114,7 +114,7 @@ fn pack_halves<const WATCH: Watch>(
         _mm256_maddubs_epi16(pair, fields)
     };
     let done = pack_vectors(src, dst, &mut gathered, |[first, second]| {
-        // Each half of the result has a quarter of each.
+        // Each half of the result has a quarter of each source.
         let packed = _mm256_packus_epi16(bytes(first), bytes(second));
         _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
     });
@@ -122,7 +122,7 @@ fn pack_halves<const WATCH: Watch>(
     done + pack_size::<1, false, WATCH>(field, &src[done..], &mut dst[done / 2..], seen)
 }
 
-/// Two bits of every byte: joined to four bits as in [`pack_halves`], and these to eight.
+/// Two bits of every byte: joined to four bits as in [`pack_halves`], and then to eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_quarters<const WATCH: Watch>(
@@ -143,7 +143,7 @@ fn pack_quarters<const WATCH: Watch>(
     };
     let order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
     let done = pack_vectors(src, dst, &mut gathered, |[first, second, third, fourth]| {
-        // Each half of the result has an eighth of each.
+        // Each half of the result has an eighth of each source.
         let packed = _mm256_packus_epi16(bytes(first, second), bytes(third, fourth));
         _mm256_permutevar8x32_epi32(packed, order)
     });
@@ -161,20 +161,21 @@ fn pack_size<const SIZE: usize, const MERGE: bool, const WATCH: Watch>(
 ) -> usize {
     let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let words = Words::<SIZE, MERGE>::new(field);
-    // Bytes that a lane packs to.
+    // The number of bytes that a lane packs to.
     let lane = LANE / SIZE * field.bits as usize / 8;
     let turns = dst.len().checked_sub(lane + LANE).map_or(0, |last| last / (2 * lane) + 1);
     let vectors = src.as_chunks::<VECTOR>().0;
     let vectors = &vectors[..turns.min(vectors.len())];
-    // In 64 bits, whole bytes may end with a vector, but whole groups with every second.
+    // In 64 bits, a vector may end with a whole byte, but only every second one ends with a whole
+    // group.
     let vectors = if SIZE == 8 { &vectors[..vectors.len() / 2 * 2] } else { vectors };
-    // As in unpacking, each turn sees as many bytes.
+    // As in unpacking, each iteration sees a slice of the same length.
     let window = lane + LANE;
     let mut rest = dst;
     let mut turn = |vector| {
         let packed = words.run(gathered.vector(load(vector)));
         let out = &mut rest[..window];
-        // Bytes past the lane's own are written again by the next one.
+        // Bytes past the lane's own are overwritten by the next lane.
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_castsi256_si128(packed));
         let out = &mut out[lane..];
         store_lane(&mut out.as_chunks_mut().0[0], _mm256_extracti128_si256::<1>(packed));
@@ -189,25 +190,26 @@ fn pack_size<const SIZE: usize, const MERGE: bool, const WATCH: Watch>(
     vectors.len() * VECTOR / SIZE
 }
 
-/// What turns a vector of components into packed bytes, at the start of each lane.
+/// Tables that turn a vector of components into packed bytes, at the start of each lane.
 struct Words<const SIZE: usize, const MERGE: bool> {
     msb: bool,
-    /// Most significant bit first: components of a lane in the opposite order, so that the packed
-    /// bits are one big-endian number.
+    /// Most significant bit first: reverses the components of a lane, so that the packed bits are
+    /// one big-endian number.
     backwards: __m256i,
     first_bit: __m128i,
     mask: __m256i,
-    /// Of 1 and 2 bytes: factors that join two components, then two pairs.
+    /// For 1 and 2 bytes: factors that join two components, then two pairs.
     pair: __m256i,
     pairs: __m256i,
-    /// Of 2 bytes: whether values and factors are below 2^15; if not, the factor moves the first
-    /// of a pair up, and both come down together.
+    /// For 2 bytes: whether values and factors are below 2^15. If not, the factor moves the first
+    /// of a pair up, and both are shifted down together.
     narrow: bool,
     pair_down: __m128i,
-    /// How far to bring the lower 32 bits up, and then the 64 bits down.
+    /// The counts to shift the lower 32 bits up, and then the 64 bits down.
     up: __m256i,
     down: __m128i,
-    /// Merge: how far to bring the upper 64 bits up to the lower ones, and what is left of them down.
+    /// Merge: the counts to shift the upper 64 bits up to the lower ones, and their remainder
+    /// down.
     merge_up: __m256i,
     merge_down: __m256i,
     compact: __m256i,
@@ -220,7 +222,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         let bits = field.bits as usize;
         let msb = field.order == BitOrder::MsbFirst;
         let word_bits = 8 / SIZE * bits;
-        // Of 8 bytes there is nothing to join.
+        // With 8 bytes there is nothing to join.
         let half = if SIZE == 8 { 32 } else { word_bits / 2 };
         let (pair, pairs) = match SIZE {
             1 => (1 << bits << 8 | 1, 1 << (2 * bits) << 16 | 1),
@@ -231,7 +233,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         let bytes = if MERGE { 2 * word_bits / 8 } else { word_bits / 8 };
         let compact = vector(|i| {
             let i = i % LANE;
-            // Packed byte `i` is byte `part` of word `word`; merged words are one.
+            // Packed byte `i` is byte `part` of word `word`; merged words are one word.
             let (word, part) = if MERGE { (0, i) } else { (i / bytes, i % bytes) };
             if part >= bytes || word > 1 {
                 return 0x80;
@@ -277,8 +279,8 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         };
         x = _mm256_and_si256(x, self.mask);
         if SIZE == 1 {
-            // Factors up to 128 are the unsigned operand, values up to 127 the signed one; then
-            // factors up to 2^14 and values below that.
+            // First, factors up to 128 are the unsigned operand and values up to 127 the signed
+            // one; then factors up to 2^14 and values below that.
             x = _mm256_madd_epi16(_mm256_maddubs_epi16(self.pair, x), self.pairs);
         }
         if SIZE == 2 && self.narrow {

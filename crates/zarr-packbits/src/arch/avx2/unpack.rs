@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::{LANE, VECTOR, count, load, load_lane, load_lanes, splat, store, vector};
 use crate::{BitOrder, field::Field};
 
-/// Shifts all components right, and extends the sign if `SIGNED`; of 2 and 4 bytes only.
+/// Shifts all components right, with sign extension if `SIGNED`; for 2 and 4 bytes only.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) -> __m256i {
@@ -17,8 +17,8 @@ fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) ->
     }
 }
 
-/// Unpacks from the start of `packed`, as many fields as `dst` has vectors for and `packed` has
-/// bytes for, with a lane to spare. Gives their number, a multiple of eight.
+/// Unpacks from the start of `packed`: as many fields as `dst` has vectors for and `packed` has
+/// bytes for, with a lane to spare. Returns their number, a multiple of eight.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     match (field.size, field.bits, field.signed) {
@@ -39,7 +39,7 @@ pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> u
     }
 }
 
-/// Fills `N` vectors at a time from each `step` packed bytes. Gives the number of bytes filled.
+/// Fills `N` vectors at a time from each `step` packed bytes. Returns the number of bytes filled.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_vectors<const N: usize>(
@@ -52,7 +52,8 @@ fn unpack_vectors<const N: usize>(
     let turns = packed.len().checked_sub(window).map_or(0, |last| last / step + 1);
     let turns = turns.min(dst.len() / VECTOR / N);
     let vectors = &mut dst.as_chunks_mut::<VECTOR>().0[..turns * N];
-    // Each turn sees as many bytes, so that one look before the loop shows that loads lie within.
+    // Each iteration sees a slice of the same length, so one check before the loop shows that all
+    // loads are within it.
     let mut packed = packed;
     let mut turn = |out: &mut [[u8; VECTOR]; N]| {
         let filled = run(&packed[..window]);
@@ -69,7 +70,8 @@ fn unpack_vectors<const N: usize>(
     turns * N * VECTOR
 }
 
-/// Bits to bytes: every packed byte is repeated eight times, and each time another bit tested.
+/// Bits to bytes: every packed byte is repeated eight times, and a different bit of each is
+/// tested.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
@@ -90,15 +92,15 @@ fn unpack_bits(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     done + unpack_vectors(&packed[done / 8..], 4, &mut dst[done..], |bytes| [test(bytes)])
 }
 
-/// A table for a byte shuffle: what a component is in memory for every field of four bits or less.
+/// A table for a byte shuffle: the in-memory component for every field of four bits or less.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table(component: impl Fn(u64) -> u64) -> __m256i {
     vector(|i| component(i as u64 % 16) as u8)
 }
 
-/// Two bits to bytes: the halves of packed bytes are put in order; of each, two tables have the values
-/// of its lower and its upper field, which are put in order in turn.
+/// Two bits to bytes: the halves of packed bytes are put in order. For each half, two tables hold
+/// the values of its lower and its upper field, and these are then put in order.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
@@ -109,7 +111,8 @@ fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
         values.reverse();
     }
     let low = _mm256_set1_epi8(0x0f);
-    // What is put in order stays in its lane: each gets what both fill four vectors with in turns.
+    // This ordering stays within a lane, so each lane is loaded with what both fill four vectors
+    // with.
     let spread = |bytes: __m256i| {
         let (lower, upper) =
             (_mm256_and_si256(bytes, low), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));
@@ -133,8 +136,8 @@ fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     })
 }
 
-/// Four bits to bytes: every packed byte is made 16 bits, and the half that belongs there moved to
-/// the upper eight of them.
+/// Four bits to bytes: every packed byte is widened to 16 bits, and the half that belongs there
+/// is moved to the upper eight of them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack_halves(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
@@ -223,25 +226,25 @@ fn unpack_wide<const SIZE: usize, const N: usize, const SIGNED: bool, const WIDE
     done / SIZE
 }
 
-/// What brings fields to the top of components of `SIZE` bytes.
+/// Tables that bring fields to the top of components of `SIZE` bytes.
 #[derive(Clone, Copy)]
 struct Lanes<const SIZE: usize, const WIDE: bool> {
-    /// For every byte, the packed byte of the lane to bring there.
+    /// For every byte, the index of its packed byte in the lane.
     gather: __m256i,
-    /// How far up every component is to be shifted; as a factor if of 16 bits.
+    /// How far to shift every component up; for 16 bits, a factor.
     up: __m256i,
-    /// Wide: the byte that has no room, brought to the top of the component, and how far down it is
-    /// to be shifted. Of 16 bits it is brought to the bottom, multiplied, and shifted down by the same
-    /// count for all. (The upper half of a product with `up` would be one instruction, of which the
-    /// compiler makes eight, as it knows that one factor's lower byte is zero.)
+    /// Wide: the byte that does not fit, brought to the top of the component, and how far to
+    /// shift it down. With 16 bits it is brought to the bottom, multiplied, and shifted down by a
+    /// common count. (The upper half of a product with `up` would be one instruction, but the
+    /// compiler turns it into eight, because it knows that the lower byte of one factor is zero.)
     rest: __m256i,
     down: __m256i,
     all_down: __m128i,
 }
 
 impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
-    /// For two lanes, the first of which starts at bit `start`, and whose `i`th component gets
-    /// field `nth(i)` of the lane.
+    /// For two lanes. The first starts at bit `start`, and component `i` gets field `nth(i)` of
+    /// the lane.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(field: &Field, nth: impl Fn(usize) -> usize, start: usize) -> Self {
@@ -252,7 +255,7 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
         let lane_bits = (nth(1) - nth(0)) * per_lane * bits;
         let (mut gather, mut rest) = ([0; VECTOR], [0; VECTOR]);
         let (mut up, mut down) = ([0; VECTOR], [0; VECTOR]);
-        // A shuffle gives zero for an index with the upmost bit.
+        // A shuffle gives zero for an index whose top bit is set.
         let index = |byte: usize| if byte < LANE { byte as u8 } else { 0x80 };
         for i in 0..VECTOR / SIZE {
             let position = (start + i / per_lane * lane_bits) % 8 + nth(i % per_lane) * bits;

@@ -1,22 +1,23 @@
 //! AVX-512 with VBMI: any width in four or five instructions for 64 unpacked bytes.
 //!
-//! One vector is the unit: 64 bytes of unpacked components, `8 * b / size` bytes of packed ones,
-//! which is whole for every width. What depends on the width is in tables in registers, so that one
-//! loop serves all widths, first bits and bit orders. See `docs/packbits.md` for drawings.
+//! The unit is one vector: 64 bytes of unpacked components, and `8 * b / size` packed bytes,
+//! which is a whole number for every width. Everything that depends on the width is in tables in
+//! registers, so one loop serves all widths, first bits and bit orders. See `docs/packbits.md`
+//! for drawings.
 //!
-//! **Unpacking.** `vpermb` brings to every 64-bit lane the packed bytes in which the lane's fields
-//! are; `vpmultishiftqb` takes for every byte of the lane eight bits from any position of those;
-//! a mask drops the neighbours' bits. The start within a byte and the first bit only shift the
-//! positions. Where a lane's fields span nine bytes (59 bits and more of 64, 31 of 32, some starts)
-//! the *wide* loop combines two overlapping gathers by variable shifts instead.
+//! **Unpacking.** `vpermb` brings to every 64-bit lane the packed bytes that contain the lane's
+//! fields; `vpmultishiftqb` takes, for every byte of the lane, eight bits from any position of
+//! those; a mask drops the neighbours' bits. The start within a byte and the first bit only
+//! change the positions. If a lane's fields span nine bytes (59 bits and more of 64, 31 of 32,
+//! some starts), the *wide* loop instead combines two overlapping gathers by variable shifts.
 //!
 //! **Packing.** A packed byte has bits of at most two fields (for the widths 2, 3 and 5, a
-//! multiply-add first joins pairs). `vpmultishiftqb` takes eight bits at the right position of the
-//! first of the two fields, and once more of the second; a bitwise select keeps of each what
-//! belongs in the byte; `vpermb` closes the gaps between lanes.
+//! multiply-add first joins pairs). `vpmultishiftqb` takes eight bits at the right position of
+//! the first field, and again of the second; a bitwise select keeps the bits of each that belong
+//! in the byte; `vpermb` closes the gaps between lanes.
 //!
-//! Ends need no other code: masked loads and stores touch nothing outside the slices. Only where a
-//! vector would reach into another page do they go through a buffer; see [`near_page_end`].
+//! Ends need no separate code: masked loads and stores touch nothing outside the slices. Only a
+//! vector that would extend into another page goes through a buffer; see [`near_page_end`].
 
 mod pack;
 mod unpack;
@@ -31,25 +32,25 @@ use crate::{
 pub(super) use pack::pack;
 pub(super) use unpack::{can_unpack, unpack};
 
-/// Vectors of one turn of a loop. With four, a loop is faster within the first cache, and slower
-/// beyond it; see `docs/packbits.md`.
+/// Vectors per iteration of a loop. With four, a loop is faster within the first-level cache, and
+/// slower beyond it; see `docs/packbits.md`.
 const TURN: usize = 2;
 
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
-/// Unpacked bytes from which on it pays to start at a line of the cache: a vector store across
+/// From this many unpacked bytes on, aligning to cache lines pays off: a vector store across
 /// lines takes twice as long.
 const ALIGN_FROM: usize = 1024;
 
 /// Bytes of the smallest page.
 const PAGE: usize = 4096;
 
-/// Whether a vector that starts within the slice may reach into the page after it.
+/// Whether a vector that starts within the slice may extend into the page after it.
 ///
-/// A masked load or store faults on no byte that its mask excludes. But where such bytes are in a
-/// page that is not there (beyond a mapped file, before a guard page, or not touched so far), the
-/// processor finds that out by microcode, in more than a hundred nanoseconds for each vector.
+/// A masked load or store never faults on bytes that its mask excludes. But if such bytes are in
+/// a page that is absent (beyond a mapped file, before a guard page, or not yet touched), the
+/// processor resolves that in microcode, which takes more than a hundred nanoseconds per vector.
 #[inline]
 fn near_page_end(bytes: &[u8]) -> bool {
     bytes.as_ptr_range().end.addr().wrapping_neg() % PAGE < VECTOR
@@ -76,7 +77,7 @@ fn prefix(len: usize) -> u64 {
     if len >= VECTOR { u64::MAX } else { (1 << len) - 1 }
 }
 
-/// The first bytes of a slice, and zeros where it has ended.
+/// The first bytes of a slice, with zeros after its end.
 #[cold]
 #[inline(never)]
 fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
@@ -86,15 +87,15 @@ fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
     padded
 }
 
-/// Loads the first bytes of a slice, at most a vector; zero where the slice has ended.
+/// Loads the first bytes of a slice, at most a vector; zeros after its end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_prefix(bytes: &[u8]) -> __m512i {
     if near_page_end(bytes) {
         return load_padded(bytes);
     }
-    // SAFETY: a masked load reads no byte whose mask bit is 0, and the mask has ones for the first
-    // `bytes.len()` bytes at most, which the slice is valid for.
+    // SAFETY: a masked load reads no byte whose mask bit is 0, and the mask has ones at most for
+    // the first `bytes.len()` bytes, for which the slice is valid.
     unsafe { _mm512_maskz_loadu_epi8(prefix(bytes.len()), bytes.as_ptr().cast()) }
 }
 
@@ -105,8 +106,8 @@ fn store_prefix(bytes: &mut [u8], vector: __m512i) {
     if near_page_end(bytes) {
         return store_part(bytes, vector);
     }
-    // SAFETY: a masked store writes no byte whose mask bit is 0, and the mask has ones for the
-    // first `bytes.len()` bytes at most, which the slice is valid for.
+    // SAFETY: a masked store writes no byte whose mask bit is 0, and the mask has ones at most
+    // for the first `bytes.len()` bytes, for which the slice is valid.
     unsafe {
         _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), prefix(bytes.len()), vector);
     }
@@ -131,7 +132,7 @@ fn store_part(bytes: &mut [u8], vector: __m512i) {
     bytes[..len].copy_from_slice(&whole[..len]);
 }
 
-/// Loads a vector from byte `at` on, or what is left.
+/// Loads a vector from byte `at`, or the remaining bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_at(bytes: &[u8], at: usize) -> __m512i {
@@ -142,7 +143,7 @@ fn load_at(bytes: &[u8], at: usize) -> __m512i {
     }
 }
 
-/// Stores a vector from byte `at` on, or as much of it as there is room for.
+/// Stores a vector from byte `at`, or as much of it as there is room for.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
@@ -153,7 +154,7 @@ fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
     }
 }
 
-/// What is [`Seen`] of components of `SIZE` bytes, in every lane.
+/// [`Seen`] of components of `SIZE` bytes, in every lane.
 struct Gathered<const SIZE: usize, const WATCH: Watch> {
     sign: __m512i,
     all: __m512i,
@@ -166,7 +167,7 @@ impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
         Self { sign: splat::<SIZE>(field.sign()), all: _mm512_setzero_si512() }
     }
 
-    /// Looks at the components in a vector, and gives it back.
+    /// Looks at the components in a vector, and returns it.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn vector(&mut self, components: __m512i) -> __m512i {

@@ -12,7 +12,7 @@ use crate::{
     seen::{Seen, Watch},
 };
 
-/// Packs all of `src`, a multiple of eight fields, to the whole of `dst`.
+/// Packs all of `src`, a multiple of eight fields, into the whole of `dst`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
@@ -27,7 +27,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
         (1 | 2 | 3 | 5, 2) => pack_bytes::<2, WATCH>(field, src, dst, seen),
         (1 | 2 | 3 | 5, 4) => pack_bytes::<4, WATCH>(field, src, dst, seen),
         (1 | 2 | 3 | 5, _) => pack_bytes::<8, WATCH>(field, src, dst, seen),
-        // Eight bytes of components are as many bits as bytes.
+        // For one bit, eight bytes of components give eight bits, the same number.
         (_, 1) => pack_loop::<1, false, false, WATCH>(field, src, dst, seen),
         (_, 2) if lanes_are_bytes => pack_loop::<2, false, false, WATCH>(field, src, dst, seen),
         (_, 2) => pack_loop::<2, false, true, WATCH>(field, src, dst, seen),
@@ -38,7 +38,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     }
 }
 
-/// Bits, and the widths of which more than two fields share a byte in larger components.
+/// Single bits, and the widths for which more than two fields share a byte in larger components.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_bytes<const SIZE: usize, const WATCH: Watch>(
@@ -72,7 +72,7 @@ fn pack_bytes<const SIZE: usize, const WATCH: Watch>(
     gathered.add_to(seen);
 }
 
-/// Widths of which at most two fields, or pairs of fields, share a byte.
+/// Widths for which at most two fields, or pairs of fields, share a byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_loop<const SIZE: usize, const PAIRS: bool, const APART: bool, const WATCH: Watch>(
@@ -115,11 +115,11 @@ fn pack_loop<const SIZE: usize, const PAIRS: bool, const APART: bool, const WATC
     gathered.add_to(seen);
 }
 
-/// Writes the bytes of each element of `src`, `step` of them further on than those of the last.
+/// Writes the bytes of each element of `src`, each `step` bytes after the one before.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], mut run: impl FnMut(&V) -> __m512i) {
-    // Nearly all may write a whole vector: bytes beyond their own are written again by the next.
+    // Nearly all may write a whole vector: bytes beyond their own are overwritten by the next.
     let whole = dst.len().checked_sub(VECTOR).map_or(0, |last| last / step + 1);
     let (whole, last) = src.split_at(whole.min(src.len()) / TURN * TURN);
     let mut at = 0;
@@ -135,7 +135,7 @@ fn pack_vectors<V>(dst: &mut [u8], step: usize, src: &[V], mut run: impl FnMut(&
     }
 }
 
-/// The registers that turn components of any size into bytes with the encoded bits lowest.
+/// The registers that turn components of any size into bytes with the encoded bits at the bottom.
 struct Bytes<const SIZE: usize> {
     shift: __m512i,
     gather: __m512i,
@@ -177,8 +177,8 @@ impl<const SIZE: usize> Bytes<SIZE> {
 
 /// The registers that turn one vector of components into packed bytes.
 ///
-/// `PAIRS`: components of one byte are joined to pairs first. `APART`: the two fields of a byte may
-/// be in different 64-bit lanes, which is so unless a lane's fields are whole bytes.
+/// `PAIRS`: components of one byte are joined to pairs first. `APART`: the two fields of a byte
+/// may be in different 64-bit lanes, unless a lane's fields are whole bytes.
 struct Pack<const PAIRS: bool, const APART: bool> {
     /// Pairs: the field's bits, and the factors that join two neighbours.
     mask: __m512i,
@@ -187,11 +187,11 @@ struct Pack<const PAIRS: bool, const APART: bool> {
     first: __m512i,
     /// For every byte of the lanes, the position of its part of the second field.
     second: __m512i,
-    /// The bits to take from the first.
+    /// The bits to take from the first field.
     select: __m512i,
-    /// Apart: lanes that start one field further on, in which the second field is looked for.
+    /// Apart: lanes that start one field later, from which the second field is taken.
     further: __m512i,
-    /// The bytes of the lanes that are to be kept, in order.
+    /// The bytes of the lanes to keep, in order.
     compact: __m512i,
 }
 
@@ -213,7 +213,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
         let msb = field.order == BitOrder::MsbFirst;
-        // Pairs are of less than 8 bits; the factors are not used otherwise.
+        // Pairs have less than 8 bits; otherwise the factors are not used.
         let factor = 1_i16 << (field.bits % 8);
         let factors = if msb { 0x0100 | factor } else { factor << 8 | 1 };
         let (bits, size) = if PAIRS { (2 * field.bits, 2) } else { (field.bits, field.size) };
@@ -224,7 +224,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
         let mut second = [0; VECTOR];
         let mut select = [0; VECTOR];
         let mut compact = [0; VECTOR];
-        // No branch and no division in here: this is vectors, too.
+        // Without branches and divisions, so that this is vectorised, too.
         for i in 0..VECTOR {
             // Byte `i % 8` of those that start in the fields of lane `i / 8`, and the position of
             // its first bit in the lane's fields.
@@ -232,7 +232,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
             let position = 8 * (i % 8) as u16 + start.wrapping_neg() % 8;
             let nth = mul_high(position, bits_inverse);
             let within = position - nth * bits;
-            // The bits of the first field that are left for this byte, from `low` on in memory.
+            // The number of bits of the first field for this byte, from `low` on in memory.
             let left = bits - within;
             let low = 8 * size * nth + first_bit;
             let second_low = if APART { low } else { low + 8 * size };
@@ -249,7 +249,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
             first[i] = a as u8;
             second[i] = b as u8;
             select[i] = selected as u8;
-            // Packed byte `i` is the byte of the lane in whose fields it starts.
+            // Packed byte `i` comes from the lane in whose fields it starts.
             let lane = mul_high(8 * i as u16, lane_inverse);
             compact[i] = (8 * lane + i as u16 - (lane * lane_bits).div_ceil(8)) as u8;
         }
@@ -268,7 +268,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
         }
     }
 
-    /// What takes the kept bytes of two vectors, `step` of each.
+    /// The indices that take the kept bytes of two vectors, `step` of each.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn compact_two(&self, step: usize) -> __m512i {
@@ -308,7 +308,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
     }
 }
 
-/// The registers that turn one bit of 64 bytes into packed bytes: a test gives them as a mask.
+/// The registers that pack one bit of each of 64 bytes: a test gives the bits as a mask.
 struct Test {
     bit: __m512i,
     backwards: __m512i,
@@ -319,7 +319,7 @@ impl Test {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
-        // Eight bytes backwards give a byte whose most significant bit is the first.
+        // Eight bytes in reverse give a byte whose most significant bit is the first.
         let backwards = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
         Self {
             bit: _mm512_set1_epi8(field.mask() as i8),

@@ -9,19 +9,19 @@ use super::{
 use crate::arch::stream;
 use crate::{BitOrder, field::Field};
 
-/// Whether a vector of fields from bit `bit` of a byte on lies in 64 packed bytes: all do but those
-/// of full width that do not start with the byte.
+/// Whether a vector of fields from bit `bit` of a byte on lies in 64 packed bytes. That is so for
+/// all except those of full width that do not start at a byte.
 pub(in crate::arch) fn can_unpack(field: &Field, bit: usize) -> bool {
     bit + VECTOR / field.size * field.bits as usize <= 8 * VECTOR
 }
 
-/// Whether every 64-bit lane of a vector has its fields in eight packed bytes.
+/// Whether the fields of every 64-bit lane of a vector lie in eight packed bytes.
 fn is_narrow(field: &Field, bit: usize) -> bool {
     let lane_bits = 8 / field.size * field.bits as usize;
     (0..8).all(|lane| (bit + lane * lane_bits) % 8 + lane_bits <= 64)
 }
 
-/// Unpacks all of `dst` from bit `bit` of `packed` on, where [`can_unpack`] says so.
+/// Unpacks all of `dst`, starting at bit `bit` of `packed`. Requires [`can_unpack`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(in crate::arch) fn unpack(
     field: &Field,
@@ -66,11 +66,11 @@ fn unpack_size<const SIZE: usize>(
     }
 }
 
-/// Where vectors go.
+/// The destination of vectors.
 enum Out<'a> {
     Bytes(&'a mut [u8]),
     Lines(&'a mut [stream::Line]),
-    /// Past the caches.
+    /// Past the caches, with streaming stores.
     Stream(&'a mut [stream::Line]),
 }
 
@@ -115,7 +115,7 @@ fn unpack_loop<const SIZE: usize, const WIDE: bool, const SIGNED: bool>(
     }
 }
 
-/// Fills vectors, each from the packed bytes `step` further on.
+/// Fills vectors, each from packed bytes `step` after those of the one before.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_vectors<V>(
@@ -125,7 +125,7 @@ fn unpack_vectors<V>(
     run: impl Fn(__m512i) -> __m512i,
     put: impl Fn(&mut V, __m512i),
 ) {
-    // Nearly all may read a whole vector, though it ends beyond their own fields.
+    // Nearly all may read a whole vector, even though it ends beyond their own fields.
     let whole = packed.len().checked_sub(VECTOR).map_or(0, |last| last / step + 1);
     let (whole, last) = vectors.split_at_mut(whole.min(vectors.len()) / TURN * TURN);
     let mut at = 0;
@@ -135,8 +135,8 @@ fn unpack_vectors<V>(
             at += step;
         }
     }
-    // Before a page that may not be there, what is left is copied at once. It is less than two
-    // vectors, or one more turn of whole loads would have been possible.
+    // Before a page that may be absent, the rest is copied at once. It is less than two vectors,
+    // because otherwise one more iteration of whole loads would have been possible.
     let copy;
     let mut rest = &packed[at..];
     if near_page_end(rest) {
@@ -152,16 +152,16 @@ fn unpack_vectors<V>(
 
 /// The registers that turn packed bytes into one vector of components.
 struct Unpack<const SIZE: usize, const WIDE: bool> {
-    /// For every byte, the packed byte to bring there.
+    /// For every byte, the index of its packed byte.
     gather: __m512i,
     /// Narrow: for every byte, the position in its 64-bit lane of the eight bits to take.
-    /// Wide: for every component, the bits before its field in its first packed byte.
+    /// Wide: for every component, the number of bits before its field in its first packed byte.
     shift: __m512i,
-    /// Wide: the packed bytes one further on.
+    /// Wide: the packed bytes, one byte later.
     next: __m512i,
     /// Wide: 8 - `shift`.
     next_shift: __m512i,
-    /// Wide: how far down the field is to be shifted, then how far up.
+    /// Wide: how far to shift the field down, then up.
     down: __m512i,
     up: __m512i,
     mask: __m512i,
@@ -175,16 +175,16 @@ impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
     fn new(field: &Field, bit: usize) -> Self {
         let (bits, first_bit) = (field.bits as u16, field.first_bit as u16);
         let msb = field.order == BitOrder::MsbFirst;
-        // Bytes of the unit that a gather fills: a 64-bit lane, or a component if wide.
+        // Bytes of the unit that a gather fills: a 64-bit lane, or in the wide loop a component.
         let unit = if WIDE { SIZE } else { 8 };
         let unit_bits = (unit / SIZE) as u16 * bits;
         let mut gather = [0; VECTOR];
         let mut shift = [0; VECTOR];
         for i in 0..VECTOR {
             let start = bit as u16 + (i / unit) as u16 * unit_bits;
-            // A lane is a little-endian number of the packed bytes, a big-endian one if the most
-            // significant bit comes first: bit `t` from the lane's first byte on is bit `t` of the
-            // number, or bit `63 - t`.
+            // A lane is a number made of the packed bytes: little-endian, or big-endian if the
+            // most significant bit comes first. Bit `t` from the lane's first byte on is bit `t`
+            // of the number, or bit `63 - t`.
             let byte = (i % unit) as u16;
             gather[i] = (start / 8 + if msb { unit as u16 - 1 - byte } else { byte }) as u8;
             shift[i] = if WIDE {
@@ -222,7 +222,7 @@ impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
     fn run<const SIGNED: bool>(&self, packed: __m512i) -> __m512i {
         let this = _mm512_permutexvar_epi8(self.gather, packed);
         let x = if WIDE {
-            // Both hold the same bits wherever both hold bits of the field.
+            // Where both hold bits of the field, they hold the same bits.
             let next = _mm512_permutexvar_epi8(self.next, packed);
             let x = if self.msb {
                 let this = shift_left::<SIZE>(this, self.shift);
@@ -235,8 +235,8 @@ impl<const SIZE: usize, const WIDE: bool> Unpack<SIZE, WIDE> {
         } else {
             _mm512_multishift_epi64_epi8(self.shift, this)
         };
-        // `(x & mask) ^ sign` has the sign bit where it was not set, so that subtracting the sign
-        // bit borrows through all bits above it exactly where it was.
+        // `(x & mask) ^ sign` has the sign bit set if it was clear. Subtracting the sign bit then
+        // borrows through all bits above it exactly if it was set.
         if SIGNED {
             sub::<SIZE>(_mm512_ternarylogic_epi64::<0x6a>(x, self.mask, self.sign), self.sign)
         } else {
