@@ -1,0 +1,1 @@
+"""The parts of `zarr_kit.xarray`."""

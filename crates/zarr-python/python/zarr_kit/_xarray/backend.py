@@ -1,0 +1,177 @@
+"""The engine ``"zarr-kit"`` of `xarray.open_dataset` and its kin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from xarray import Dataset, DataTree
+from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
+
+from .._array import Array
+from .._group import Group
+from .store import GroupStore, nodes, opened
+
+
+class Backend(BackendEntrypoint):
+    """Opens groups of Zarr v3 as datasets and trees.
+
+    Parameters beside those of `xarray.open_dataset`:
+
+    group
+        The path of the group in the store.
+    storage_options
+        As for `zarr_kit.open`.
+    use_zarr_fill_value_as_mask
+        Whether elements that are equal to an array's fill value are missing, as in NetCDF. By
+        default only those equal to its attribute ``_FillValue`` are.
+    threads
+        The largest number of threads of a read; None for one per core where the main thread reads,
+        and for one where another does, such as Dask's.
+    """
+
+    description: ClassVar[str] = "Zarr v3, with chunks of any length, through zarr-kit"
+    supports_groups: ClassVar[bool] = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether this is a group that is open, or a local folder with a ``zarr.json``.
+
+        Xarray asks its own engines first, so that ``store.zarr`` goes to its engine ``"zarr"``
+        where zarr-python is installed. Name the engine to be sure of it.
+        """
+        if isinstance(filename_or_obj, Group):
+            return True
+        if not isinstance(filename_or_obj, str | os.PathLike):
+            return False
+        path = os.fspath(filename_or_obj)
+        try:
+            return isinstance(path, str) and Path(path, "zarr.json").is_file()
+        except (OSError, ValueError):
+            return False
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+        group: str | None = None,
+        storage_options: Mapping[str, str] | None = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        threads: int | None = None,
+    ) -> Dataset:
+        """`xarray.open_dataset` calls this."""
+        found = opened(filename_or_obj, group, storage_options)
+        without = _names(drop_variables)
+        store = GroupStore(
+            found,
+            {n: node for n, node in nodes(found, without).items() if isinstance(node, Array)},
+            mask_fill_value=bool(use_zarr_fill_value_as_mask),
+            threads=threads,
+        )
+        return StoreBackendEntrypoint().open_dataset(
+            store,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=without,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_groups_as_dict(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+        group: str | None = None,
+        storage_options: Mapping[str, str] | None = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        threads: int | None = None,
+    ) -> dict[str, Dataset]:
+        """`xarray.open_groups` calls this: a dataset for the group and each below it."""
+        without = _names(drop_variables)
+        datasets = {}
+        for path, found, arrays in _walk("/", opened(filename_or_obj, group, storage_options), without):
+            store = GroupStore(
+                found,
+                arrays,
+                mask_fill_value=bool(use_zarr_fill_value_as_mask),
+                threads=threads,
+            )
+            datasets[path] = StoreBackendEntrypoint().open_dataset(
+                store,
+                mask_and_scale=mask_and_scale,
+                decode_times=decode_times,
+                concat_characters=concat_characters,
+                decode_coords=decode_coords,
+                drop_variables=without,
+                use_cftime=use_cftime,
+                decode_timedelta=decode_timedelta,
+            )
+        return datasets
+
+    def open_datatree(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+        group: str | None = None,
+        storage_options: Mapping[str, str] | None = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        threads: int | None = None,
+    ) -> DataTree:
+        """`xarray.open_datatree` calls this."""
+        return DataTree.from_dict(
+            self.open_groups_as_dict(
+                filename_or_obj,
+                mask_and_scale=mask_and_scale,
+                decode_times=decode_times,
+                concat_characters=concat_characters,
+                decode_coords=decode_coords,
+                drop_variables=drop_variables,
+                use_cftime=use_cftime,
+                decode_timedelta=decode_timedelta,
+                group=group,
+                storage_options=storage_options,
+                use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
+                threads=threads,
+            )
+        )
+
+
+def _names(drop_variables: str | Iterable[str] | None) -> list[str]:
+    if drop_variables is None:
+        return []
+    return [drop_variables] if isinstance(drop_variables, str) else list(drop_variables)
+
+
+def _walk(
+    path: str, group: Group, without: list[str]
+) -> Iterator[tuple[str, Group, dict[str, Array]]]:
+    """A group and all below it, parents first, with their arrays."""
+    children = nodes(group, without)
+    yield path, group, {n: node for n, node in children.items() if isinstance(node, Array)}
+    for name, node in children.items():
+        if isinstance(node, Group):
+            yield from _walk(f"{path.rstrip('/')}/{name}", node, without)

@@ -1,0 +1,131 @@
+"""A group as Xarray reads it: variables and attributes that are not yet decoded."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from xarray import Variable
+from xarray.backends import AbstractDataStore
+from xarray.backends.zarr import FillValueCoder
+from xarray.core import indexing
+
+from .. import open_group
+from .._array import Array
+from .._group import Group
+from . import encoding
+from .lazy import LazyArray
+
+LOOKUPS = 16
+"""Documents that are read at a time where each of them is a request."""
+
+
+class GroupStore(AbstractDataStore):
+    """The arrays of a group as variables."""
+
+    __slots__ = ("arrays", "group", "mask_fill_value", "threads")
+
+    def __init__(
+        self,
+        group: Group,
+        arrays: Mapping[str, Array],
+        *,
+        mask_fill_value: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        self.group = group
+        self.arrays = dict(arrays)
+        self.mask_fill_value = mask_fill_value
+        self.threads = threads
+
+    def get_variables(self) -> dict[str, Variable]:
+        return {
+            name: variable(
+                name, array, mask_fill_value=self.mask_fill_value, threads=self.threads
+            )
+            for name, array in self.arrays.items()
+        }
+
+    def get_attrs(self) -> dict[str, Any]:
+        return self.group.attrs.asdict()
+
+
+def opened(
+    where: str | os.PathLike[str] | Group,
+    group: str | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Group:
+    """The group at a URL and a path, or below a group that is open."""
+    path = (group or "").strip("/")
+    if not isinstance(where, Group):
+        return open_group(where, path, storage_options=storage_options)
+    found = where[path] if path else where
+    if isinstance(found, Array):
+        raise ValueError(f"{path} is an array, not a group: open the group that it is in")
+    return found
+
+
+def nodes(group: Group, without: Iterable[str] = ()) -> dict[str, Array | Group]:
+    """The children of a group, whose documents are read at the same time where that is faster."""
+    left_out = set(without)
+    names = [name for name in group if name not in left_out]
+    if not _is_remote(group) or len(names) < 2:
+        return {name: group[name] for name in names}
+    with ThreadPoolExecutor(min(LOOKUPS, len(names))) as pool:
+        return dict(zip(names, pool.map(group.__getitem__, names), strict=True))
+
+
+def _is_remote(group: Group) -> bool:
+    scheme, separator, _ = group.url.partition("://")
+    return bool(separator) and scheme not in ("file", "memory")
+
+
+def variable(
+    name: str, array: Array, *, mask_fill_value: bool = False, threads: int | None = None
+) -> Variable:
+    """An array as a variable that is read when it is needed.
+
+    Raises
+    ------
+    ValueError
+        If the array has no names of dimensions, or a ``_FillValue`` that is none.
+    """
+    dims = array.dims or ()
+    if len(dims) != array.ndim or None in dims:
+        raise ValueError(
+            f"array {name!r} has no name for each dimension (dimension_names: {array.dims}), which "
+            "Xarray needs; leave it out with drop_variables"
+        )
+    attributes = array.attrs.asdict()
+    stored = encoding.stored(array, dims)
+    if array.dtype.kind == "T":
+        stored["dtype"] = array.dtype
+    if mask_fill_value:
+        attributes["_FillValue"] = array.fill_value
+    else:
+        stored["fill_value"] = array.fill_value
+        if "_FillValue" in attributes:
+            attributes["_FillValue"] = _fill_value(name, attributes["_FillValue"], array)
+    data = indexing.LazilyIndexedArray(LazyArray(array, threads))
+    return Variable(dims, data, attributes, stored)
+
+
+def _fill_value(name: str, value: Any, array: Array) -> Any:
+    """The value that stands for missing ones, as Xarray's ``zarr`` engine writes it in JSON.
+
+    Floats are base64 of their bytes there. Numbers, as other programs write, are taken as well.
+    """
+    dtype = array.dtype
+    if dtype.kind == "f":
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        if value in ("NaN", "Infinity", "-Infinity"):
+            return float(value)
+    kind: Any = {"T": "string", "O": "bytes"}.get(dtype.kind, dtype)
+    try:
+        return FillValueCoder.decode(value, kind)
+    except (TypeError, ValueError, ArithmeticError, struct.error) as error:
+        raise ValueError(f"array {name!r}: attribute _FillValue {value!r}: {error}") from None
