@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use zarr_kit::array::{ArrayError, Cut};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::{AxisSelection, Run};
@@ -17,6 +17,7 @@ use zarr_kit::{Array, ArrayMetadata, Selection};
 use crate::error::{raised, refused};
 use crate::memory::Memory;
 use crate::place::{Place, State, prefix};
+use crate::variable::{self, PyElements};
 
 /// An array of a store.
 #[pyclass(frozen, name = "Array", module = "zarr_kit._native")]
@@ -182,6 +183,21 @@ impl PyArray {
             .map_err(|e| raised(&e))
     }
 
+    /// Reads a selection of an array of strings or byte strings.
+    fn read_variable(&self, py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<PyElements> {
+        variable::read(py, &self.array, &selection(py, axes)?).map_err(|e| raised(&e))
+    }
+
+    /// Writes a selection from a list of `str` or `bytes`.
+    fn write_variable(
+        &self,
+        py: Python<'_>,
+        axes: Vec<AxisKey>,
+        elements: &Bound<'_, PyList>,
+    ) -> PyResult<()> {
+        variable::write(py, &self.array, &selection(py, axes)?, elements)
+    }
+
     fn resize(
         &self,
         py: Python<'_>,
@@ -208,6 +224,19 @@ impl PyArray {
         let rank = self.array.shape().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
         self.changed(memory.read(py, |_, bytes| self.array.append(axis, count, bytes, &added)))
+    }
+
+    /// As [`append`](Self::append), from a list of `str` or `bytes`.
+    fn append_variable(
+        &self,
+        py: Python<'_>,
+        axis: usize,
+        count: u64,
+        elements: &Bound<'_, PyList>,
+        added: Vec<(u64, u64)>,
+    ) -> PyResult<Self> {
+        let added = runs(added);
+        self.changed(variable::append(py, &self.array, axis, count, elements, &added)?)
     }
 
     fn update_attributes(

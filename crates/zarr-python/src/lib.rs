@@ -14,6 +14,7 @@ mod error;
 mod group;
 mod memory;
 mod place;
+mod variable;
 
 use pyo3::prelude::*;
 
@@ -25,6 +26,8 @@ mod _native {
     use super::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]
     use super::group::PyGroup;
+    #[pymodule_export]
+    use super::variable::PyElements;
 
     use pyo3::prelude::*;
 

@@ -71,7 +71,7 @@ def create(
     chunks: Any = None,
     shards: Any = None,
     codecs: Sequence[Mapping[str, Any] | str] | None = None,
-    fill_value: Any = 0,
+    fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, str] | None = None,
@@ -86,7 +86,8 @@ def create(
     shape
         The number of elements on each axis.
     dtype
-        A numpy dtype, or the name of a Zarr data type such as ``"int4"``.
+        A numpy dtype, or the name of a Zarr data type such as ``"int4"``. ``"string"``, `str` and
+        ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings.
     chunks
         Per axis the length of every chunk, or the lengths of all (``[(31, 28, 31), 100]``), which
         makes the grid ``rectilinear`` unless they are equal; an int for all axes; None for one
@@ -95,9 +96,11 @@ def create(
     shards
         The lengths of shards, each of which holds many ``chunks``; None for none.
     codecs
-        The codecs as in ``zarr.json``; None for ``bytes`` and ``zstd``.
+        The codecs as in ``zarr.json``; None for ``bytes`` (of strings ``vlen-utf8``, of byte strings
+        ``vlen-bytes``) and ``zstd``.
     fill_value
-        What elements read as that were never written.
+        What elements read as that were never written; None for NaT of times and durations, else for
+        zero or the empty string.
     dimension_names
         Names of the axes.
     attributes

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _dtypes, _grid, _indexing, _native
+from . import _grid, _indexing, _native
 from ._attributes import Attributes
+from ._elements import Elements, elements_of
 
 __all__ = ["Array"]
 
@@ -36,7 +37,7 @@ class Array:
     ((31, 28),)
     """
 
-    __slots__ = ("_chunks", "_document", "_dtype", "_native")
+    __slots__ = ("_chunks", "_document", "_kept_elements", "_native")
 
     def __init__(self, native: _native.Array) -> None:
         self._set(native)
@@ -44,7 +45,7 @@ class Array:
     def _set(self, native: _native.Array) -> None:
         self._native = native
         self._document: dict[str, Any] = json.loads(native.document)
-        self._dtype: np.dtype[Any] | None = None
+        self._kept_elements: Elements | None = None
         self._chunks: tuple[tuple[int, ...], ...] | None = None
 
     # What it is ------------------------------------------------------------------------------
@@ -66,10 +67,18 @@ class Array:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements in numpy's memory."""
-        if self._dtype is None:
-            self._dtype = _dtypes.to_numpy(self._document["data_type"])
-        return self._dtype
+        """The type of the elements in numpy's memory.
+
+        ``StringDType`` for strings, ``object`` for byte strings of any length, whose elements are
+        ``bytes``.
+        """
+        return self._elements.dtype
+
+    @property
+    def _elements(self) -> Elements:
+        if self._kept_elements is None:
+            self._kept_elements = elements_of(self._native, self._document["data_type"])
+        return self._kept_elements
 
     @property
     def nbytes(self) -> int:
@@ -103,8 +112,7 @@ class Array:
     @property
     def fill_value(self) -> Any:
         """What elements read as whose chunk is not stored, as a scalar of the array's dtype."""
-        fill = np.frombuffer(self._native.fill, self._plain_dtype()).copy()
-        return self._from_stored(fill)[0]
+        return self._elements.fill
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -202,9 +210,7 @@ class Array:
     ) -> Any:
         counts = selected.counts
         if out is None:
-            whole = np.empty(counts, self._plain_dtype())
-            self._native.read(selected.axes, _bytes(whole))
-            found = self._from_stored(whole).reshape(selected.shape)
+            found = self._elements.read(selected.axes, counts).reshape(selected.shape)
             return found[()] if scalar else found
         if out.shape != selected.shape or out.dtype != self.dtype:
             raise ValueError(
@@ -213,38 +219,28 @@ class Array:
             )
         if not out.flags.writeable:
             raise ValueError("out is read-only")
-        target = _same_memory(out, counts)
-        if target is None:
-            out[...] = self._read(selected)
-        else:
-            self._native.read(selected.axes, _bytes(target))
-            _dtypes.from_stored(out, self._document["data_type"])
+        self._elements.read_into(selected.axes, counts, out)
         return out
 
     def _write(self, selected: _indexing.Selection, value: Any) -> None:
-        value = self._elements(value)
-        value = np.broadcast_to(value, selected.shape)
-        source = _same_memory(value, selected.counts)
-        if source is None:
-            source = np.ascontiguousarray(value).reshape(selected.counts)
-        self._native.write(selected.axes, _bytes(source))
+        value = np.broadcast_to(self._elements.checked(value), selected.shape)
+        self._elements.write(selected.axes, selected.counts, value)
 
     def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
-        out = np.empty(points.shape, self._plain_dtype())
+        out = np.empty(points.shape, self.dtype)
         flat = out.reshape(-1)
         for places in self._by_chunk(points):
             lists = [axis.reshape(-1)[places] for axis in points.indices]
             axes = tuple(_box(list_) for list_ in lists)
-            box = np.empty([count for _, count, _ in axes], self._plain_dtype())
-            self._native.read(axes, _bytes(box))
+            box = self._elements.read(axes, tuple(count for _, count, _ in axes))
             within = tuple(list_ - start for list_, (start, _, _) in zip(lists, axes, strict=True))
             flat[places] = box[within]
-        return self._from_stored(out)
+        return out
 
     def _write_points(self, points: _indexing.Points, value: Any) -> None:
-        value = np.broadcast_to(self._elements(value), points.shape).reshape(-1)
+        value = np.broadcast_to(self._elements.checked(value), points.shape).reshape(-1)
         if not points.indices:
-            self._native.write((), _bytes(np.ascontiguousarray(value)))
+            self._elements.write((), (), value)
             return
         lists = np.stack([axis.reshape(-1) for axis in points.indices])
         # A stable order by index: of several values for one element the last one given stays, as
@@ -257,10 +253,10 @@ class Array:
         # One write per row: points are no box, and elements between them belong to others.
         rows = np.flatnonzero(np.any(lists[:-1, 1:] != lists[:-1, :-1], axis=0)) + 1
         for row in np.split(np.arange(lists.shape[1]), rows) if lists.shape[1] else ():
-            axes = [(int(index), 1, 1) for index in lists[:-1, row[0]]]
+            axes: list[_indexing.Axis] = [(int(index), 1, 1) for index in lists[:-1, row[0]]]
+            counts = (1,) * len(axes) + (len(row),)
             last = np.ascontiguousarray(lists[-1, row])
-            elements = np.ascontiguousarray(value[row]).reshape((1,) * len(axes) + (len(row),))
-            self._native.write((*axes, last), _bytes(elements))
+            self._elements.write((*axes, last), counts, value[row].reshape(counts))
 
     def _by_chunk(self, points: _indexing.Points) -> Iterator[NDArray[np.int64]]:
         """The places of the points of each chunk, in the order in which they were given."""
@@ -280,20 +276,6 @@ class Array:
         ordered = numbers[:, order]
         starts = np.flatnonzero(np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)) + 1
         yield from np.split(order, starts)
-
-    def _elements(self, value: Any) -> NDArray[Any]:
-        """A value with the bytes that the native part takes."""
-        found = np.asarray(value)
-        if found.dtype != self.dtype:
-            found = _cast(found, self.dtype)
-        return _dtypes.to_stored(found, self._document["data_type"]).view(self._plain_dtype())
-
-    def _from_stored(self, elements: NDArray[Any]) -> NDArray[Any]:
-        _dtypes.from_stored(elements, self._document["data_type"])
-        return elements.view(self.dtype)
-
-    def _plain_dtype(self) -> np.dtype[Any]:
-        return np.dtype(f"V{self._native.element_size}")
 
     def _type_name(self) -> str:
         found = self._document["data_type"]
@@ -337,14 +319,12 @@ class Array:
         chunks
             The lengths of the chunks to add, for a rectilinear grid; None repeats the last one's.
         """
-        added = np.asarray(value)
-        axis = _axis(axis, self.ndim)
-        expected = self.shape[:axis] + added.shape[axis : axis + 1] + self.shape[axis + 1 :]
-        if added.shape != expected:
-            raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {added.shape}")
-        elements = np.ascontiguousarray(self._elements(added))
+        axis, shape = _axis(axis, self.ndim), np.shape(value)
+        if shape != self.shape[:axis] + shape[axis : axis + 1] + self.shape[axis + 1 :]:
+            raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {shape}")
+        added = self._elements.checked(value)
         edges = _grid.runs(list(chunks or ()))
-        self._set(self._native.append(axis, added.shape[axis], _bytes(elements), edges))
+        self._set(self._elements.append(axis, shape[axis], added, edges))
 
     def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
         self._set(self._native.update_attributes(list(changes.items())))
@@ -421,43 +401,3 @@ def _axis(axis: int, ndim: int) -> int:
 def _box(indices: NDArray[np.int64]) -> tuple[int, int, int]:
     first = int(indices.min())
     return first, int(indices.max()) - first + 1, 1
-
-
-def _cast(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Elements of another type, where no value becomes another one in silence.
-
-    numpy wraps integers that do not fit, and cuts the fractions of floats: both are errors here.
-    Floats are rounded to the type's precision, as numpy does.
-    """
-    limits = _dtypes.integer_limits(dtype)
-    if limits is not None and found.dtype.kind in "biu":
-        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
-        if low < limits[0] or high > limits[1]:
-            outside = low if low < limits[0] else high
-            raise OverflowError(f"{outside} does not fit into {dtype}")
-        return found.astype(dtype)
-    is_number = found.dtype.kind in "biufc"
-    safe = is_number and dtype.kind in "biufc" or limits is not None
-    return found.astype(dtype, casting="same_kind" if safe else "unsafe")
-
-
-def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
-    """The same elements in another shape that differs in axes of length 1, or None."""
-    if array.dtype.itemsize == 0 or any(s % array.dtype.itemsize for s in array.strides):
-        return None
-    places = [axis for axis, length in enumerate(shape) if length != 1]
-    lengths = [axis for axis, length in enumerate(array.shape) if length != 1]
-    if [shape[axis] for axis in places] != [array.shape[axis] for axis in lengths]:
-        return None
-    strides = [0] * len(shape)
-    for place, axis in zip(places, lengths, strict=True):
-        strides[place] = array.strides[axis]
-    return np.lib.stride_tricks.as_strided(
-        array, shape, strides, subok=False, writeable=array.flags.writeable
-    )
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[Any]:
-    """The array with a dtype that every buffer can have, and at least one axis."""
-    array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
-    return array if array.ndim else array.reshape(1)

@@ -20,7 +20,7 @@ def array_document(
     chunks: Any = None,
     shards: Any = None,
     codecs: Sequence[Mapping[str, Any] | str] | None = None,
-    fill_value: Any = 0,
+    fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> str:
@@ -64,6 +64,8 @@ def group_document(attributes: Mapping[str, Any] | None = None) -> str:
 
 def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
     """A fill value as the specifications write it in JSON."""
+    if _dtypes.is_text(data_type) or _dtypes.is_bytes(data_type):
+        return _fill_of_any_length(value, data_type)
     dtype = _dtypes.to_numpy(data_type)
     if dtype.kind == "V" and dtype.fields is None and dtype.name.startswith("void"):
         raw = bytes(dtype.itemsize) if _is_zero(value) else np.asarray(value, dtype).tobytes()
@@ -78,7 +80,7 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
     if dtype.kind == "U":
         return "" if _is_zero(value) else str(value)
     if dtype.kind in "Mm":
-        scalar = np.asarray(0 if value is None else value, dtype)
+        scalar = np.asarray("NaT" if value is None else value, dtype)
         return "NaT" if np.isnat(scalar) else int(scalar.view(np.int64))
     scalar = np.asarray(0 if value is None else value).astype(dtype)[()]
     if dtype.kind == "b":
@@ -90,6 +92,14 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
     if dtype.kind == "c":
         return [_float(scalar.real), _float(scalar.imag)]
     return _float(scalar)
+
+
+def _fill_of_any_length(value: Any, data_type: str | dict[str, Any]) -> str:
+    kind = str if _dtypes.is_text(data_type) else bytes
+    found = kind() if _is_zero(value) else value
+    if not isinstance(found, kind):
+        raise TypeError(f"the fill value is {type(found).__name__}, elements are {kind.__name__}")
+    return base64.b64encode(found).decode() if isinstance(found, bytes) else str(found)
 
 
 def _is_zero(value: Any) -> bool:
@@ -118,6 +128,10 @@ def _codecs(
 
 
 def _bytes_codec(data_type: str | dict[str, Any]) -> dict[str, Any]:
+    if _dtypes.is_text(data_type):
+        return {"name": "vlen-utf8"}
+    if _dtypes.is_bytes(data_type):
+        return {"name": "vlen-bytes"}
     one_byte = _dtypes.to_numpy(data_type).itemsize == 1
     return {"name": "bytes"} if one_byte else {"name": "bytes", "configuration": {"endian": "little"}}
 

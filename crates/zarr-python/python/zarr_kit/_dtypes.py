@@ -23,6 +23,9 @@ _ML_DTYPES = frozenset(
     "float8_e8m0fnu".split()
 )
 
+STRING: np.dtype[Any] = np.dtypes.StringDType()
+"""Strings of any length."""
+
 SIGNED_BITS = {"int2": 2, "int4": 4}
 """Types whose byte ml_dtypes stores without its sign, where Zarr extends the sign."""
 
@@ -30,8 +33,8 @@ SIGNED_BITS = {"int2": 2, "int4": 4}
 def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     """The numpy dtype of a Zarr data type.
 
-    Types that numpy lacks are those of the package ``ml_dtypes``. Byte order is the machine's:
-    that of the stored bytes is the codecs' affair.
+    Types that numpy lacks are those of the package ``ml_dtypes``; byte strings of any length are
+    objects. Byte order is the machine's: that of the stored bytes is the codecs' affair.
 
     Raises
     ------
@@ -40,6 +43,10 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     ImportError
         If the type is one of ``ml_dtypes``, which is not installed.
     """
+    if is_text(data_type):
+        return STRING
+    if is_bytes(data_type):
+        return np.dtype(object)
     name, configuration = _parts(data_type)
     if name in _NUMPY:
         return _NUMPY[name]
@@ -67,7 +74,10 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
 
 
 def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
-    """The Zarr data type of a numpy dtype, or of a Zarr name such as ``"int4"``.
+    """The Zarr data type of a numpy dtype, or of a Zarr name such as ``"int4"`` or ``"string"``.
+
+    ``str`` is ``string`` and ``bytes`` is ``bytes``: elements of any length, where numpy's are of
+    length 0.
 
     Raises
     ------
@@ -78,7 +88,18 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
         return dict(dtype)
     if isinstance(dtype, str) and (dtype in _ML_DTYPES or re.fullmatch(r"r[1-9][0-9]*", dtype)):
         return dtype
+    if isinstance(dtype, str) and (is_text(dtype) or is_bytes(dtype)):
+        return dtype
     found: np.dtype[Any] = np.dtype(dtype)
+    if found.kind == "T" or found == np.dtype("U0"):
+        return "string"
+    if found == np.dtype("S0"):
+        return "bytes"
+    if found.kind == "O":
+        raise TypeError(
+            "objects have no type of their own: give dtype 'string' for elements of str, 'bytes' for "
+            "elements of bytes"
+        )
     if found.name in _NUMPY or found.name in _ML_DTYPES:
         return found.name
     if found.kind in "Mm":
@@ -95,6 +116,16 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
         fields = [{"name": n, "data_type": to_zarr(f[0])} for n, f in found.fields.items()]
         return _extension("struct", fields=fields)
     raise TypeError(f"Zarr has no data type for numpy's {found}")
+
+
+def is_text(data_type: str | dict[str, Any]) -> bool:
+    """Whether elements are strings of any length."""
+    return _parts(data_type)[0] == "string"
+
+
+def is_bytes(data_type: str | dict[str, Any]) -> bool:
+    """Whether elements are byte strings of any length, which zarr-python has another name for."""
+    return _parts(data_type)[0] in ("bytes", "variable_length_bytes")
 
 
 def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:

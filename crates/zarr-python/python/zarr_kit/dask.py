@@ -79,7 +79,7 @@ def to_zarr(
     *,
     region: Sequence[slice] | None = None,
     codecs: Sequence[Mapping[str, Any] | str] | None = None,
-    fill_value: Any = 0,
+    fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, str] | None = None,

@@ -1,0 +1,271 @@
+"""How elements get from numpy's memory to the native part and back.
+
+Elements of fixed size move through the buffer protocol, as bytes of numpy's own memory. Strings and
+byte strings are objects of Python's, and move as lists.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _dtypes, _native
+from ._indexing import Axis
+
+OBJECTS = 1 << 14
+"""How many strings are made at a time: some milliseconds, between which other threads run."""
+
+
+class Elements(Protocol):
+    """The elements of an array: how they are read, checked and written."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements in numpy's memory."""
+
+    @property
+    def fill(self) -> Any:
+        """What elements read as whose chunk is not stored."""
+
+    def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
+        """Reads a selection into a new array in C order, whose shape is its counts."""
+
+    def read_into(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]
+    ) -> None:
+        """Reads a selection into an array with as many elements in the same order."""
+
+    def checked(self, value: Any) -> NDArray[Any]:
+        """A value as `write` and `append` take it, none of whose elements has become another.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If an element is no value of the array's type.
+        """
+
+    def write(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], value: NDArray[Any]
+    ) -> None:
+        """Writes a selection from a checked array with as many elements in the same order."""
+
+    def append(
+        self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
+    ) -> _native.Array:
+        """Appends a checked array, in chunks of these edges."""
+
+
+def elements_of(native: _native.Array, data_type: str | dict[str, Any]) -> Elements:
+    """The elements of an array of this data type.
+
+    Raises
+    ------
+    TypeError
+        If numpy has no such type.
+    """
+    if _dtypes.is_text(data_type):
+        return Objects(native, _dtypes.to_numpy(data_type), str)
+    if _dtypes.is_bytes(data_type):
+        return Objects(native, _dtypes.to_numpy(data_type), bytes)
+    return Fixed(native, data_type)
+
+
+class Fixed:
+    """Elements of fixed size."""
+
+    def __init__(self, native: _native.Array, data_type: str | dict[str, Any]) -> None:
+        self._native = native
+        self._data_type = data_type
+        self.dtype = _dtypes.to_numpy(data_type)
+        # A type that every buffer can have.
+        self._plain = np.dtype(f"V{native.element_size}")
+
+    @property
+    def fill(self) -> Any:
+        return self._numpys(np.frombuffer(self._native.fill, self._plain).copy())[0]
+
+    def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
+        found = np.empty(counts, self._plain)
+        self._native.read(axes, _bytes(found))
+        return self._numpys(found)
+
+    def read_into(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]
+    ) -> None:
+        target = _same_memory(out, counts)
+        if target is None:
+            out[...] = self.read(axes, counts).reshape(out.shape)
+            return
+        self._native.read(axes, _bytes(target))
+        _dtypes.from_stored(out, self._data_type)
+
+    def checked(self, value: Any) -> NDArray[Any]:
+        found = _cast(value, self.dtype)
+        return _dtypes.to_stored(found, self._data_type).view(self._plain)
+
+    def write(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], value: NDArray[Any]
+    ) -> None:
+        source = _same_memory(value, counts)
+        if source is None:
+            source = np.ascontiguousarray(value).reshape(counts)
+        self._native.write(axes, _bytes(source))
+
+    def append(
+        self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
+    ) -> _native.Array:
+        return self._native.append(axis, count, _bytes(np.ascontiguousarray(value)), edges)
+
+    def _numpys(self, found: NDArray[Any]) -> NDArray[Any]:
+        _dtypes.from_stored(found, self._data_type)
+        return found.view(self.dtype)
+
+
+class Objects:
+    """Strings (numpy's ``StringDType``) and byte strings (arrays of ``bytes`` objects)."""
+
+    def __init__(
+        self, native: _native.Array, dtype: np.dtype[Any], kind: type[str] | type[bytes]
+    ) -> None:
+        self._native = native
+        self._kind = kind
+        self.dtype = dtype
+
+    @property
+    def fill(self) -> Any:
+        fill = self._native.fill
+        return fill.decode() if self._kind is str else fill
+
+    def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
+        out = np.empty(counts, self.dtype)
+        self.read_into(axes, counts, out)
+        return out
+
+    def read_into(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]
+    ) -> None:
+        found = self._native.read_variable(axes)
+        for start in range(0, len(found), OBJECTS):
+            stop = min(start + OBJECTS, len(found))
+            out.flat[start:stop] = np.array(found.objects(start, stop), self.dtype)
+
+    def checked(self, value: Any) -> NDArray[Any]:
+        return _texts(value, self._kind)
+
+    def write(
+        self, axes: tuple[Axis, ...], counts: tuple[int, ...], value: NDArray[Any]
+    ) -> None:
+        self._native.write_variable(axes, value.reshape(-1).tolist())
+
+    def append(
+        self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
+    ) -> _native.Array:
+        return self._native.append_variable(axis, count, value.reshape(-1).tolist(), edges)
+
+
+def _texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
+    """A value as an array of which each element is a string, or each a byte string."""
+    # Without a type of its own, numpy would make text of numbers and of missing values.
+    found = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, object)
+    if found.dtype.kind == ("U" if kind is str else "S"):
+        return found
+    if found.dtype.kind == "T" and kind is str and not hasattr(found.dtype, "na_object"):
+        return found
+    found = found.astype(object)
+    if set(map(type, found.flat)) <= {kind}:
+        return found
+    for index, element in np.ndenumerate(found):
+        if isinstance(element, kind):
+            continue
+        if _is_missing(element):
+            raise ValueError(
+                f"the element at {index} is missing ({element!r}): elements of {kind.__name__} have "
+                "no missing values in Zarr; write another value in its place"
+            )
+        raise TypeError(
+            f"the element at {index} is {type(element).__name__}, the array has elements of "
+            f"{kind.__name__}"
+        )
+    return found
+
+
+def _is_missing(element: Any) -> bool:
+    """Whether it is None, NaN, NaT, or pandas' NA, which does not say whether it equals itself."""
+    if element is None:
+        return True
+    try:
+        return bool(element != element)
+    except (TypeError, ValueError):
+        return True
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Elements of a type, where no value becomes another one in silence.
+
+    numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
+    errors here. Floats are rounded to the type's precision, as numpy does.
+    """
+    if dtype.kind in "US":
+        return _unchanged(_texts(value, str if dtype.kind == "U" else bytes), dtype)
+    found = np.asarray(value)
+    if found.dtype == dtype:
+        return found
+    if dtype.kind in "Mm":
+        if found.dtype.kind in "bfc":
+            raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
+        return _unchanged(found, dtype) if found.dtype.kind == dtype.kind else found.astype(dtype)
+    limits = _dtypes.integer_limits(dtype)
+    if limits is not None and found.dtype.kind in "biu":
+        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
+        if low < limits[0] or high > limits[1]:
+            outside = low if low < limits[0] else high
+            raise OverflowError(f"{outside} does not fit into {dtype}")
+        return found.astype(dtype)
+    is_number = found.dtype.kind in "biufc"
+    safe = is_number and dtype.kind in "biufc" or limits is not None
+    return found.astype(dtype, casting="same_kind" if safe else "unsafe")
+
+
+def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The elements as another type that keeps them all.
+
+    Raises
+    ------
+    ValueError
+        If it does not: a text is too long, a time has a part of the type's unit.
+    """
+    if found.dtype == dtype:
+        return found
+    cast = found.astype(dtype)
+    if found.dtype.kind in "Mm":
+        differs = (cast != found) & ~np.isnat(found)
+    else:
+        differs = cast.astype(object) != found.astype(object)
+    if np.any(differs):
+        first = found[differs].flat[0] if found.ndim else found[()]
+        raise ValueError(f"{first!r} does not fit into {dtype}")
+    return cast
+
+
+def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """The same elements in another shape that differs in axes of length 1, or None."""
+    if array.dtype.itemsize == 0 or any(s % array.dtype.itemsize for s in array.strides):
+        return None
+    places = [axis for axis, length in enumerate(shape) if length != 1]
+    lengths = [axis for axis, length in enumerate(array.shape) if length != 1]
+    if [shape[axis] for axis in places] != [array.shape[axis] for axis in lengths]:
+        return None
+    strides = [0] * len(shape)
+    for place, axis in zip(places, lengths, strict=True):
+        strides[place] = array.strides[axis]
+    return np.lib.stride_tricks.as_strided(
+        array, shape, strides, subok=False, writeable=array.flags.writeable
+    )
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with a dtype that every buffer can have, and at least one axis."""
+    array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
+    return array if array.ndim else array.reshape(1)
