@@ -33,7 +33,7 @@ use crate::values::ValueCodec;
 /// let codecs = [Codec::Packbits(Packbits::default())];
 /// let edges = [AxisEdges::of([31, 28])];
 /// let chain = Chain::bind(&codecs, &DataType::Bool, &edges)?;
-/// // Thirty-one booleans are four bytes, with one bit of padding.
+/// Thirty-one booleans are four bytes, with one bit of padding.
 /// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,24 +45,24 @@ pub struct Chain {
     inner: Arc<Bound>,
 }
 
-/// Elements that a chain does not keep; found by [`Chain::lost`].
+/// Elements that would not read back unchanged; found by [`Chain::lost`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The number of the first.
+    /// The number of the first such element.
     pub first: usize,
-    /// How many there are.
+    /// The number of such elements.
     pub count: u64,
 }
 
-/// How many codecs of a chain may change values: each makes a chain of its own, and a copy of the
-/// elements.
+/// The most codecs of a chain that may change values: each adds a chain of its own and a copy of
+/// the elements.
 const MAPPED: usize = 16;
 
-/// Where single elements end.
+/// The codec that stores single elements.
 enum Last<'c> {
-    /// In a codec that stores them, of this chain.
+    /// A codec of this chain.
     Elements(&'c Bound, &'c ElementCodec),
-    /// In one that changes them first.
+    /// A codec that changes the elements first.
     Mapped(&'c Bound, &'c Mapped),
 }
 
@@ -74,10 +74,10 @@ pub(crate) struct Bound {
     pub(crate) array_to_bytes_path: CodecPath,
     pub(crate) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
     pub(crate) options: Options,
-    /// A codec that can be read but not written here: one that was skipped, as its document allows
+    /// A codec that can be read but not written: one that was skipped, which a document allows
     /// for reading only (SD-42), or `numcodecs.packbits` (SD-11).
     pub(crate) read_only: Option<CodecPath>,
-    /// The chain itself, for faults that are no single codec's.
+    /// The chain itself, for errors that do not belong to a single codec.
     whole: CodecPath,
 }
 
@@ -94,7 +94,7 @@ impl Chain {
         Self::bind_with(codecs, data_type, edges, Options::new())
     }
 
-    /// As [`bind`](Chain::bind), with other [`Options`].
+    /// As [`bind`](Chain::bind), with [`Options`].
     ///
     /// # Errors
     /// As [`bind`](Chain::bind).
@@ -107,8 +107,8 @@ impl Chain {
         Self::bind_at("$.codecs", codecs, data_type, edges, options)
     }
 
-    /// As [`bind_with`](Chain::bind_with) for a list of codecs anywhere in a document: `path` is
-    /// the list's own JSON path.
+    /// As [`bind_with`](Chain::bind_with), for a list of codecs anywhere in a document: `path` is
+    /// the JSON path of the list.
     pub(crate) fn bind_at(
         path: &str,
         codecs: &[Codec],
@@ -122,7 +122,7 @@ impl Chain {
         Self::bind_shape(&path, codecs, data_type, shape, options)
     }
 
-    /// As [`bind_at`](Chain::bind_at) for all arrays of a symbolic shape.
+    /// As [`bind_at`](Chain::bind_at), for all arrays of a symbolic shape.
     pub(crate) fn bind_shape(
         path: &Arc<str>,
         codecs: &[Codec],
@@ -133,8 +133,8 @@ impl Chain {
         Self::bind_from(path, codecs, 0, data_type, shape, options, MAPPED)
     }
 
-    /// As [`bind_shape`](Chain::bind_shape) for the codecs from number `first` on, of which
-    /// `mapped` may change values.
+    /// As [`bind_shape`](Chain::bind_shape), for the codecs from number `first` on. At most
+    /// `mapped` of them may change values.
     fn bind_from(
         path: &Arc<str>,
         codecs: &[Codec],
@@ -232,7 +232,7 @@ impl Chain {
     /// The codec of the chunks of one shape.
     ///
     /// Cache the result: a grid has few distinct chunk shapes, and this computes everything that
-    /// depends on one.
+    /// depends on the shape.
     ///
     /// # Errors
     /// [`ChainError`] if the chain was not bound to the shape and does not fit it, or if a chunk is
@@ -247,14 +247,14 @@ impl Chain {
         self.inner.element.size()
     }
 
-    /// What elements read back as after they were written: others than they were if `first_bit` and
-    /// `last_bit` cut bits off, or bytes are out of the range of a sub-byte type (SD-18), and the
-    /// [options](Options::allow_loss) let them (SD-49).
+    /// The elements as they read back after writing. They differ if `first_bit` and `last_bit`
+    /// cut bits off, or bytes are out of the range of a sub-byte type (SD-18), and the
+    /// [options](Options::allow_loss) allow that (SD-49).
     ///
     /// `elements` are whole elements in memory.
     ///
     /// # Errors
-    /// [`ChunkError`] if they are no elements of the data type.
+    /// [`ChunkError`] if `elements` are not elements of the data type.
     pub fn read_back(&self, elements: &[u8]) -> Result<Vec<u8>, ChunkError> {
         let (bound, array_to_bytes) = match self.element_codec() {
             Last::Elements(bound, array_to_bytes) => (bound, array_to_bytes),
@@ -281,12 +281,12 @@ impl Chain {
         Ok(decoded.bytes.to_vec())
     }
 
-    /// What a fill value, one element in memory, reads back as if it is written, where that is another
-    /// one: `packbits` may cut it (SD-49), and `cast_value` is to keep it. Codecs that round need
-    /// not.
+    /// The value as which a fill value (one element in memory) reads back after writing, if it
+    /// differs: `packbits` may cut it (SD-49), and `cast_value` must keep it. Codecs that round
+    /// need not keep it.
     ///
     /// # Errors
-    /// [`ChunkError`] if it is no element of the data type, or one that cannot be written.
+    /// [`ChunkError`] if `fill` is not an element of the data type, or cannot be written.
     pub fn lost_fill(&self, fill: &[u8]) -> Result<Option<Vec<u8>>, ChunkError> {
         let Last::Mapped(bound, mapped) = self.element_codec() else {
             let read_back = self.read_back(fill)?;
@@ -308,12 +308,12 @@ impl Chain {
         Ok(Some(decoded.into_vec()).filter(|read_back| read_back != fill))
     }
 
-    /// Which of `elements`, whole elements in memory in any order, would not read back as they are
-    /// (SD-49), since `packbits` cuts them or since they are out of the range of their sub-byte type
-    /// (SD-18): the first, and how many. `None` if all would.
+    /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
+    /// (SD-49), because `packbits` cuts them or because they are out of the range of their
+    /// sub-byte type (SD-18). `None` if all would.
     ///
     /// # Errors
-    /// [`ChunkError`] if they are no whole elements.
+    /// [`ChunkError`] if `elements` are not whole elements.
     ///
     /// # Examples
     /// ```
@@ -346,7 +346,7 @@ impl Chain {
         }))
     }
 
-    /// The codec in which single elements end, be it within shards, and the chain that it is of.
+    /// The codec that stores single elements, possibly within shards, and its chain.
     fn element_codec(&self) -> Last<'_> {
         let mut chain = self;
         loop {
@@ -367,7 +367,7 @@ impl Chain {
         }
     }
 
-    /// Checks that chunks can be written: not if a codec was skipped (SD-42), and not with
+    /// Checks that chunks can be written. They cannot if a codec was skipped (SD-42), or with
     /// `numcodecs.packbits` (SD-11).
     ///
     /// # Errors
@@ -395,14 +395,14 @@ impl Chain {
         is_fixed && bytes_to_bytes.iter().all(|(codec, _)| codec.encoded_len(Some(0)).is_some())
     }
 
-    /// The place of the chain itself.
+    /// The path of the chain itself.
     pub(crate) fn path(&self) -> &CodecPath {
         &self.inner.whole
     }
 }
 
 impl Bound {
-    /// The chain itself, for faults that are no single codec's.
+    /// The chain itself, for errors that do not belong to a single codec.
     pub(crate) fn whole(&self) -> &CodecPath {
         &self.whole
     }
@@ -413,7 +413,8 @@ impl Bound {
     }
 }
 
-/// The shape before and behind each array-to-array codec for one chunk shape; `whole` is the chain.
+/// The shapes before and after each array-to-array codec for one chunk shape; `whole` is the
+/// chain.
 pub(crate) fn shapes(
     array_to_array: &[(ArrayToArray, CodecPath)],
     whole: &CodecPath,

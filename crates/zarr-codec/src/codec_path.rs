@@ -1,4 +1,4 @@
-//! Where a codec is in the metadata document, for messages.
+//! The path of a codec in the metadata document, for messages.
 
 use std::sync::Arc;
 
@@ -6,15 +6,14 @@ use zarr_metadata::Codec;
 
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 
-/// A codec's place in the document and its name, for messages.
-///
-/// The path is put together when it is needed: those of long chains deep inside of shards would
-/// take more memory than the document.
+/// The path of a codec in the document and its name, for messages.
+/// The text of the path is built when it is needed: the paths of long chains deep within shards
+/// would take more memory than the document.
 #[derive(Clone, Debug)]
 pub(crate) struct CodecPath {
     /// The path of the list that the codec is in.
     list: Arc<str>,
-    /// Where it is in the list; none for the list itself.
+    /// Its index in the list; `None` for the list itself.
     index: Option<usize>,
     name: Box<str>,
 }
@@ -23,13 +22,13 @@ pub(crate) struct CodecPath {
 const NAME: usize = 64;
 
 impl CodecPath {
-    /// The place of a whole chain.
+    /// The path of a whole chain.
     pub(crate) fn of_chain(list: &Arc<str>) -> Self {
         Self { list: Arc::clone(list), index: None, name: "chain".into() }
     }
 
     pub(crate) fn of_codec(list: &Arc<str>, index: usize, codec: &Codec) -> Self {
-        // Of a name without end, what a message has room for.
+        // Cut a very long name to what fits in a message.
         let name = match codec.name().char_indices().nth(NAME) {
             Some((end, _)) => format!("{}...", codec.name().get(..end).unwrap_or_default()).into(),
             None => codec.name().into(),

@@ -10,45 +10,46 @@ use zarr_view::Element;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 
-/// The in-memory form of one element, as the codecs need it.
+/// The in-memory form of one element, as codecs need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementType {
     pub(crate) name: String,
-    /// Bytes of an element.
+    /// Bytes per element.
     size: NonZeroUsize,
     /// Bytes of a component in memory.
     pub(crate) component_size: usize,
-    /// Components of an element: 2 for complex types.
+    /// Components per element: 2 for complex types.
     pub(crate) components: usize,
     /// Bits of a component that hold its value.
     pub(crate) component_bits: u32,
     /// Whether those bits are sign-extended in memory.
     pub(crate) signed: bool,
-    /// Bytes that byte order permutes; 1 if it does not matter, or not in all fields alike.
+    /// Bytes that byte order reverses; 1 if it does not matter, or is not the same in all fields.
     pub(crate) swap_unit: usize,
     /// Whether `packbits` supports the type.
     pub(crate) packable: bool,
-    /// Which bits of a byte in memory carry the value of a sub-byte component, and what the others
-    /// have to be.
+    /// Which bits of a byte in memory carry the value of a sub-byte component, and the required
+    /// value of the others.
     pub(crate) sub_byte: Option<Packing>,
-    /// What of a record is not the same for all of its bytes; empty for other types.
+    /// The fields of a record that are treated separately; empty for other types.
     fields: Fields,
 }
 
-/// The fields of a record that need a look of their own.
+/// The fields of a record that are treated separately.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Fields {
-    /// The bytes of adjacent fields that byte order permutes in units of so many bytes, unless it
-    /// permutes the whole record in one unit. Units of 1 are left out.
+    /// The bytes of adjacent fields that byte order reverses in units of the given length, unless
+    /// it reverses the whole record in one unit. Units of 1 are left out.
     swapped: Vec<(Range<usize>, usize)>,
     /// The bytes that are booleans.
     bools: Vec<usize>,
-    /// The bytes of components of fewer than 8 bits: how many bits, and whether they are signed.
+    /// The bytes of components of fewer than 8 bits, with the number of bits and whether they are
+    /// signed.
     narrow: Vec<(Range<usize>, u32, bool)>,
 }
 
 impl Fields {
-    /// The fields of a record, and the unit in which byte order permutes all of it, else 1.
+    /// The fields of a record, and the unit in which byte order reverses all of it, or 1.
     fn new(data_type: &DataType) -> (Self, usize) {
         let mut fields = Self::default();
         let parts = data_type.parts();
@@ -124,7 +125,7 @@ impl ElementType {
         self.size.get()
     }
 
-    /// How the elements move between storage and memory.
+    /// The elements of a copy between storage and memory.
     pub(crate) fn moved(&self, swapped: bool) -> Element {
         let plain = Element::new(self.size);
         if swapped {
@@ -143,13 +144,13 @@ impl ElementType {
         self.sub_byte.is_some() || !self.fields.narrow.is_empty()
     }
 
-    /// Whether some bytes have no values but 0 and 1 (SD-52).
+    /// Whether some bytes may only be 0 or 1 (SD-52).
     pub(crate) fn has_bools(&self) -> bool {
         self.is_bool() || !self.fields.bools.is_empty()
     }
 
-    /// Whether byte order permutes the bytes of fields in units of different lengths, which
-    /// [`moved`](ElementType::moved) cannot do.
+    /// Whether byte order reverses the bytes of fields in units of different lengths, which
+    /// [`moved`](ElementType::moved) cannot express.
     pub(crate) fn is_mixed(&self) -> bool {
         !self.fields.swapped.is_empty()
     }
@@ -189,7 +190,7 @@ impl ElementType {
             }
             return Ok(());
         }
-        // One pass that vectorises; the position is searched only if there is a fault.
+        // One pass that vectorises; the position is searched only after an error.
         if elements.iter().fold(0, |seen, byte| seen | byte) <= 1 {
             return Ok(());
         }
@@ -232,7 +233,7 @@ impl ElementType {
     }
 }
 
-/// Extends bytes from the lowest `bits` of each.
+/// Extends bytes from their lowest `bits` bits.
 fn extend(bytes: &mut [u8], bits: u32, signed: bool) {
     let unused = 8_u32.saturating_sub(bits);
     if signed {
@@ -247,7 +248,7 @@ fn extend(bytes: &mut [u8], bits: u32, signed: bool) {
 }
 
 impl ChunkErrorKind {
-    /// The fault of elements that are counted from the one of number `first`.
+    /// The error, with the element number increased by `first`.
     pub(crate) fn further(mut self, first: usize) -> Self {
         if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
             *element = element.saturating_add(widen(first));

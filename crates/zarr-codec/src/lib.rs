@@ -1,28 +1,28 @@
 //! Zarr v3 codec chains, compiled to views.
 //!
-//! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid; binding
-//! finds every fault that can be found without a chunk, for all chunk shapes at once. A
+//! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid.
+//! Binding finds every error that can be found without a chunk, for all chunk shapes at once. A
 //! [`ChunkCodec`] is the chain for one chunk shape, with `transpose` and `reshape` compiled to
-//! strided views. Decoding undoes the compressors, then moves each element once, from its place in
-//! the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its place in the
-//! caller's memory.
+//! strided views. Decoding undoes the compressors, then moves each element once, from its
+//! position in the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its
+//! position in the caller's memory.
 //!
 //! ```text
 //! stored bytes ── gzip, zstd, crc32c ──> packed bits | bytes | shard ── one move ──> caller
 //! ```
 //!
-//! Elements of variable length, `string` and `bytes`, have a [`VariableChain`] of their own, and
-//! are decoded to [`ByteStrings`], which [`Strings`] are where they are text.
+//! Elements of variable length (`string` and `bytes`) have a separate [`VariableChain`]. They are
+//! decoded to [`ByteStrings`], and text from there to [`Strings`].
 //!
 //! The bytes-to-bytes codecs are features with one dependency each, on by default: `blosc` and
 //! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
 //! separate because it needs a C++ compiler.
 //!
 //! # Hostile input
-//! No chunk causes a panic, or takes memory beyond what its length and its metadata account for.
+//! No chunk causes a panic, or uses more memory than its length and its metadata account for.
 //!
 //! # Non-goals
-//! No I/O, no threads, no grids: callers fetch the bytes and supply the chunk shapes.
+//! No I/O, no threads, no grids: callers fetch the bytes and provide the chunk shapes.
 
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]

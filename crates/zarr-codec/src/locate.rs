@@ -1,8 +1,8 @@
-//! Where an element is in an encoded chunk.
+//! The location of an element in an encoded chunk.
 //!
-//! An element goes through the array-to-array codecs of its chain to a position among the stored
-//! elements. If those are a shard's, the index of the shard says which bytes its inner chunk has,
-//! and the chain of inner chunks is followed in the same way. No element is decoded.
+//! The array-to-array codecs of the chain map an element to a position among the stored elements.
+//! If those are in a shard, the index of the shard gives the bytes of the inner chunk, and the
+//! chain of inner chunks is followed in the same way. No element is decoded.
 
 use std::ops::Range;
 
@@ -11,31 +11,31 @@ use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
 use crate::scratch::Scratch;
 
-/// Where an element is in an encoded chunk; found by an [`ElementLocator`].
+/// The location of an element in an encoded chunk; found by an [`ElementLocator`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElementLocation {
     /// The inner chunks that hold the element, one per shard, the outermost first.
     pub inner_chunks: Vec<InnerChunk>,
-    /// The element's number among those that the array-to-bytes codec stores, in C order: those of
+    /// The element's number in C order among those that the array-to-bytes codec stores: those of
     /// the chunk, or of the innermost inner chunk.
     pub position: usize,
-    /// The bytes that hold the element, in what the array-to-bytes codec gives.
+    /// The bytes that hold the element, in the output of the array-to-bytes codec.
     pub bytes: Range<u64>,
-    /// The element's lowest bit in the first of them: 0 is the least significant.
+    /// The element's lowest bit in the first byte: 0 is the least significant.
     pub bit: u32,
-    /// How many bits the element has.
+    /// The number of bits of the element.
     pub bits: u64,
-    /// The bytes that the array-to-bytes codec gives, in the encoded chunk.
+    /// The bytes of the array-to-bytes codec's output in the encoded chunk.
     pub stored: StoredBytes,
-    /// Whether a bytes-to-bytes codec of the same chain, such as a compressor, does not keep those
-    /// bytes unchanged.
+    /// Whether a bytes-to-bytes codec of the same chain, such as a compressor, changes those
+    /// bytes.
     pub compressed: bool,
 }
 
 impl ElementLocation {
-    /// The bytes of the encoded chunk that hold the element, unless it is not stored or is encoded
-    /// together with others, as compressors do.
+    /// The bytes of the encoded chunk that hold the element. `None` if it is not stored, or is
+    /// encoded together with others, as compressors do.
     #[must_use]
     pub fn encoded_bytes(&self) -> Option<Range<u64>> {
         let StoredBytes::Range(stored) = &self.stored else { return None };
@@ -50,34 +50,34 @@ impl ElementLocation {
 pub struct InnerChunk {
     /// The position of the inner chunk in the shard's grid.
     pub chunk: Vec<usize>,
-    /// How many inner chunks each dimension of the shard has.
+    /// The number of inner chunks per dimension of the shard.
     pub grid_shape: Vec<usize>,
     /// The shape of the inner chunk.
     pub shape: Vec<usize>,
     /// The index of the element in the inner chunk.
     pub index: Vec<usize>,
-    /// Where the inner chunk is stored.
+    /// The bytes of the inner chunk.
     pub stored: StoredBytes,
 }
 
-/// Where bytes of a chunk are in its encoded form.
+/// The place of some bytes in the encoded form of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredBytes {
     /// In this range.
     Range(Range<u64>),
-    /// In no bytes of their own: this codec encodes what they are in as a whole, as compressors do.
+    /// Not separately: this codec, such as a compressor, encodes them together with others.
     EncodedBy(String),
-    /// Nowhere: the shard leaves the inner chunk out, since it holds only the fill value.
+    /// Not stored: the shard leaves the inner chunk out, because it holds only the fill value.
     LeftOut,
-    /// Nowhere: what they would be in is not stored.
+    /// Not stored: what would contain them is not stored.
     NotStored,
 }
 
-/// Finds where an element is in an encoded chunk; made by [`ChunkCodec::locate`].
+/// Finds the location of an element in an encoded chunk; made by [`ChunkCodec::locate`].
 ///
-/// Like a [`ChunkReader`](crate::ChunkReader) it does no I/O: it says which bytes it needs, and the
-/// caller fetches them. Those are the indices of shards.
+/// Like a [`ChunkReader`](crate::ChunkReader) it does no I/O: it tells which bytes it needs, and
+/// the caller fetches them. Those are the indices of shards.
 ///
 /// # Examples
 /// ```
@@ -112,17 +112,17 @@ pub struct ElementLocator<'c> {
     codec: &'c ChunkCodec,
     /// The element's index in that chunk.
     index: Vec<usize>,
-    /// Where that chunk is in the whole encoded chunk.
+    /// The bytes of that chunk in the whole encoded chunk.
     encoded: StoredBytes,
-    /// The shards that it is in, each with the number of its inner chunk.
+    /// The shards that contain it, each with the number of its inner chunk.
     shards: Vec<(&'c ShardCodec, usize)>,
     inner_chunks: Vec<InnerChunk>,
 }
 
 impl ChunkCodec {
-    /// Begins to find where the element at `index` is in an encoded chunk of `encoded_len` bytes,
-    /// or where it would be if the chunk is not stored. `None` unless the chunk has such an
-    /// element.
+    /// Begins to locate the element at `index` in an encoded chunk of `encoded_len` bytes.
+    /// Without `encoded_len`, finds where it would be if the chunk is not stored. `None` if the
+    /// chunk has no such element.
     #[must_use]
     pub fn locate(&self, index: &[usize], encoded_len: Option<u64>) -> Option<ElementLocator<'_>> {
         self.transform().stored_position(index)?;
@@ -140,14 +140,14 @@ impl ChunkCodec {
 
 impl ElementLocator<'_> {
     /// The bytes of the encoded chunk that are needed next: the index of a shard. `None` once the
-    /// element has been found.
+    /// element has been located.
     #[must_use]
     pub fn need(&self) -> Option<Range<u64>> {
         let (shard, StoredBytes::Range(stored)) = (self.codec.shard()?, self.stored()) else {
             return None;
         };
         let length = stored.end.saturating_sub(stored.start);
-        // A shard shorter than its index does not decode; its bytes say why.
+        // A shard shorter than its index does not decode; the error explains why.
         let index = shard.index_range(length).unwrap_or(0..length);
         let at = |byte: u64| stored.start.saturating_add(byte);
         Some(at(index.start)..at(index.end))
@@ -156,7 +156,7 @@ impl ElementLocator<'_> {
     /// Takes the bytes that were [needed](ElementLocator::need).
     ///
     /// # Errors
-    /// [`ChunkError`] if they are no index of such a shard, or if nothing was needed.
+    /// [`ChunkError`] if they are not an index of such a shard, or if nothing was needed.
     pub fn supply(&mut self, bytes: &[u8], scratch: &mut Scratch) -> Result<(), ChunkError> {
         let (Some(shard), StoredBytes::Range(stored)) = (self.codec.shard(), self.stored()) else {
             return Err(self.codec.nothing_needed());
@@ -176,7 +176,7 @@ impl ElementLocator<'_> {
         Ok(())
     }
 
-    /// Where the element is; `None` while [`need`](ElementLocator::need) gives a range.
+    /// The location of the element; `None` while [`need`](ElementLocator::need) returns a range.
     #[must_use]
     pub fn location(&self) -> Option<ElementLocation> {
         let position = self.codec.transform().stored_position(&self.index)?;
@@ -192,7 +192,7 @@ impl ElementLocator<'_> {
         })
     }
 
-    /// The bytes that the array-to-bytes codec of the innermost chunk gave.
+    /// The bytes of the array-to-bytes codec of the innermost chunk.
     fn stored(&self) -> StoredBytes {
         let StoredBytes::Range(Range { start, end }) = self.encoded else {
             return self.encoded.clone();
@@ -202,12 +202,12 @@ impl ElementLocator<'_> {
         }
         let before = self.codec.stored_offset().unwrap_or(0);
         let after = self.codec.bytes_added().unwrap_or(0).saturating_sub(before);
-        // Where the checksums alone are longer than the chunk, nothing is left.
+        // If the checksums alone are longer than the chunk, nothing is left.
         let start = start.saturating_add(before).min(end);
         StoredBytes::Range(start..end.saturating_sub(after).max(start))
     }
 
-    /// Enters shards without an index: those that are not stored, or are compressed.
+    /// Enters shards whose index is not needed: those that are not stored, or are compressed.
     fn follow(&mut self) {
         while self.codec.shard().is_some() {
             let inner = match self.stored() {
@@ -219,7 +219,7 @@ impl ElementLocator<'_> {
         }
     }
 
-    /// Enters the inner chunk that holds the element; `stored` says where it is.
+    /// Enters the inner chunk that holds the element; `stored` returns its bytes.
     fn enter(&mut self, stored: impl FnOnce(usize) -> StoredBytes) {
         let position = self.codec.transform().stored_position(&self.index);
         let (shard, position) = self.codec.shard().zip(position).expect("a shard with the element");

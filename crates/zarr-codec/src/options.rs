@@ -1,6 +1,6 @@
-//! What a user may choose about decoding and encoding.
+//! Options for decoding and encoding.
 
-/// Bounds on what decoding may cost, and whether encoding may lose anything.
+/// Limits of the cost of decoding, and whether encoding may lose bits.
 ///
 /// # Examples
 /// ```
@@ -22,27 +22,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Outputs of unknown length up to 2 GiB; what would not read back is refused.
+    /// Outputs of unknown length up to 2 GiB; values that would not read back unchanged are
+    /// refused.
     #[must_use]
     pub fn new() -> Self {
         Self { unknown_decoded_len: 2 << 30, allow_loss: false }
     }
 
-    /// The most bytes that decoding may take where the metadata says no length: out of a compressor
-    /// under another one or around a shard, and for the elements of a shard, which a few bytes may
-    /// stand for, where a `reshape` around it makes a buffer necessary (SD-35).
-    ///
-    /// What comes out of a compressor is bounded by the chunk's elements as well: it is at most
-    /// twice what encoders make of them where nothing can be compressed, and a mebibyte.
+    /// The most bytes that decoding may produce where the metadata gives no length (SD-35). That
+    /// applies to the output of a compressor that is followed by another one or contains a shard,
+    /// and to the elements of a shard if a `reshape` around it needs a buffer for them: a few
+    /// bytes may stand for many elements.
+    /// The chunk's elements limit the output of a compressor as well: it is at most twice what
+    /// encoders produce from incompressible elements, plus a mebibyte.
     #[must_use]
     pub fn unknown_decoded_len(mut self, bytes: u64) -> Self {
         self.unknown_decoded_len = bytes;
         self
     }
 
-    /// Whether encoding drops the bits that `packbits` leaves out (SD-49), and those of bytes that are
-    /// out of the range of their sub-byte type (SD-18), so that values which have any read back as
-    /// others; refused if this is not set.
+    /// Whether encoding drops the bits that `packbits` leaves out (SD-49) and those of bytes that
+    /// are out of the range of their sub-byte type (SD-18), so that such values read back as
+    /// others. By default such values are refused.
     #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;

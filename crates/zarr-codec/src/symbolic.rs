@@ -10,13 +10,13 @@
 //! - *does `c` divide this product?* Exactly if `c` divides the product of the axes' greatest
 //!   common divisors, since the greatest common divisor of all products `a b` is `gcd(A) gcd(B)`.
 //!
-//! An axis with one distinct edge is a number, and joins the constants from the start, so that the
-//! axes of a dimension are those that vary. A concrete chunk shape is the special case in which
-//! none does.
+//! An axis with one distinct edge is a number, and becomes part of the constants from the start,
+//! so the axes of a dimension are those that vary. A concrete chunk shape is the special case in
+//! which no axis varies.
 //!
-//! A hostile document may have a thousand dimensions and a thousand codecs on them: everything here
-//! takes time in proportion to the dimensions that it is given. [`Balance`] compares all beginnings
-//! of two lists as it goes along both.
+//! A hostile document may have a thousand dimensions and a thousand codecs on them: everything
+//! here takes time in proportion to the number of dimensions. [`Balance`] compares all prefixes
+//! of two lists in one pass.
 
 use core::fmt;
 use core::num::NonZero;
@@ -102,7 +102,7 @@ impl Dimension {
         Self { numerator: 1, denominator: 1, axes: vec![axis] }
     }
 
-    /// As a factor of a running product.
+    /// Multiplies a running product.
     fn times_number(&mut self, other: &Self) -> Result<(), ChainErrorKind> {
         self.numerator = multiply(self.numerator, other.numerator)?;
         self.denominator = multiply(self.denominator, other.denominator)?;
@@ -134,13 +134,13 @@ impl<'a> Shape<'a> {
     pub(crate) fn of_grid(edges: &'a [AxisEdges]) -> Result<Self, ChainErrorKind> {
         let vacuous = edges.iter().any(AxisEdges::is_empty);
         let dimensions = edges.iter().enumerate().map(|(axis, edges)| match edges.single() {
-            // Without chunks there is no bound on what the edges multiply to.
+            // Without chunks the product of the edges has no bound.
             Some(edge) if !vacuous => Dimension::constant(edge),
             _ => Dimension::axis(axis),
         });
         let shape = Self { dimensions: dimensions.collect(), edges, vacuous };
         // Every number below divides or equals a product of some dimensions of some chunk, so
-        // that none can overflow once the largest chunk is known to be countable.
+        // none can overflow once the largest chunk is known to be countable.
         if !shape.is_vacuous() {
             edges.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.max)).ok_or(
                 ChainErrorKind::ChunkTooLarge {
@@ -208,7 +208,7 @@ impl<'a> Shape<'a> {
         u64::try_from(product.checked_div(dimension.denominator)?).ok()
     }
 
-    /// A dimension in words, for messages: `12`, `axis 0 (28 to 31)`, `4 x axis 1 (2 to 6) / 2`.
+    /// Describes a dimension for messages: `12`, `axis 0 (28 to 31)`, `4 x axis 1 (2 to 6) / 2`.
     pub(crate) fn describe(&self, dimension: &Dimension) -> String {
         if let Some(size) = self.size(dimension) {
             return size.to_string();
@@ -237,7 +237,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Axes of a product that a message names.
+/// The most axes of a product that a message names.
 const NAMED: usize = 6;
 
 /// Two products that grow factor by factor, and whether they are equal in every chunk.
@@ -245,15 +245,16 @@ pub(crate) struct Balance<'s> {
     shape: &'s Shape<'s>,
     left: Dimension,
     right: Dimension,
-    /// How often each axis is a factor on the left and not on the right.
+    /// The number of times each axis is a factor on the left, minus that on the right.
     surplus: Vec<i64>,
-    /// How many axes are so on one side or the other. Only axes that vary are, and each can vary
-    /// alone: the products are then not equal.
+    /// The number of axes whose surplus is not 0. Each of them varies, and can vary alone, so if
+    /// there is one the products are not equal.
     uneven: usize,
 }
 
 impl<'s> Balance<'s> {
-    /// Of products of dimensions of `shape`, or of others of the same chunks: 1 and 1.
+    /// Starts with 1 and 1. The factors must be dimensions of `shape`, or of another shape of the
+    /// same chunks.
     pub(crate) fn new(shape: &'s Shape<'_>) -> Self {
         let one = Dimension::constant(1);
         let surplus = vec![0; shape.edges.len()];

@@ -1,5 +1,5 @@
-//! Every element of a result is written once, wherever the chain is one view: nothing is put
-//! together in a buffer and copied again. A program of its own, since the count is the process's.
+//! Every element of a result is written once if the chain is a single view: nothing is assembled
+//! in a buffer and copied again. This is a separate program because the count is per process.
 
 use zarr_codec::{AxisEdges, Chain, Encoded, Scratch, Slice};
 use zarr_metadata::{Codec, DataType};
@@ -51,7 +51,7 @@ fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
         codec.decode(&encoded, &region, &mut out, &[0, 0], &mut scratch).expect("decodes");
     });
 
-    // The right bytes at the right places, and nothing else touched.
+    // The right bytes at the right places, and nothing else changed.
     let mut wanted = vec![0xee; 40 * 40 * 40 * 2];
     for a in 0..region[0].count {
         for b in 0..region[1].count {
@@ -67,7 +67,7 @@ fn both_ways(codecs: &[&str], region: [Slice; 3]) -> (u64, u64) {
     (encoding, decoding)
 }
 
-/// Bytes written by copies to decode a chunk as the second of two, one after the other.
+/// Bytes that copies write to decode a chunk as the second of two chunks side by side.
 fn in_place(codecs: &[&str]) -> u64 {
     let codec = chain(codecs).for_shape(&SHAPE.map(|size| size as u64)).expect("compiles");
     let elements: Vec<u8> =
@@ -110,19 +110,19 @@ fn every_element_of_a_result_is_written_once() {
             let region_bytes: usize = 2 * region.map(|slice| slice.count).iter().product::<usize>();
             let (encoding, decoding) = both_ways(codecs, region);
             assert_eq!(decoding, region_bytes as u64, "decoding {codecs:?} {region:?}");
-            // What lies in one piece is packed from where it lies: no copy at all.
+            // Elements that are contiguous are packed directly: no copy at all.
             let copied = if *codecs == [PACKBITS] { 0 } else { chunk_bytes };
             assert_eq!(encoding, copied, "encoding {codecs:?}");
         }
     }
-    // A whole chunk that lands in one piece, in the order in which it is stored, is decompressed or
-    // unpacked there: no copy at all.
+    // A whole chunk whose output is contiguous, in the order in which it is stored, is
+    // decompressed or unpacked directly into it: no copy at all.
     for codecs in [&[BYTES, ZSTD][..], &[FLAT, BYTES, ZSTD], &[PACKBITS], &[PACKBITS, ZSTD]] {
         assert_eq!(in_place(codecs), 0, "{codecs:?}");
     }
     assert_eq!(in_place(&[SWAPPED, ZSTD]), chunk_bytes);
     assert_eq!(in_place(&[TRANSPOSE, BYTES, ZSTD]), chunk_bytes);
-    // Where no view holds the chain there is one stop on the way, so that all moves twice.
+    // If no single view holds the chain, there is one stop on the way, so everything moves twice.
     let stack = [
         TRANSPOSE,
         FLAT,

@@ -1,4 +1,4 @@
-//! The array-to-array codecs: they rename positions and move no data.
+//! The array-to-array codecs that only reorder positions and move no data.
 
 mod reshape;
 
@@ -13,12 +13,12 @@ use crate::symbolic::Shape;
 pub(crate) enum ArrayToArray {
     /// `encoded_shape[i] = decoded_shape[order[i]]`.
     Transpose { order: Vec<usize> },
-    /// The same elements in the same C order under another shape.
+    /// The same elements in the same C order, in another shape.
     Reshape { shape: Vec<ReshapeDim> },
 }
 
 impl ArrayToArray {
-    /// The move of a codec, if it is an array-to-array codec.
+    /// The array-to-array codec, if `codec` is one.
     pub(crate) fn new(codec: &Codec) -> Option<Self> {
         match codec {
             Codec::Transpose(transpose) => Some(Self::Transpose { order: transpose.order.clone() }),
@@ -51,8 +51,8 @@ impl ArrayToArray {
         }
     }
 
-    /// As [`encode_view`](ArrayToArray::encode_view) for where elements are to be written; the
-    /// output as it was if one view cannot hold it.
+    /// As [`encode_view`](ArrayToArray::encode_view), for an output; if one view cannot hold it,
+    /// returns the output unchanged as `Err`.
     pub(crate) fn encode_output<'o>(
         &self,
         output: Output<'o>,
@@ -80,7 +80,7 @@ impl ArrayToArray {
     }
 }
 
-/// `order` as indices, if it is a permutation of `rank` dimensions (SD-30).
+/// `order` as a slice, if it is a permutation of `rank` dimensions (SD-30).
 fn permutation(order: &[usize], rank: usize) -> Option<&[usize]> {
     let mut seen = vec![false; rank];
     for &axis in order {

@@ -8,16 +8,16 @@ use zarr_metadata::ReshapeDim;
 use crate::error::ChainErrorKind;
 use crate::symbolic::{Balance, Dimension, Shape};
 
-/// The shape that `reshape` gives to chunks of shape `input`, with every constraint of the
-/// document checked in the order in which a reader would: the list itself (SD-20, SD-21), the
-/// number of elements (SD-23, SD-24), then each dimension's place (SD-20).
+/// The shape that `reshape` gives to chunks of shape `input`. Checks every constraint of the
+/// document in the order in which a reader would: the list itself (SD-20, SD-21), the number of
+/// elements (SD-23, SD-24), then the position of each dimension (SD-20).
 pub(crate) fn output_shape<'a>(
     output: &[ReshapeDim],
     input: &Shape<'a>,
 ) -> Result<Shape<'a>, ChainErrorKind> {
     let mentioned = check_input_dims(output, input.rank())?;
     let sizes = explicit_product(output)?;
-    // Those mentioned stand on both sides of `prod(B_shape) == prod(A_shape)` and cancel.
+    // Mentioned dimensions are on both sides of `prod(B_shape) == prod(A_shape)` and cancel.
     let unmentioned = input.dimensions.iter().zip(&mentioned).filter(|(_, mentioned)| !**mentioned);
     let unmentioned = Shape::product(unmentioned.map(|(size, _)| size))?;
     let auto = match output.iter().any(|dim| matches!(dim, ReshapeDim::Auto)) {
@@ -57,8 +57,8 @@ pub(crate) fn output_shape<'a>(
     Ok(result)
 }
 
-/// Input dimensions exist and rise strictly over the flattened list (SD-20, SD-21). Tells which are
-/// mentioned.
+/// Checks that input dimensions exist and increase strictly over the flattened list (SD-20,
+/// SD-21). Returns which are mentioned.
 fn check_input_dims(output: &[ReshapeDim], rank: usize) -> Result<Vec<bool>, ChainErrorKind> {
     let mut mentioned = vec![false; rank];
     let mut previous = None;
@@ -88,12 +88,12 @@ fn explicit_product(output: &[ReshapeDim]) -> Result<u64, ChainErrorKind> {
         .ok_or(ChainErrorKind::SizeOverflow)
 }
 
-/// The two constraints that tie an entry to the place of its input dimensions:
+/// The two constraints that tie an entry to the position of its input dimensions:
 /// `prod(B_shape[:i]) == prod(A_shape[:input_dims[0]])` and
 /// `prod(B_shape[i+1:]) == prod(A_shape[input_dims[k-1]+1:])`.
 ///
-/// Input dimensions increase, so that one walk along both shapes from the front compares all
-/// beginnings, and one from the back all ends. `[]` is a dimension of size 1 anywhere (SD-22).
+/// Input dimensions increase, so one pass along both shapes from the front compares all prefixes,
+/// and one from the back all suffixes. `[]` is a dimension of size 1 at any position (SD-22).
 fn check_places(
     output: &[ReshapeDim],
     input: &Shape<'_>,
@@ -135,7 +135,7 @@ fn check_places(
         }
         balance.left(size)?;
     }
-    // The first entry that is wrong, and what is before it first.
+    // Report the first entry that is wrong, and of its two constraints the first.
     let (side, axis, input_dim) = match (before, after) {
         (None, None) => return Ok(()),
         (Some((axis, dim)), after) if after.is_none_or(|(other, _)| axis <= other) => {

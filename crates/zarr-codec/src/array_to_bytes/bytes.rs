@@ -22,12 +22,12 @@ pub(super) fn bind(
     }
 }
 
-/// Whether the bytes of elements in memory are others than those stored, beyond what a copy swaps.
+/// Whether stored elements differ from those in memory by more than the byte swap of a copy.
 pub(super) fn rewrites(big_endian: bool, element: &ElementType) -> bool {
     element.is_sub_byte() || (big_endian && element.is_mixed())
 }
 
-/// Refuses a number of bytes that is not that of so many elements.
+/// Refuses a number of bytes that does not match the number of elements.
 pub(crate) fn check(
     encoded: &[u8],
     elements: usize,

@@ -25,22 +25,22 @@ pub(crate) enum ArrayToBytes {
     Elements(ElementCodec),
     /// Inner chunks, with an index.
     Shard(Box<Shard>),
-    /// Other elements, in a chain of their own.
+    /// Changed elements, encoded by a chain of their own.
     Mapped(Box<Mapped>),
 }
 
-/// A codec that changes values, and all that comes after it.
+/// A codec that changes values, and the rest of the chain after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapped {
     pub(crate) codec: ValueCodec,
-    /// The data type that is given.
+    /// The data type of the codec's input.
     pub(crate) data_type: DataType,
     pub(crate) inner: Chain,
 }
 
 impl Mapped {
-    /// The fill value of the chain behind the codec, which inner chunks of a shard may be left out
-    /// for; where there is no shard, any element.
+    /// The fill value of the chain after the codec, for which a shard may leave inner chunks out;
+    /// without a shard, any element.
     pub(crate) fn fill(&self, fill: &[u8], pool: &mut Pool) -> Result<Vec<u8>, ChunkErrorKind> {
         match self.inner.has_shard() {
             true => Ok(self.codec.encode(fill, pool)?.into_vec()),
@@ -77,10 +77,10 @@ impl ElementCodec {
     }
 
     /// `numcodecs.packbits` and the `bytes` after it, which are one codec here: bits of boolean
-    /// elements, the most significant first, behind the number of padding bits (SD-11).
+    /// elements, the most significant first, after a byte with the number of padding bits (SD-11).
     ///
-    /// The first codec gives a one-dimensional array of uint8, and the second its bytes, so they
-    /// cannot be told apart from outside.
+    /// The first codec gives a one-dimensional array of uint8, and the second the bytes of that
+    /// array, so the stored bytes do not show where one ends and the other begins.
     pub(crate) fn numcodecs(element: &ElementType) -> Result<Self, ChainErrorKind> {
         packbits::bind_numcodecs(element)
     }
@@ -112,7 +112,7 @@ impl ElementCodec {
         }
     }
 
-    /// Bits of an element.
+    /// Bits per element.
     pub(crate) fn element_bits(&self, element: &ElementType) -> usize {
         match self {
             Self::Bytes { .. } => element.size().saturating_mul(8),
@@ -120,8 +120,8 @@ impl ElementCodec {
         }
     }
 
-    /// The position, from the least significant bit of its byte, of what
-    /// [`byte_range`](ElementCodec::byte_range) gives as bit `bit` in packing order.
+    /// Converts bit `bit` of [`byte_range`](ElementCodec::byte_range), which is in packing order,
+    /// to a position from the least significant bit of its byte.
     pub(crate) fn lowest_bit(&self, bit: u32) -> u32 {
         match self {
             // Its elements have one bit.
@@ -132,7 +132,8 @@ impl ElementCodec {
         }
     }
 
-    /// The bytes that hold elements `first..first + count`, and the first one's bit within them.
+    /// The bytes that hold elements `first..first + count`, and the bit in them at which the
+    /// first one starts.
     pub(crate) fn byte_range(
         &self,
         first: usize,
@@ -199,9 +200,9 @@ impl ElementCodec {
         }
     }
 
-    /// The bits that are kept, if there can be others that matter: those that `packbits` leaves out,
-    /// and those of a byte that is out of the range of its sub-byte type (SD-18). Not those of a
-    /// boolean, which has been checked to be 0 or 1.
+    /// The packing that tells which bits are kept, if other bits can carry values: those that
+    /// `packbits` leaves out, and those of a byte that is out of the range of its sub-byte type
+    /// (SD-18). Booleans do not count: they have been checked to be 0 or 1.
     pub(crate) fn losing<'p>(&'p self, element: &'p ElementType) -> Option<&'p Packing> {
         let Self::Packbits { packing, .. } = self else { return element.sub_byte.as_ref() };
         let keeps_all = packing.first_bit() == 0
@@ -210,15 +211,15 @@ impl ElementCodec {
         (!keeps_all).then_some(packing)
     }
 
-    /// Changes elements in memory to those stored where a copy with [`swaps`](Self::swaps) does
-    /// not: in records whose fields are swapped in units of different lengths.
+    /// Converts elements from memory to stored form where a copy with [`swaps`](Self::swaps)
+    /// cannot: in records whose fields are swapped in units of different lengths.
     pub(crate) fn swap_fields(&self, elements: &mut [u8], element: &ElementType) {
         if let Self::Bytes { big_endian: true } = self {
             element.swap_fields(elements);
         }
     }
 
-    /// Whether elements are stored as they are in memory, but for what [`swaps`](Self::swaps).
+    /// Whether stored elements are the same as in memory, except for [`swaps`](Self::swaps).
     pub(crate) fn stores_memory(&self, element: &ElementType) -> bool {
         matches!(self, Self::Bytes { big_endian } if !bytes::rewrites(*big_endian, element))
     }

@@ -63,7 +63,7 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Checks the length and the padding byte of a chunk of so many elements.
+    /// Checks the length and the padding byte of a chunk of this many elements.
     pub(crate) fn new(
         packing: &'a Packing,
         padding: PaddingEncoding,
@@ -85,14 +85,14 @@ impl<'a> Packed<'a> {
 /// Builds a chunk of packed bits.
 pub(crate) struct Packer<'a> {
     packing: &'a Packing,
-    /// The same, which refuses elements that it would change.
+    /// The same packing, but refusing elements that it would change.
     refusing: Packing,
     bits: Range<usize>,
     bytes: Buffer,
 }
 
 impl<'a> Packer<'a> {
-    /// Memory for so many elements, with the padding already written.
+    /// Allocates memory for this many elements, with the padding already written.
     pub(crate) fn new(
         packing: &'a Packing,
         padding: PaddingEncoding,
@@ -118,8 +118,8 @@ impl<'a> Packer<'a> {
         Ok(Self { packing, refusing: packing.refuse_loss(true), bits, bytes })
     }
 
-    /// Packs `elements`, the first of which has number `first`. If `refuse`, those that would not
-    /// read back as they are (SD-49) are an error.
+    /// Packs `elements`, the first of which has number `first`. If `refuse`, elements that would
+    /// not read back unchanged (SD-49) are an error.
     pub(crate) fn pack(
         &mut self,
         first: usize,
@@ -154,7 +154,7 @@ pub(super) fn decode<'a>(
     Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
 }
 
-/// Refuses elements that would not read back as they are (SD-49).
+/// Refuses elements that would not read back unchanged (SD-49).
 pub(crate) fn check_survival(packing: &Packing, elements: &[u8]) -> Result<(), ChunkErrorKind> {
     match packing.lost(elements)?.next() {
         None => Ok(()),
@@ -162,7 +162,7 @@ pub(crate) fn check_survival(packing: &Packing, elements: &[u8]) -> Result<(), C
     }
 }
 
-/// The error of elements that were not packed.
+/// Converts an error of packing `elements`.
 fn refusal(error: zarr_packbits::Error, elements: &[u8], size: usize) -> ChunkErrorKind {
     match error {
         zarr_packbits::Error::Lost { element, .. } => lost(element, elements, size),
@@ -178,8 +178,8 @@ fn lost(element: usize, elements: &[u8], size: usize) -> ChunkErrorKind {
     ChunkErrorKind::Lost { element: widen(element), value }
 }
 
-/// As [`encode`], to `out`, which is emptied first. If `refuse`, elements that would not read back
-/// as they are (SD-49) are an error.
+/// As [`encode`], into `out`, which is emptied first. If `refuse`, elements that would not read
+/// back unchanged (SD-49) are an error.
 pub(crate) fn encode_to(
     packing: &Packing,
     padding: PaddingEncoding,
@@ -213,8 +213,8 @@ pub(super) fn encode(
     Ok(packed)
 }
 
-/// Decodes spans of `span_len` bytes of elements. The spans follow each other in `bytes`, each
-/// starting at a byte of its own.
+/// Decodes spans of `span_len` bytes of elements. The spans are concatenated in `bytes`; each
+/// starts at a byte boundary.
 pub(super) fn decode_spans<'a>(
     packing: &Packing,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! `numcodecs.bz2`: one stream of bzip2 is written, any number is read.
+//! `numcodecs.bz2`: one bzip2 stream is written; any number is read.
 
 use std::io::Write as _;
 
@@ -9,8 +9,8 @@ use bzip2::write::BzEncoder;
 use super::{BytesToBytes, check_ratio, read_exactly, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
 
-/// A block holds 900,000 bytes, of which five stand for 259 equal ones, and it takes more than 24
-/// bytes.
+/// A block holds 900,000 bytes, five of which stand for 259 equal bytes, and it takes more than
+/// 24 bytes.
 const MOST_EXPANSION: u64 = 2 << 20;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl BytesToBytes for Bz2 {
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // One byte in a hundred, and 600, as its manual says.
+        // One byte per hundred, and 600, as its manual says.
         reserve(out, decoded.len().saturating_add(decoded.len() / 100).saturating_add(600))?;
         let mut encoder = BzEncoder::new(out, Compression::new(self.level));
         encoder.write_all(decoded).map_err(failed)?;

@@ -6,7 +6,7 @@ use super::{BytesToBytes, check_decoded, check_limit, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
-/// How many bytes the codec adds.
+/// Bytes that the codec adds.
 const LENGTH: usize = 4;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Checksum {
     location: ChecksumLocation,
 }
 
-/// What is computed.
+/// The checksum algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Algorithm {
     #[cfg(feature = "crc32c")]
@@ -25,7 +25,7 @@ pub(super) enum Algorithm {
     #[cfg(feature = "adler32")]
     Adler32,
     Fletcher32,
-    /// With what the hash starts with.
+    /// With the initial value of the hash.
     Lookup3(u32),
 }
 
@@ -49,7 +49,7 @@ impl Checksum {
         Self { algorithm, location }
     }
 
-    /// The input without its checksum, if that matches.
+    /// The input without its checksum; an error if the checksum does not match.
     fn verified<'e>(&self, encoded: &'e [u8]) -> Result<&'e [u8], ChunkErrorKind> {
         let split = match self.location {
             ChecksumLocation::Start => encoded.split_first_chunk().map(|(sum, rest)| (rest, sum)),
@@ -97,7 +97,7 @@ impl BytesToBytes for Checksum {
 
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
         let data = match self.location {
-            // Verified when the length was checked.
+            // Already verified when the length was checked.
             ChecksumLocation::Start => encoded.get(LENGTH..).unwrap_or_default(),
             ChecksumLocation::End => self.verified(encoded)?,
         };
@@ -136,11 +136,11 @@ impl BytesToBytes for Checksum {
     }
 }
 
-/// Fletcher's sums of big-endian 16-bit words, as HDF5 has them: modulo 2^16 - 1, where 2^16 - 1
-/// stands for a multiple of it, and 0 for bytes that are all zero. An odd byte is the upper half of
-/// a word.
+/// Fletcher's sums of big-endian 16-bit words, as in HDF5: modulo 2^16 - 1. A multiple of 2^16 -
+/// 1 gives 2^16 - 1, and 0 results only if all bytes are zero. An odd byte is the upper half of a
+/// word.
 fn fletcher32(bytes: &[u8]) -> u32 {
-    // Words that 64 bits can sum up without a division: n words come to less than n^2 * 2^16.
+    // Words that 64 bits can sum without a division: the sums of n words stay below n^2 * 2^16.
     const BATCH: usize = 1 << 16;
     let reduced = |sum: u64| sum.checked_sub(1).map_or(0, |less| (less % 0xffff).saturating_add(1));
     let (mut sum, mut sums) = (0_u64, 0_u64);
@@ -159,8 +159,8 @@ fn fletcher32(bytes: &[u8]) -> u32 {
 
 /// Bob Jenkins's hash `lookup3` of bytes.
 ///
-/// Three words take twelve bytes at a time and are mixed; the last one to twelve bytes, with zeros
-/// after them, are mixed to the end.
+/// Processes twelve bytes at a time as three words and mixes them; the last one to twelve bytes,
+/// padded with zeros, get a final mix.
 fn lookup3(bytes: &[u8], initial: u32) -> u32 {
     // The length counts modulo 2^32.
     let length = u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or_default();
@@ -187,7 +187,7 @@ fn add(state: &mut [u32; 3], block: &[u8]) {
     }
 }
 
-/// Mixes three words so that it could be undone.
+/// Mixes three words reversibly.
 fn mixed([mut a, mut b, mut c]: [u32; 3]) -> [u32; 3] {
     for [first, second, third] in [[4, 6, 8], [16, 19, 4]] {
         a = a.wrapping_sub(c) ^ c.rotate_left(first);
@@ -215,7 +215,7 @@ fn finished([mut a, mut b, mut c]: [u32; 3]) -> u32 {
 mod tests {
     use super::{fletcher32, lookup3};
 
-    /// One addition at a time, the carry added again.
+    /// One addition at a time, with end-around carry.
     #[test]
     fn fletcher32_gives_what_its_definition_does() {
         let add = |a: u32, b: u32| ((a + b) & 0xffff) + ((a + b) >> 16);
@@ -232,7 +232,7 @@ mod tests {
                 assert_eq!(fletcher32(&bytes), (sums << 16) | sum, "{length}");
             }
         }
-        // As numcodecs 0.17.1 has them.
+        // The values of numcodecs 0.17.1.
         assert_eq!(fletcher32(&[0, 1, 2]), 0x0202_0201);
         assert_eq!(fletcher32(&[0xff, 0xff]), 0xffff_ffff);
     }

@@ -1,4 +1,4 @@
-//! `gzip` and `numcodecs.gzip`: RFC 1952, one member written, any number read (SD-61).
+//! `gzip` and `numcodecs.gzip`: RFC 1952. One member is written; any number is read (SD-61).
 
 use std::io::Write as _;
 
@@ -34,7 +34,8 @@ impl BytesToBytes for Gzip {
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // At most nine bits per byte, and the header. A vector that grew could hold twice as much.
+        // At most nine bits per byte, and the header. A growing vector could allocate twice as
+        // much.
         reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
         let mut encoder = GzEncoder::new(out, self.level);
         encoder.write_all(decoded).map_err(failed)?;

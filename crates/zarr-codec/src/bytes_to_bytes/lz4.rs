@@ -1,4 +1,4 @@
-//! `numcodecs.lz4`: the number of bytes in four little-endian ones, then a block of LZ4.
+//! `numcodecs.lz4`: the number of bytes as a little-endian 32-bit integer, then a block of LZ4.
 
 use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
 
@@ -12,7 +12,7 @@ const HEADER: usize = 4;
 /// Each further byte of a match's length stands for 255 bytes.
 const MOST_EXPANSION: u64 = 256;
 
-/// The longest input, as the C library and numcodecs have it.
+/// The longest input that the C library and numcodecs allow.
 const LONGEST: usize = 0x7e00_0000;
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl BytesToBytes for Lz4 {
     }
 }
 
-/// The length that the header says, and the block.
+/// The length in the header, and the block.
 fn split(encoded: &[u8]) -> Result<(usize, &[u8]), ChunkErrorKind> {
     let Some((header, block)) = encoded.split_first_chunk::<HEADER>() else {
         let (found, least) = (widen(encoded.len()), widen(HEADER));

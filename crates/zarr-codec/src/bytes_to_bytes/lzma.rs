@@ -1,4 +1,4 @@
-//! `numcodecs.lzma`: LZMA2 in containers of xz, any number of which are read, or LZMA alone.
+//! `numcodecs.lzma`: LZMA2 in any number of xz containers, or bare LZMA.
 
 use std::io::Write as _;
 
@@ -11,11 +11,11 @@ use super::{BytesToBytes, check_empty, check_ratio, read_exactly, read_up_to, re
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 
-/// A match of 273 bytes takes 14 decisions of 0.022 bits each at least.
+/// A match of 273 bytes takes at least 14 decisions of 0.022 bits each.
 const MOST_EXPANSION: u64 = 8192;
 
-/// The memory that a decoder may take. Its dictionary is as long as the header says, however short
-/// the chunk: 64 MiB at preset 9, the most that presets make. Memory that is not needed is not
+/// The most memory that a decoder may use. The header gives the length of the dictionary, even
+/// for a short chunk: presets use up to 64 MiB (preset 9). Memory that is not needed is not
 /// touched.
 const MEMORY: u64 = 128 << 20;
 
@@ -57,7 +57,7 @@ impl Lzma {
     fn encoder(&self) -> Result<Stream, Error> {
         match self.format {
             LzmaFormat::Alone => Stream::new_lzma_encoder(&LzmaOptions::new_preset(self.preset)?),
-            // numcodecs cannot write what it finds out by itself.
+            // numcodecs cannot write in the format that detects itself.
             LzmaFormat::Auto => Err(Error::Options),
             LzmaFormat::Xz | LzmaFormat::Raw => Stream::new_easy_encoder(self.preset, self.check),
         }
@@ -84,7 +84,7 @@ impl BytesToBytes for Lzma {
         let mut decoder = self.decoder(encoded)?;
         read_up_to(&mut decoder, limit, out)?;
         match widen(out.len()) > limit {
-            // Refused for its length; there is more to read.
+            // Refused because of its length; there is more to read.
             true => Ok(()),
             false => check_empty(decoder.into_inner()),
         }
@@ -93,7 +93,7 @@ impl BytesToBytes for Lzma {
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |reason: String| ChunkErrorKind::Encode { reason };
         let stream = self.encoder().map_err(|error| failed(error.to_string()))?;
-        // Chunks of 64 KiB that are stored as they are take three bytes more.
+        // Chunks of 64 KiB that are stored uncompressed take three bytes more.
         reserve(out, decoded.len().saturating_add(decoded.len() / 8192).saturating_add(256))?;
         let mut encoder = XzEncoder::new_stream(out, stream);
         encoder.write_all(decoded).map_err(|error| failed(error.to_string()))?;

@@ -52,7 +52,7 @@ fn check_ratio(encoded: &[u8], expected: usize, ratio: u64) -> Result<(), ChunkE
 #[cfg(any(feature = "gzip", feature = "zlib"))]
 const DEFLATE_EXPANSION: u64 = 1032;
 
-/// Refuses a length that a codec tells of itself, before memory is allocated for it.
+/// Refuses a length that the codec itself states, before memory is allocated for it.
 fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
     if widen(length) > limit {
         return Err(ChunkErrorKind::DecodedLimit { limit });
@@ -70,27 +70,26 @@ fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
 
 /// One bytes-to-bytes codec, ready to run.
 ///
-/// Methods that append to `out` are given an empty one.
+/// Methods that append to `out` receive it empty.
 pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
     /// The encoded length, if the decoded length determines it.
     fn encoded_len(&self, _decoded: Option<u64>) -> Option<u64> {
         None
     }
 
-    /// The most bytes that encoders make of so many: what compressors add where nothing can be
-    /// compressed.
-    ///
-    /// A format is laxer than those who write it: blocks may be stored byte by byte, and frames be
-    /// skipped. [`ordinary`] tells what that is allowed to come to.
+    /// The most bytes that ordinary encoders produce from `decoded` bytes: what compressors add
+    /// to data that cannot be compressed.
+    /// A format allows more than encoders use: blocks may be stored byte by byte, and frames may
+    /// be skippable. [`ordinary`] gives the limit for those.
     fn most_encoded(&self, decoded: u64) -> u64 {
         self.encoded_len(Some(decoded)).unwrap_or_else(|| {
-            // Blocks of at least 10 KB, stored, have headers of five bytes at most; a file, 32.
+            // Stored blocks of at least 10 KB have headers of at most five bytes; a file, 32.
             decoded.saturating_add(decoded / 1024).saturating_add(1024)
         })
     }
 
-    /// Where the input is in the output, if it is there unchanged: parts of it can then be read
-    /// alone.
+    /// The offset of the input in the output, if it is there unchanged: then parts of it can be
+    /// read alone.
     fn input_offset(&self) -> Option<u64> {
         None
     }
@@ -108,8 +107,7 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
     /// Decodes all of `encoded` to exactly the bytes of `out`.
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind>;
 
-    /// Decodes all of `encoded`, whose decoded length is unknown, to at most `limit` bytes and one
-    /// more.
+    /// Decodes all of `encoded`, whose decoded length is unknown, to at most `limit + 1` bytes.
     fn decode_up_to(
         &self,
         encoded: &[u8],
@@ -121,20 +119,19 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind>;
 }
 
-/// The most bytes that may stand for what encoders make `most` bytes of: twice that, and a mebibyte
-/// (SD-35).
+/// The most bytes that are accepted where encoders produce `most` bytes: twice that, and a
+/// mebibyte (SD-35).
 ///
-/// The room is for writers other than [`most_encoded`](BytesToBytes::most_encoded) thinks of, whose
-/// files are right as well (SD-61): gzip in members or stored blocks of a few bytes, zstd with
-/// skippable frames, shards with gaps. It is not granted to each of stacked compressors anew:
-/// twenty of them, a few bytes each in a document, would be given a millionfold.
+/// This leaves room for writers that need more than [`most_encoded`](BytesToBytes::most_encoded)
+/// and whose files are valid as well (SD-61): gzip in members or stored blocks of a few bytes,
+/// zstd with skippable frames, shards with gaps. Stacked compressors do not each get this room:
+/// twenty of them, a few bytes each in a document, would multiply it by a million.
 pub(crate) fn ordinary(most: u64) -> u64 {
     most.saturating_mul(2).saturating_add(1 << 20)
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
-///
-/// `element` is that of the chain, for codecs that are given no size of elements.
+/// `element` is that of the chain, for codecs whose configuration gives no element size.
 pub(crate) fn bind(
     codec: &Codec,
     element: &ElementType,
@@ -168,7 +165,7 @@ pub(crate) fn bind(
         Codec::NumcodecsLzma(configuration) => Box::new(lzma::Lzma::new(configuration)?),
         Codec::NumcodecsShuffle(shuffle) => {
             let size = shuffle.elementsize.unwrap_or(widen(element.size()));
-            // No chunk has a whole element of more bytes than there is memory for.
+            // No chunk has an element of more bytes than there is memory.
             Box::new(shuffle::Shuffle { element_size: usize::try_from(size).unwrap_or(usize::MAX) })
         }
         Codec::NumcodecsFletcher32 => {
@@ -203,9 +200,10 @@ pub(crate) fn bind(
     })
 }
 
-/// Whether this build has what the codec needs.
+/// Whether the feature that the codec needs is compiled in.
 fn is_compiled(codec: &Codec) -> bool {
-    // A table: as a `match`, a build without any feature reads like one that matches none.
+    // A table: written as a `match`, a build without any feature would look as if it matched
+    // none.
     let built = [
         ("adler32", cfg!(feature = "adler32")),
         ("blosc", cfg!(feature = "blosc")),
@@ -246,7 +244,7 @@ fn feature(codec: &Codec) -> Option<&'static str> {
     })
 }
 
-/// A level of numcodecs: -1 leaves it to zlib.
+/// Converts a numcodecs level: -1 is the default of zlib.
 #[cfg(any(feature = "gzip", feature = "zlib"))]
 fn deflate_level(level: i32) -> flate2::Compression {
     u32::try_from(level).map_or_else(|_| flate2::Compression::default(), flate2::Compression::new)
@@ -285,7 +283,7 @@ fn read_up_to(
     Ok(())
 }
 
-/// Reads a decoder to its end, which is to be that of `out`. Reading past the end checks the
+/// Reads a decoder to its end, which must be the end of `out`. Reading past the end verifies the
 /// checksum.
 #[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
 fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
@@ -308,7 +306,7 @@ fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), Ch
     }
 }
 
-/// Refuses bytes that a decoder has left.
+/// Refuses bytes that a decoder has not consumed.
 #[cfg(feature = "lzma")]
 fn check_empty(rest: &[u8]) -> Result<(), ChunkErrorKind> {
     match rest.len() {

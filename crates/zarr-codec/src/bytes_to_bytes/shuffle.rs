@@ -7,12 +7,12 @@ use crate::error::ChunkErrorKind;
 
 #[derive(Debug)]
 pub(super) struct Shuffle {
-    /// Bytes of an element; up to 1, nothing moves.
+    /// Bytes per element; with 0 or 1 nothing moves.
     pub(super) element_size: usize,
 }
 
 impl Shuffle {
-    /// How many elements the bytes are.
+    /// The number of elements in the bytes.
     fn elements(&self, bytes: &[u8]) -> Option<usize> {
         let size = NonZero::new(self.element_size).unwrap_or(NonZero::<usize>::MIN);
         bytes.len().is_multiple_of(size.get()).then(|| bytes.len() / size)
@@ -82,11 +82,11 @@ impl BytesToBytes for Shuffle {
     }
 }
 
-/// Puts each element together from one byte of each of `N` planes.
+/// Assembles each element from one byte of each of `N` planes.
 fn join<const N: usize>(encoded: &[u8], elements: usize, out: &mut [u8]) {
     let mut planes = encoded.chunks_exact(elements.max(1));
     let planes: [&[u8]; N] = std::array::from_fn(|_| planes.next().unwrap_or_default());
-    // All of one length, so that the bounds are checked once.
+    // All have the same length, so that bounds are checked once.
     let planes = planes.map(|plane| plane.get(..elements).unwrap_or_default());
     for (at, element) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
         for (byte, plane) in element.iter_mut().zip(&planes) {

@@ -34,7 +34,8 @@ impl BytesToBytes for Zlib {
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let failed = |error: io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // At most nine bits per byte, and the header. A vector that grew could hold twice as much.
+        // At most nine bits per byte, and the header. A growing vector could allocate twice as
+        // much.
         reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
         let mut encoder = ZlibEncoder::new(out, self.level);
         encoder.write_all(decoded).map_err(failed)?;
@@ -43,8 +44,8 @@ impl BytesToBytes for Zlib {
     }
 }
 
-/// A stream that is read to its end: one that is cut short, be it within its checksum, is an error,
-/// and so are bytes after it. flate2's own reader takes both.
+/// A stream that is read to its end. A truncated stream is an error, even if only its checksum is
+/// cut, and so are bytes after it. flate2's own reader accepts both.
 struct Stream<'e> {
     rest: &'e [u8],
     state: Decompress,

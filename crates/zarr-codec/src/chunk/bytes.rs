@@ -1,4 +1,4 @@
-//! The bytes-to-bytes codecs of a chain, one after the other.
+//! Runs and undoes the bytes-to-bytes codecs of a chain.
 
 use super::{ChunkCodec, chunk_error};
 use crate::bytes_to_bytes::{BytesToBytes, ordinary};
@@ -42,8 +42,8 @@ impl ChunkCodec {
         self.decode_bytes_down_to(0, bytes, pool)
     }
 
-    /// As [`decode_bytes`](ChunkCodec::decode_bytes), to `out`, which is as long as the stored
-    /// bytes.
+    /// As [`decode_bytes`](ChunkCodec::decode_bytes), into `out`, which has the length of the
+    /// stored bytes.
     pub(super) fn decode_bytes_to(
         &self,
         encoded: &[u8],
@@ -61,7 +61,7 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// Undoes the bytes-to-bytes codecs except the first ones, whose number is given.
+    /// Undoes the bytes-to-bytes codecs, except for a given number of codecs at the start.
     fn decode_bytes_down_to<'a>(
         &self,
         first: usize,
@@ -112,7 +112,7 @@ fn decode_exactly(
     length: u64,
     pool: &mut Pool,
 ) -> Result<Buffer, ChunkErrorKind> {
-    // As long as the elements, which fit the address space, plus what codecs add.
+    // The length of the elements, which fit the address space, plus the bytes that codecs add.
     let expected =
         usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })?;
     codec.check_len(encoded, expected)?;

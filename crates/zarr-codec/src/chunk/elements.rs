@@ -1,4 +1,4 @@
-//! All elements of a chunk, to change some and encode the chunk again.
+//! All elements of a chunk, so that some can be changed and the chunk encoded again.
 
 use zarr_view::{CopyError, Element, Output, View};
 
@@ -15,8 +15,8 @@ use crate::transform::Source;
 pub enum Order {
     /// C order of the chunk's shape.
     C,
-    /// The order in which they are stored, if that is one view, so that nothing moves. Otherwise
-    /// C order.
+    /// The order in which they are stored, if that is a single view, so that nothing moves.
+    /// Otherwise C order.
     Stored,
 }
 
@@ -49,7 +49,7 @@ pub struct ChunkElements {
 }
 
 impl ChunkElements {
-    /// A view of the chunk's shape, and the bytes that it refers to.
+    /// A view of the chunk's shape, and the bytes that it indexes.
     pub fn parts_mut(&mut self) -> (&View, &mut [u8]) {
         (&self.view, &mut self.buffer)
     }
@@ -58,7 +58,7 @@ impl ChunkElements {
 impl ChunkCodec {
     /// Decodes all elements of a chunk, to change some of them.
     ///
-    /// `encoded` is the whole encoded chunk. Its memory is reused, so this holds only the elements
+    /// `encoded` is the whole encoded chunk. Its memory is reused: this holds only the elements
     /// and, while decoding, one other buffer of at most their length.
     ///
     /// # Errors
@@ -168,8 +168,8 @@ impl ChunkCodec {
         self.encode_stored(codec, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
-    /// The view of the elements as stored, if that is the `order` and the stored array is one view
-    /// and not a shard.
+    /// The view of the elements as stored, if `order` asks for it and the stored array is a
+    /// single view and not a shard.
     fn stored_view(&self, order: Order) -> Option<&View> {
         let is_stored = matches!(self.array_to_bytes, ShapedCodec::Elements(_));
         self.transform.view().filter(|_| order == Order::Stored && is_stored)
@@ -183,7 +183,7 @@ impl ChunkCodec {
     }
 }
 
-/// Reverses each unit of every element in place, if they are to be swapped.
+/// Reverses each unit of every element in place, if the elements are swapped.
 fn swap_all(elements: &mut [u8], element: Element) {
     match element.unit() {
         2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),

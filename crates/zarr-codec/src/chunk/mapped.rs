@@ -1,5 +1,5 @@
-//! Chunks behind a codec that changes values: a chunk of other elements, decoded as a whole, then
-//! changed one by one.
+//! Chunks of a chain with a codec that changes values: the rest of the chain decodes other
+//! elements, all at once, and the codec changes them one by one.
 
 use zarr_view::{CopyError, View};
 
@@ -12,14 +12,14 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Scratch};
 use crate::transform::Source;
 
-/// The chain behind a codec that changes values, for one shape.
+/// The chain after a codec that changes values, for one shape.
 #[derive(Clone, Debug)]
 pub(super) struct MappedCodec {
     pub(super) inner: Box<ChunkCodec>,
 }
 
 impl ChunkCodec {
-    /// The codec that changes values, and the chain behind it.
+    /// The codec that changes values, and the chain after it.
     pub(super) fn mapped(&self) -> Option<(&Mapped, &Self)> {
         match (&self.bound.array_to_bytes, &self.array_to_bytes) {
             (ArrayToBytes::Mapped(mapped), ShapedCodec::Mapped(codec)) => {
@@ -29,8 +29,7 @@ impl ChunkCodec {
         }
     }
 
-    /// All elements in C order of the stored shape, where a codec that changes values is what stores
-    /// them.
+    /// All elements in C order of the stored shape, if a codec that changes values provides them.
     pub(super) fn mapped_elements(
         &self,
         encoded: Bytes<'_>,
@@ -52,8 +51,8 @@ impl ChunkCodec {
 
     /// All elements in C order of the chunk's shape.
     ///
-    /// Memory for them is taken only once the bytes have been found to be as many as they need, or,
-    /// of a shard, up to the limit (SD-35).
+    /// Allocates memory for them only after checking that there are as many bytes as they need
+    /// or, for a shard, only up to the limit (SD-35).
     pub(super) fn gathered(
         &self,
         encoded: Bytes<'_>,

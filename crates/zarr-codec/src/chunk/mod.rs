@@ -39,7 +39,7 @@ pub struct ChunkCodec {
     elements: usize,
     /// The length of each bytes-to-bytes codec's input on encoding, if it is fixed.
     lengths: Vec<Option<u64>>,
-    /// As `lengths`, the most that encoders make of such a chunk.
+    /// As `lengths`, but the most that ordinary encoders produce for such a chunk.
     most: Vec<u64>,
 }
 
@@ -56,7 +56,8 @@ enum ShapedCodec {
 pub enum Encoded {
     /// A chunk with elements other than the fill value.
     Chunk,
-    /// A chunk that holds only the fill value, bit by bit (SD-48): it reads the same if not stored.
+    /// A chunk that holds only the fill value, bit by bit (SD-48): reading gives the same if it
+    /// is not stored.
     Empty,
 }
 
@@ -75,7 +76,7 @@ pub(crate) struct Input<'a> {
 pub(crate) enum Empty {
     /// Encode it.
     Encode,
-    /// Report it, and encode nothing.
+    /// Report it without encoding it.
     Leave,
 }
 
@@ -132,7 +133,7 @@ impl ChunkCodec {
         self.transform.chunk_shape()
     }
 
-    /// How many elements a chunk has.
+    /// The number of elements of a chunk.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.elements
@@ -143,7 +144,7 @@ impl ChunkCodec {
         self.bound.element.size()
     }
 
-    /// How many bytes the elements have in memory.
+    /// The number of bytes of the elements in memory.
     pub(crate) fn bytes(&self) -> u64 {
         // Does not overflow, as checked when the codec was made.
         widen(self.elements.saturating_mul(self.bound.element.size()))
@@ -155,7 +156,7 @@ impl ChunkCodec {
         self.lengths.last().copied().flatten()
     }
 
-    /// The most bytes that encoders make of such a chunk.
+    /// The most bytes that ordinary encoders produce for such a chunk.
     fn most_encoded(&self) -> u64 {
         self.most.last().copied().unwrap_or(u64::MAX)
     }
@@ -202,7 +203,8 @@ impl ChunkCodec {
             return element.check(elements).map_err(|kind| chunk_error(place, kind));
         }
         if let ShapedCodec::Mapped(_) = &self.array_to_bytes {
-            // Without bytes-to-bytes codecs of its own: those are in the chain behind.
+            // Skip the bytes-to-bytes codecs of this chain: they belong to the chain after the
+            // codec.
             let elements = self.mapped_elements(Bytes::Lent(encoded), fill, scratch)?;
             let mut source = Source::Elements(Bytes::Taken(elements), element.moved(false));
             let pool = &mut scratch.pool;
@@ -231,8 +233,8 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// The memory of `out`, if the stored bytes are its elements in the same order, so that a
-    /// compressor can write them there: for a whole chunk in which nothing moves.
+    /// The memory of `out`, if the stored bytes are its elements in the same order: then a
+    /// compressor can write directly to it. That is so for a whole chunk in which nothing moves.
     fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
         let Bound { element, bytes_to_bytes, .. } = &*self.bound;
         let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };
@@ -247,8 +249,8 @@ impl ChunkCodec {
         if as_stored && is_all && has_shape { out.as_mut_slice() } else { None }
     }
 
-    /// As [`decode`](ChunkCodec::decode) for the `shard` that is its array-to-bytes codec, of which
-    /// the index and some bytes are known.
+    /// As [`decode`](ChunkCodec::decode), for a `shard` that is the array-to-bytes codec, when
+    /// the index and some bytes of it are known.
     #[expect(clippy::too_many_arguments, reason = "those of decode, and of the shard")]
     pub(crate) fn decode_available(
         &self,
@@ -269,7 +271,7 @@ impl ChunkCodec {
             .map_err(|error| error.at(&self.bound.array_to_bytes_path))
     }
 
-    /// The bytes of an encoded chunk with the bytes-to-bytes codecs undone: the output of the
+    /// Undoes the bytes-to-bytes codecs of an encoded chunk: returns the output of the
     /// array-to-bytes codec, such as a shard.
     ///
     /// # Errors
@@ -321,7 +323,7 @@ impl ChunkCodec {
     /// the element `fill` is encoded instead. Inner chunks of a shard are left out if all their
     /// elements are `fill` (SD-60).
     ///
-    /// `out` is a valid chunk also when the chunk is [`Encoded::Empty`], for stores that can put
+    /// `out` is a valid chunk even if the result is [`Encoded::Empty`], for stores that can put
     /// but not delete.
     ///
     /// # Errors
@@ -337,7 +339,7 @@ impl ChunkCodec {
         self.encode_unless_empty(Input { data, view, fill }, Empty::Encode, out, scratch)
     }
 
-    /// As [`encode`](ChunkCodec::encode), but need not encode chunks that need not be stored.
+    /// As [`encode`](ChunkCodec::encode), but may skip encoding a chunk that need not be stored.
     pub(crate) fn encode_unless_empty(
         &self,
         input: Input<'_>,
@@ -368,8 +370,8 @@ impl ChunkCodec {
         }
     }
 
-    /// Gives the memory of `out` to the pool before it is written, unless a single compressor turns
-    /// the elements into the chunk: then each of the two needs its own.
+    /// Gives the memory of `out` to the pool before it is written, unless a single compressor
+    /// turns the elements into the chunk: then both need their own.
     fn share_memory(&self, codec: &ElementCodec, out: &mut Vec<u8>, pool: &mut Pool) {
         let one_step = matches!(codec, ElementCodec::Bytes { .. })
             && self.bound.bytes_to_bytes.len() == 1
@@ -379,7 +381,7 @@ impl ChunkCodec {
         }
     }
 
-    /// The error of bytes that come when a region has been decoded.
+    /// The error for bytes that are supplied after a region has been decoded.
     pub(crate) fn nothing_needed(&self) -> ChunkError {
         chunk_error(&self.bound.array_to_bytes_path, ChunkErrorKind::NothingNeeded)
     }
@@ -391,8 +393,8 @@ impl ChunkCodec {
         }
     }
 
-    /// The element `fill` as stored elements are before they are encoded: canonical, and
-    /// swapped if they are.
+    /// The element `fill` in the form that stored elements have before encoding: canonical, and
+    /// swapped if they are swapped.
     pub(crate) fn stored_fill(&self, fill: &[u8]) -> Vec<u8> {
         let element = &self.bound.element;
         let mut fill = fill.to_vec();
@@ -403,8 +405,8 @@ impl ChunkCodec {
         fill
     }
 
-    /// Encodes elements that are in stored order and, but for what the codec swaps, in memory's
-    /// form. So is [`fill`](ChunkCodec::stored_fill).
+    /// Encodes elements that are in stored order and, except for what the codec swaps, in
+    /// in-memory form. So is [`fill`](ChunkCodec::stored_fill).
     fn encode_stored(
         &self,
         codec: &ElementCodec,
@@ -479,7 +481,7 @@ fn chunk_error(place: &CodecPath, kind: ChunkErrorKind) -> ChunkError {
     place.chunk_error(kind)
 }
 
-/// Reverses each unit of an element that is swapped.
+/// Reverses each unit of an element, if elements are swapped.
 pub(crate) fn swap(value: &mut [u8], element: Element) {
     for unit in value.chunks_exact_mut(element.unit().max(1)) {
         unit.reverse();
@@ -488,7 +490,7 @@ pub(crate) fn swap(value: &mut [u8], element: Element) {
 
 /// Whether every element has these bytes.
 fn holds_only(elements: &[u8], value: &[u8]) -> bool {
-    // All elements equal the first if the bytes equal those one element later.
+    // All elements equal the first if the bytes equal themselves shifted by one element.
     let later = elements.get(value.len()..);
     elements.starts_with(value) && later.is_some_and(|later| elements.starts_with(later))
 }

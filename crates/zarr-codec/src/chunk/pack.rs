@@ -1,4 +1,4 @@
-//! Packed bits made of elements while those are in the cache.
+//! Packs elements while they are in the cache.
 
 use zarr_packbits::{Packing, PaddingEncoding};
 
@@ -11,11 +11,12 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Pool;
 use crate::transform::Slab;
 
-/// Bytes of elements that are compared and packed at a time, so that a slab that went past the
-/// caches is fetched once. Smaller ones lose more to the kernels' preparations than they gain.
+/// Bytes of elements that are compared and packed at a time, so that a slab that bypassed the
+/// caches is fetched once. Smaller pieces lose more to the setup of kernels than they gain.
 const PIECE: usize = 64 << 10;
 
-/// So many elements of any width begin and end at bytes, and kernels run at full speed.
+/// This many elements of any width start and end at byte boundaries, and kernels run at full
+/// speed.
 const WHOLE_BYTES: usize = 64;
 
 /// A chunk that is packed piece by piece.
@@ -25,17 +26,17 @@ pub(super) struct Pieces<'c> {
     packer: Packer<'c>,
     /// The fill value in canonical form.
     fill: Vec<u8>,
-    /// Whether all elements so far are the fill value.
+    /// Whether all elements so far equal the fill value.
     is_empty: bool,
-    /// Whether there are such elements, of which none has been refused so far.
+    /// Whether some elements equal the fill value; they have not been checked for loss.
     skipped: bool,
-    /// Whether there can be values that packing cuts, and they are refused (SD-49). Of sub-byte
-    /// types, what is not in canonical form is cut.
+    /// Whether values that packing cuts are possible and refused (SD-49). For sub-byte types,
+    /// bytes that are not in canonical form are cut.
     refuses: bool,
 }
 
 impl Pieces<'_> {
-    /// Packs the elements from number `first` on, and leaves copies in canonical form or as they are.
+    /// Packs the elements from number `first` on. May bring copied elements to canonical form.
     pub(super) fn pack(&mut self, first: usize, elements: Slab<'_>) -> Result<(), ChunkErrorKind> {
         let size = self.element.size();
         let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
@@ -64,8 +65,8 @@ impl Pieces<'_> {
         Ok(())
     }
 
-    /// Elements in canonical form, where that matters: packing leaves out the bits that carry no
-    /// value, so that only comparisons see them.
+    /// Converts elements to canonical form where that matters: packing drops the bits that carry
+    /// no value, so only comparisons see them.
     fn canonical<'p>(&self, piece: &'p mut [u8]) -> &'p [u8] {
         if self.is_empty && !self.refuses {
             self.element.canonicalise(piece);
@@ -82,7 +83,7 @@ impl Pieces<'_> {
         packed.map_err(|kind| kind.further(first))
     }
 
-    /// Refuses fill values among the elements that are to be stored and would be cut.
+    /// Refuses fill values among the elements if they are to be stored and would be cut.
     fn check_skipped(&self) -> Result<(), ChunkErrorKind> {
         match self.refuses && self.skipped {
             true => packbits::check_survival(self.packing, &self.fill),
@@ -92,8 +93,8 @@ impl Pieces<'_> {
 }
 
 impl ChunkCodec {
-    /// Packs the elements slab by slab, if they are to be packed and meet the stored array as one
-    /// view.
+    /// Packs the elements slab by slab, if they are to be packed and correspond to the stored
+    /// array as a single view.
     pub(super) fn pack(
         &self,
         codec: &ElementCodec,
@@ -123,7 +124,7 @@ impl ChunkCodec {
         })
     }
 
-    /// A chunk in the making. `fill` is as [`stored_fill`](ChunkCodec::stored_fill) says.
+    /// Begins a chunk. `fill` has the form of [`stored_fill`](ChunkCodec::stored_fill).
     pub(super) fn pieces<'c>(
         &'c self,
         codec: &'c ElementCodec,
@@ -145,7 +146,7 @@ impl ChunkCodec {
         })
     }
 
-    /// The chunk, once all elements are packed, through the bytes-to-bytes codecs.
+    /// The chunk, once all elements are packed, encoded by the bytes-to-bytes codecs.
     pub(super) fn finish(
         &self,
         pieces: Pieces<'_>,

@@ -1,5 +1,5 @@
-//! Chunks whose encoded bytes are rows of the caller's memory: they need no conversion, and no copy
-//! if the store takes several pieces at once.
+//! Chunks whose encoded bytes are rows of the caller's memory: they need no conversion, and no
+//! copy if the store accepts several pieces at once.
 
 use std::io::IoSlice;
 
@@ -7,14 +7,14 @@ use zarr_view::{Run, View};
 
 use super::{ChunkCodec, Encoded, ShapedCodec, holds_only};
 
-/// The shortest rows, in bytes, that are written as one piece each: for rows of half the length,
-/// copying them together takes less time than a system call needs to step through them.
+/// The shortest rows, in bytes, that are written as separate pieces. For rows of half that
+/// length, copying them together takes less time than a system call needs to step through them.
 const MIN_ROW: usize = 1024;
 
 impl ChunkCodec {
-    /// The encoded chunk as consecutive pieces of `data`, and whether it is empty. `None` unless
-    /// encoding changes no byte: whole-byte elements in memory's byte order, uncompressed, in rows
-    /// of at least 1024 bytes.
+    /// The encoded chunk as consecutive pieces of `data`, and whether it is empty. `None` if
+    /// encoding changes any byte: this requires whole-byte elements in memory's byte order,
+    /// uncompressed, in rows of at least 1024 bytes.
     ///
     /// # Shapes and units
     /// As [`encode`](ChunkCodec::encode).

@@ -5,9 +5,9 @@
 //! longer than everything else.
 //!
 //! Without a bytes-to-bytes codec, elements go directly from the encoded bytes, or through one
-//! buffer if they are packed. Even passing on a pool's buffers is expensive: a load of a different
-//! width than the store just before it waits until all earlier stores are done, including the rows
-//! of the last chunk, which are far apart and not in the cache.
+//! buffer if they are packed. Even passing the buffers of a pool around is expensive: a load of a
+//! different width than the store just before it waits until all earlier stores are done,
+//! including the rows of the last chunk, which are far apart and not in the cache.
 
 use zarr_view::{CopyPlan, Output, View};
 
@@ -27,14 +27,14 @@ pub(crate) struct SmallChunkCopy<'c> {
     codec: &'c ChunkCodec,
     array_to_bytes: &'c ElementCodec,
     copy: CopyPlan,
-    /// The elements of a chunk in stored order, where they are made of its bytes or these of
-    /// them; empty until then.
+    /// Buffer for the elements of a chunk in stored order, where they are packed or unpacked;
+    /// empty until then.
     elements: Vec<u8>,
 }
 
 impl<'c> SmallChunkCopy<'c> {
-    /// How chunks are decoded to boxes of an output whose view, cut to one of them, is `place`.
-    /// `None` where each is better decoded by itself.
+    /// How chunks are decoded to boxes of an output; `place` is the output's view cut to one of
+    /// them. `None` if decoding each by itself is faster.
     pub(crate) fn decoder(codec: &'c ChunkCodec, place: &View) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
         if place.mask().is_some() {
@@ -45,11 +45,11 @@ impl<'c> SmallChunkCopy<'c> {
         Some(Self { codec, array_to_bytes, copy, elements: Vec::new() })
     }
 
-    /// How chunks are encoded from boxes of a view, without a mask, of these strides. `None` where
-    /// each is better encoded by itself.
+    /// How chunks are encoded from boxes of a view, without a mask, with these strides. `None` if
+    /// encoding each by itself is faster.
     pub(crate) fn encoder(codec: &'c ChunkCodec, strides: &[isize]) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
-        // From the first element on, which no other may come before.
+        // Starting at the first element, which must have the lowest position.
         let source = View::new(codec.shape(), strides, 0).ok()?;
         let element = &codec.bound.element;
         let copy =
@@ -76,7 +76,7 @@ impl<'c> SmallChunkCopy<'c> {
                 return run(&self.copy, encoded);
             }
             ElementCodec::Packbits { packing, padding } if bytes_to_bytes.is_empty() => {
-                // The length is checked before memory in proportion to the elements is asked for.
+                // Checks the length before allocating memory in proportion to the elements.
                 let elements = self.codec.elements;
                 let packed = packing.packed_bits(encoded, elements, *padding);
                 let packed = packed.map_err(|error| failed(error.into()))?;
@@ -95,9 +95,9 @@ impl<'c> SmallChunkCopy<'c> {
         Ok(())
     }
 
-    /// Encodes the chunk whose first element is the first of `data`: its bytes, here or in `out`,
-    /// or nothing if all its elements are `fill`, which is as
-    /// [`stored_fill`](ChunkCodec::stored_fill) says.
+    /// Encodes the chunk whose first element is the first of `data`. Returns its bytes, in this
+    /// memory or in `out`, or `None` if all its elements are `fill`, which has the form of
+    /// [`stored_fill`](ChunkCodec::stored_fill).
     pub(crate) fn encode<'b>(
         &'b mut self,
         data: &[u8],
@@ -146,7 +146,7 @@ impl<'c> SmallChunkCopy<'c> {
         Ok((content == Encoded::Chunk).then_some(out))
     }
 
-    /// Has room for the elements of a chunk.
+    /// Allocates the buffer for the elements of a chunk.
     fn make_room(&mut self) -> Result<(), ChunkErrorKind> {
         let len = self.codec.elements.saturating_mul(self.codec.element_size());
         if self.elements.len() != len {

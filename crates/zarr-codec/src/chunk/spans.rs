@@ -1,4 +1,4 @@
-//! Where elements lie in an encoded chunk, for reads of a part of it.
+//! The positions of elements in an encoded chunk, for reads of a part of it.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::NestedError;
 
-/// Where an element is in the bytes that an array-to-bytes codec gives.
+/// The position of an element in the output of an array-to-bytes codec.
 pub(crate) struct ElementPlace {
     pub(crate) bytes: Range<u64>,
-    /// The element's lowest bit in the first of them, from the least significant.
+    /// The element's lowest bit in the first byte, counted from the least significant.
     pub(crate) bit: u32,
     pub(crate) bits: u64,
 }
@@ -25,9 +25,9 @@ impl ChunkCodec {
         self.stored_offset() == Some(0)
     }
 
-    /// Where the stored bytes begin in the encoded chunk, if they are there unchanged.
+    /// The offset of the stored bytes in the encoded chunk, if they are there unchanged.
     pub(crate) fn stored_offset(&self) -> Option<u64> {
-        // Behind a codec that changes values is another chain.
+        // After a codec that changes values comes another chain.
         if matches!(self.array_to_bytes, ShapedCodec::Mapped(_)) {
             return None;
         }
@@ -50,7 +50,7 @@ impl ChunkCodec {
         codecs.find(|(codec, _)| codec.input_offset().is_none()).map(|(_, place)| place.name())
     }
 
-    /// Bits of an encoded element, unless it is a shard.
+    /// Bits per encoded element; `None` for a shard.
     pub(crate) fn element_bits(&self) -> Option<usize> {
         match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => Some(codec.element_bits(&self.bound.element)),
@@ -58,8 +58,8 @@ impl ChunkCodec {
         }
     }
 
-    /// The bytes that hold elements `first..first + count` of the stored array, and the first one's
-    /// bit within them.
+    /// The bytes that hold elements `first..first + count` of the stored array, and the bit in
+    /// them at which the first one starts.
     pub(crate) fn stored_bytes(&self, first: usize, count: usize) -> Option<(Range<u64>, usize)> {
         match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => codec.byte_range(first, count, &self.bound.element),
@@ -67,7 +67,7 @@ impl ChunkCodec {
         }
     }
 
-    /// Where stored element `position` is, unless the array-to-bytes codec is a shard.
+    /// The position of stored element `position`; `None` for a shard.
     pub(crate) fn element_place(&self, position: usize) -> Option<ElementPlace> {
         let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };
         let element = &self.bound.element;

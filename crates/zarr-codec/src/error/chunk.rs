@@ -1,4 +1,4 @@
-//! Errors of a chunk: of its bytes, or of the elements that are to be stored.
+//! Errors of a chunk: of its bytes, or of the elements to store.
 
 use core::fmt;
 
@@ -8,11 +8,11 @@ use super::{At, s};
 
 /// A chunk whose bytes do not decode, or that cannot be encoded.
 ///
-/// Displayed as one line: which codec, in which inner chunk if in one of a shard, what was found,
-/// what is allowed. The chunk's key is added by whoever knows it.
+/// Displayed as one line: the codec, the inner chunk if it is in a shard, what was found, and
+/// what is allowed. The caller adds the chunk's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkError {
-    // Boxed, so that results are no larger than what they hold when all is well.
+    // Boxed, so that results are no larger than their success values.
     inner: Box<(At<ChunkErrorKind>, Vec<Vec<usize>>)>,
 }
 
@@ -28,7 +28,7 @@ impl ChunkError {
         self
     }
 
-    /// The codec's place in the metadata document, as a JSON path such as `$.codecs[1]`.
+    /// The path of the codec in the metadata document, as a JSON path such as `$.codecs[1]`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.inner.0.path
@@ -46,8 +46,8 @@ impl ChunkError {
         &self.inner.0.kind
     }
 
-    /// Where in a shard: the number of the inner chunk on each axis of the encoded shape, and then
-    /// the same for each shard further in. Empty for what is wrong outside inner chunks.
+    /// The place in a shard: the number of the inner chunk on each axis of the encoded shape,
+    /// then the same for each shard further in. Empty for errors outside inner chunks.
     #[must_use]
     pub fn inner_chunks(&self) -> &[Vec<usize>] {
         &self.inner.1
@@ -71,66 +71,66 @@ impl std::error::Error for ChunkError {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkErrorKind {
-    /// Decoded to another length than the metadata says.
+    /// The decoded length differs from that of the metadata.
     #[error("decoded to {found} byte{}, expected {expected}", s(*found == 1))]
     DecodedLength {
-        /// Bytes that came out.
+        /// Bytes decoded.
         found: u64,
-        /// Bytes that the metadata says.
+        /// Bytes expected from the metadata.
         expected: u64,
     },
-    /// Decodes to more bytes than the metadata says.
+    /// Decodes to more bytes than the metadata gives.
     #[error("decodes to more than the expected {expected} byte{}", s(*expected == 1))]
     DecodedTooLong {
-        /// Bytes that the metadata says.
+        /// Bytes expected from the metadata.
         expected: u64,
     },
-    /// Too few bytes to decode to what the metadata says, whatever they are.
+    /// The input is too short to decode to the expected length, whatever its content.
     #[error(
         "{encoded} byte{} cannot decode to the expected {expected} byte{}",
         s(*encoded == 1), s(*expected == 1)
     )]
     DecodedTooShort {
-        /// Bytes that went in.
+        /// Encoded bytes.
         encoded: u64,
-        /// Bytes that the metadata says.
+        /// Bytes expected from the metadata.
         expected: u64,
     },
-    /// Decodes to more bytes than the limit, where the metadata says no length (SD-35).
+    /// Decodes to more bytes than the limit for lengths that the metadata does not give (SD-35).
     #[error("decodes to more than the limit of {limit} byte{}", s(*limit == 1))]
     DecodedLimit {
         /// The limit.
         limit: u64,
     },
-    /// Decodes to far more bytes than the chunk's elements are encoded to by the codecs before it
+    /// Decodes to far more bytes than the codecs before it produce from the chunk's elements
     /// (SD-35).
     #[error("decodes to more than {limit} bytes, where the elements are encoded to {most} at most")]
     DecodedExcess {
-        /// Where decoding stopped.
+        /// The limit at which decoding stopped.
         limit: u64,
-        /// What ordinary encoders make of the elements at most.
+        /// The most that ordinary encoders produce from the elements.
         most: u64,
     },
     /// Fewer encoded bytes than the codec always writes.
     #[error("{found} encoded byte{}, expected at least {least}", s(*found == 1))]
     EncodedLength {
-        /// Bytes that went in.
+        /// Encoded bytes.
         found: u64,
-        /// The fewest there can be.
+        /// The smallest possible number.
         least: u64,
     },
-    /// Bytes that are not of the codec's format.
+    /// The bytes are not in the codec's format.
     #[error("corrupt: {reason}")]
     Corrupt {
-        /// What the decoder says.
+        /// The message of the decoder.
         reason: String,
     },
-    /// A checksum that does not match.
+    /// A checksum does not match.
     #[error("checksum {stored:#010x} stored, {computed:#010x} computed")]
     Checksum {
         /// The checksum as stored.
         stored: u32,
-        /// The checksum of the bytes as they are.
+        /// The checksum computed from the bytes.
         computed: u32,
     },
     /// A boolean byte that is neither 0 nor 1 (SD-52).
@@ -144,8 +144,8 @@ pub enum ChunkErrorKind {
     /// Packed bits of a wrong length or padding.
     #[error(transparent)]
     Packed(#[from] zarr_packbits::Error),
-    /// A value with bits outside `first_bit` to `last_bit`, or out of the range of its sub-byte type
-    /// (SD-18), where no loss is allowed (SD-49).
+    /// A value has bits outside `first_bit` to `last_bit`, or is out of the range of its sub-byte
+    /// type (SD-18), and loss is not allowed (SD-49).
     #[error("element {element} has the bits {value}, some of which the stored form cannot keep")]
     Lost {
         /// The element, in C order of the array that reaches the codec.
@@ -153,7 +153,7 @@ pub enum ChunkErrorKind {
         /// Its bits in memory, hexadecimal.
         value: String,
     },
-    /// A value that a codec that changes values cannot store or read.
+    /// A codec that changes values cannot store or read a value.
     #[error("element {element} has the bits {value}, {reason}")]
     Value {
         /// The element, in C order of the array that reaches the codec.
@@ -163,21 +163,21 @@ pub enum ChunkErrorKind {
         /// What is wrong with it.
         reason: String,
     },
-    /// A view or buffer of the caller's that does not fit the chunk.
+    /// A view or buffer of the caller does not fit the chunk.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),
-    /// A codec that is read here but not written (SD-11, SD-42).
+    /// The codec can be read but not written here (SD-11, SD-42).
     #[error("can be read here but not written")]
     ReadOnly,
-    /// Bytes for a region that has been decoded already.
+    /// Bytes were supplied for a region that has been decoded already.
     #[error("the region has been decoded, and needs no more bytes")]
     NothingNeeded,
-    /// A shard index of another length than the number of inner chunks makes it.
+    /// The length of a shard index does not match the number of inner chunks.
     #[error("an index of {found} byte{}, expected {expected}", s(*found == 1))]
     IndexLength {
         /// Bytes given.
         found: u64,
-        /// Bytes that the index has.
+        /// Bytes that the index must have.
         expected: u64,
     },
     /// Half a sentinel in a shard index (SD-59).
@@ -191,7 +191,7 @@ pub enum ChunkErrorKind {
         /// The length.
         length: u64,
     },
-    /// An inner chunk outside the shard, or within its index (SD-59).
+    /// An inner chunk is outside the shard, or within its index (SD-59).
     #[error(
         "offset {offset} and length {length} in the index, but inner chunks lie within bytes \
              {start} to {end}"
@@ -201,13 +201,13 @@ pub enum ChunkErrorKind {
         offset: u64,
         /// The length.
         length: u64,
-        /// The first byte that may be an inner chunk's.
+        /// The first byte that an inner chunk may use.
         start: u64,
         /// One past the last such byte.
         end: u64,
     },
-    /// Inner chunks that share so many bytes of their shard that decoding them would take longer
-    /// than its length accounts for.
+    /// Inner chunks share so many bytes of their shard that decoding them would take longer than
+    /// its length accounts for.
     #[error(
         "inner chunks overlap: {total} bytes in all, but at most {most} can be right within \
              {stored} byte{}",
@@ -216,23 +216,23 @@ pub enum ChunkErrorKind {
     IndexOverlap {
         /// The sum of the lengths of the inner chunks.
         total: u64,
-        /// What the sum may be: the bytes of the shard, and what each inner chunk may take anew,
-        /// twice its elements in memory and 64 bytes; for an inner shard, what its own inner chunks
-        /// come to in that way, and its index.
+        /// The largest sum that is accepted: the bytes of the shard, plus for each inner chunk
+        /// twice its elements in memory and 64 bytes; for an inner shard, its index and the same
+        /// for its own inner chunks.
         most: u64,
-        /// The bytes of the shard; where its length is not known, those up to the end of the last
+        /// The bytes of the shard. If its length is not known: those up to the end of the last
         /// inner chunk, or those that were fetched.
         stored: u64,
     },
-    /// Another number of elements of variable length than the chunk's shape says.
+    /// The number of elements of variable length differs from that of the chunk's shape.
     #[error("{found} element{}, expected {expected}", s(*found == 1))]
     ElementCount {
-        /// Elements that the chunk says it has, or that were given.
+        /// Elements that the chunk states, or that were given.
         found: u64,
         /// Elements of the chunk's shape.
         expected: u64,
     },
-    /// An element of variable length that does not end within the chunk.
+    /// An element of variable length does not end within the chunk.
     #[error(
         "element {element} needs {}, but {left} byte{} follow{}",
         match length {
@@ -245,26 +245,26 @@ pub enum ChunkErrorKind {
     ElementLength {
         /// Its number, in C order of the array that reaches the codec.
         element: u64,
-        /// The length that the chunk says, unless that itself is cut off.
+        /// The length that the chunk states; `None` if the length itself is cut off.
         length: Option<u64>,
-        /// Bytes that are left of the chunk.
+        /// Bytes left in the chunk.
         left: u64,
     },
-    /// Bytes behind the last element of variable length.
-    #[error("{count} byte{} behind the last element", s(*count == 1))]
+    /// Bytes follow the last element of variable length.
+    #[error("{count} byte{} after the last element", s(*count == 1))]
     TrailingBytes {
-        /// How many.
+        /// Number of bytes.
         count: u64,
     },
-    /// A string that is no UTF-8.
-    #[error("element {element} is no UTF-8 from byte {byte} on")]
+    /// A string is not UTF-8.
+    #[error("element {element} is not UTF-8 from byte {byte} on")]
     Utf8 {
         /// Its number, in C order of the array that reaches the codec.
         element: u64,
-        /// The first of its bytes that is not.
+        /// The first invalid byte.
         byte: u64,
     },
-    /// An element of variable length that is too long to be written.
+    /// An element of variable length is too long to be written.
     #[error("element {element} has {length} bytes; less than 2^32 are allowed")]
     ElementTooLong {
         /// Its number, in C order of the array that reaches the codec.
@@ -272,7 +272,7 @@ pub enum ChunkErrorKind {
         /// Its bytes.
         length: u64,
     },
-    /// More elements of variable length than a chunk can have.
+    /// A chunk has too many elements of variable length.
     #[error("{elements} elements; less than 2^32 are allowed")]
     TooManyElements {
         /// How many the chunk has.
@@ -281,10 +281,10 @@ pub enum ChunkErrorKind {
     /// The compressor failed.
     #[error("could not encode: {reason}")]
     Encode {
-        /// What it says.
+        /// The message of the compressor.
         reason: String,
     },
-    /// No memory for the decoded chunk.
+    /// Not enough memory for the decoded chunk.
     #[error("no memory for {bytes} bytes")]
     OutOfMemory {
         /// Bytes asked for.

@@ -8,10 +8,10 @@ use zarr_metadata::{Printable, Rule};
 
 pub use chunk::{ChunkError, ChunkErrorKind};
 
-/// A fault and its codec.
+/// An error and its codec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct At<K> {
-    /// The codec's place in the metadata document.
+    /// The path of the codec in the metadata document.
     path: String,
     codec: String,
     kind: K,
@@ -19,10 +19,11 @@ struct At<K> {
 
 /// A chain that does not fit its data type or its chunk shapes.
 ///
-/// Displayed as one line: where in the document, which codec, what was found, what is allowed.
+/// Displayed as one line: the path in the document, the codec, what was found, and what is
+/// allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainError {
-    // Boxed, so that results are no larger than what they hold when all is well.
+    // Boxed, so that results are no larger than their success values.
     inner: Box<At<ChainErrorKind>>,
 }
 
@@ -74,10 +75,10 @@ pub enum ChainErrorKind {
         /// The feature, of this crate and of those above it.
         feature: String,
     },
-    /// The codec is known, but not everything that it can be told to do.
+    /// The codec is known, but not all of its options are supported.
     #[error("{what} is not supported here")]
     NotHere {
-        /// What is not.
+        /// What is not supported.
         what: String,
     },
     /// Not an array-to-bytes codec where one is required, or the reverse.
@@ -112,14 +113,14 @@ pub enum ChainErrorKind {
         /// The data type's name.
         data_type: String,
     },
-    /// `order` has another length than the codec's input has dimensions, or is not a permutation.
+    /// `order` is not a permutation of the dimensions of the codec's input.
     #[error(
         "order {order:?} is not a permutation for what reaches the codec, an array of rank {rank}"
     )]
     TransposeOrder {
         /// The order as given.
         order: Vec<usize>,
-        /// How many dimensions there are.
+        /// The number of dimensions.
         rank: usize,
     },
     /// An input dimension that does not exist (SD-20).
@@ -130,9 +131,9 @@ pub enum ChainErrorKind {
     ReshapeInputDim {
         /// The entry of `shape`.
         axis: usize,
-        /// What it names.
+        /// The input dimension that it names.
         input_dim: usize,
-        /// How many dimensions the input has.
+        /// The number of dimensions of the input.
         rank: usize,
     },
     /// Input dimensions that do not increase strictly over all entries (SD-21).
@@ -143,31 +144,31 @@ pub enum ChainErrorKind {
     ReshapeOrder {
         /// The entry of `shape`.
         axis: usize,
-        /// What it names.
+        /// The input dimension that it names.
         input_dim: usize,
     },
-    /// Sizes whose product is not the number of elements (SD-23, SD-24).
+    /// The product of the sizes differs from the number of elements (SD-23, SD-24).
     #[error(
         "sizes multiply to {sizes}, but the input dimensions that no entry names multiply to {elements}"
     )]
     ReshapeElements {
-        /// What the input dimensions multiply to.
+        /// The product of the input dimensions.
         elements: String,
-        /// What the sizes multiply to.
+        /// The product of the sizes.
         sizes: String,
     },
-    /// `-1` where the other sizes do not divide the number of elements (SD-23, SD-24).
+    /// `-1`, but the other sizes do not divide the number of elements (SD-23, SD-24).
     #[error(
         "-1 cannot be resolved: the sizes multiply to {divisor}, which does not always divide \
              {elements}, the product of the input dimensions that no entry names"
     )]
     ReshapeNotDivisible {
-        /// What the sizes multiply to.
+        /// The product of the other sizes.
         divisor: u64,
-        /// What the input dimensions multiply to.
+        /// The product of the input dimensions.
         elements: String,
     },
-    /// An entry whose place does not match that of its input dimensions (SD-20).
+    /// The position of an entry does not match that of its input dimensions (SD-20).
     #[error(
         "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
              {input_dim} multiply to {input}"
@@ -175,7 +176,7 @@ pub enum ChainErrorKind {
     ReshapePlace {
         /// The entry of `shape`.
         axis: usize,
-        /// Which side of it.
+        /// The side of it that does not match.
         side: &'static str,
         /// The product on the output's side.
         output: String,
@@ -190,8 +191,8 @@ pub enum ChainErrorKind {
         /// The longest edge of each axis.
         shape: Vec<u64>,
     },
-    /// An inner chunk shape of another rank than the array that reaches the codec.
-    #[error("chunk_shape has {found} dimension{}, but what reaches the codec has {rank}", s(*found == 1))]
+    /// The rank of an inner chunk shape differs from that of the array that reaches the codec.
+    #[error("chunk_shape has {found} dimension{}, but the array that reaches the codec has {rank}", s(*found == 1))]
     ShardRank {
         /// Dimensions of `chunk_shape`.
         found: usize,
@@ -214,16 +215,16 @@ pub enum ChainErrorKind {
     /// A shard index whose encoded length depends on its content (SD-59).
     #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
     IndexSize,
-    /// A codec other than `bytes` after `numcodecs.packbits` (SD-11).
+    /// A codec other than `bytes` follows `numcodecs.packbits` (SD-11).
     #[error("only bytes is read directly after numcodecs.packbits")]
     AfterNumcodecs,
-    /// A codec that is read here but not written (SD-11, SD-42).
+    /// The codec can be read but not written here (SD-11, SD-42).
     #[error("can be read here but not written")]
     ReadOnly,
-    /// Sizes whose product passes 64 bits (SD-23).
+    /// The product of the sizes exceeds 64 bits (SD-23).
     #[error("the sizes multiply to more than 2^64")]
     SizeOverflow,
-    /// A chunk that the machine's address space cannot hold.
+    /// The machine's address space cannot hold a chunk.
     #[error("a chunk of shape {shape:?} does not fit the memory of this machine")]
     AddressSpace {
         /// The chunk's shape.
@@ -232,7 +233,7 @@ pub enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
-    /// The rule of the specifications that is broken; `None` for what is no more than not done
+    /// The rule of the specifications that is broken; `None` if something is merely not supported
     /// here.
     #[must_use]
     pub fn rule(&self) -> Option<Rule> {
@@ -261,7 +262,7 @@ impl ChainErrorKind {
         })
     }
 
-    /// Where in the codec the fault is, as the end of a JSON path.
+    /// The place of the error within the codec, as the end of a JSON path.
     fn member(&self) -> String {
         match self {
             Self::MissingEndian { .. } => String::from(".configuration.endian"),
@@ -283,7 +284,7 @@ impl ChainErrorKind {
     }
 }
 
-/// What makes a noun a plural, unless there is one.
+/// The plural ending of a noun.
 fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
 }

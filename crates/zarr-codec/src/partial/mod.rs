@@ -1,6 +1,6 @@
 //! Reading a region of a chunk without all of its bytes.
 //!
-//! A [`ChunkReader`] says which bytes of an encoded chunk it needs, takes them, and decodes; the
+//! A [`ChunkReader`] tells which bytes of an encoded chunk it needs, takes them, and decodes; the
 //! caller fetches them. There are three kinds of chunk:
 //!
 //! - uncompressed elements (`bytes`, `packbits`): their positions are known, so only the region's
@@ -29,15 +29,15 @@ use crate::transform::Slice;
 use shard::ShardChunks;
 use spans::Spans;
 
-/// What a [`ChunkReader`] needs next of the encoded chunk.
+/// The bytes of the encoded chunk that a [`ChunkReader`] needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need<'r> {
     /// Nothing: the region has been decoded.
     Nothing,
     /// All of its bytes.
     All,
-    /// As many bytes at its end. The index of a shard is read by them, so that the length of the
-    /// shard need not be known.
+    /// This many bytes at its end. The index of a shard is read in this way, so that the length
+    /// of the shard need not be known.
     Suffix(u64),
     /// These ranges of bytes, concatenated.
     Ranges(&'r [Range<u64>]),
@@ -52,7 +52,7 @@ pub enum Need<'r> {
 /// use zarr_metadata::{Codec, DataType};
 /// use zarr_view::{Output, View};
 ///
-/// // 800 booleans are 100 bytes; ten of them need two.
+/// 800 booleans are 100 bytes; ten of them need two.
 /// let codecs = [Codec::from_json(br#"{"name": "packbits"}"#)?];
 /// let chain = Chain::bind(&codecs, &DataType::Bool, &[AxisEdges::one(800)])?;
 /// let codec = chain.for_shape(&[800])?;
@@ -66,8 +66,8 @@ pub enum Need<'r> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It holds its codec by any pointer: a reference, or an `Arc` so that it can be sent to other
-/// threads.
+/// The reader holds its codec by any pointer: a reference, or an `Arc` so that it can be sent to
+/// other threads.
 #[derive(Debug)]
 pub struct ChunkReader<C> {
     codec: C,
@@ -92,17 +92,17 @@ enum State {
 
 impl ChunkCodec {
     /// Begins to read `region` into an output of this `view`.
-    ///
-    /// `range_cost` is the number of bytes that can be read in the time that one more range takes.
-    /// Ranges no further apart are joined, and the whole chunk is read if that is faster. With 0,
-    /// only needed bytes are read.
+    /// Begins to read `region` into an output with this `view`.
+    /// `range_cost` is the number of bytes that can be read in the time that one more range
+    /// takes. Ranges no further apart are joined, and the whole chunk is read if that is faster.
+    /// With 0, only the needed bytes are read.
     #[must_use]
     pub fn reader(&self, region: &[Slice], view: &View, range_cost: u64) -> ChunkReader<&Self> {
         ChunkReader::new(self, region, view, range_cost)
     }
 
-    /// As [`reader`](ChunkCodec::reader), but reads the whole chunk, so that everything is checked:
-    /// for a region that covers all of the chunk within the array.
+    /// As [`reader`](ChunkCodec::reader), but reads the whole chunk, so that everything is
+    /// checked. Use it for a region that covers all of the chunk within the array.
     #[must_use]
     pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<&Self> {
         ChunkReader::whole(self, region)
@@ -175,8 +175,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk: what was needed still is. Also if
-    /// nothing was needed any more.
+    /// [`ChunkError`] if the bytes are not those of such a chunk (the need is then unchanged), or
+    /// if nothing was needed.
     pub fn supply(
         &mut self,
         bytes: &[u8],

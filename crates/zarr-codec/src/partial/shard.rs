@@ -16,7 +16,7 @@ use crate::transform::Slice;
 pub(super) struct ShardChunks {
     /// Numbers of the inner chunks that the region touches, in C order.
     numbers: Vec<usize>,
-    /// Their byte ranges, ascending and disjoint, and where each starts in the fetched bytes.
+    /// Their byte ranges, ascending and disjoint, and the start of each in the fetched bytes.
     parts: Vec<(Range<u64>, usize)>,
     ranges: Vec<Range<u64>>,
     /// The number of inner chunks that are stored, and the sum of their lengths; bytes shared by
@@ -27,7 +27,7 @@ pub(super) struct ShardChunks {
 
 impl ShardChunks {
     /// The inner chunks that `region`, in the shard's own shape, touches. `None` if there are so
-    /// many that reading the whole shard is faster than reading the index and them.
+    /// many that reading the whole shard is faster than reading the index and then the chunks.
     pub(super) fn new(shard: &ShardCodec, region: &[Slice], range_cost: u64) -> Option<Self> {
         let numbers = shard.chunks_of(region)?;
         let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
@@ -81,7 +81,7 @@ impl ShardChunks {
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
-        // The index of a shard of unknown length may be wrong; the fetched bytes can be counted.
+        // The index of a shard of unknown length may be wrong; the fetched bytes are a bound.
         let shard = codec.shard().expect("only a shard has inner chunks");
         shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
         let available = Available::Parts { parts: &self.parts, bytes };

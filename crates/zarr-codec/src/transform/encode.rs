@@ -11,23 +11,22 @@ use crate::chunk::swap;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Buffer, Pool};
 
-/// Bytes of elements that are packed at a time, where rows of the caller's are rows of the stored
+/// Bytes of elements that are packed at a time if rows of the caller are rows of the stored
 /// array.
 const ROWS: usize = 256 << 10;
 
-/// Bytes of a row that is worth it.
+/// The shortest row, in bytes, for which that pays off.
 const LONG_ROW: usize = 1 << 10;
 
 /// Elements that follow each other in the stored array.
 pub(crate) enum Slab<'a> {
-    /// Where the caller has them.
+    /// In the caller's memory.
     Lent(&'a [u8]),
     /// In memory of the pool.
     Copied(&'a mut [u8]),
 }
 
-/// All stored elements where they lie in `data`, if that is in stored order, with nothing to
-/// swap.
+/// All stored elements as they lie in `data`, if that is in stored order and needs no swap.
 fn in_order<'d>(
     data: &'d [u8],
     source: &View,
@@ -39,16 +38,15 @@ fn in_order<'d>(
         && source.mask().is_none()
         && element.unit() <= 1
         && axes.all(|(size, (stored, source))| *size <= 1 || stored == source);
-    // The stored array's view leads to each of its elements once, so that there are no others
-    // between.
+    // The view maps to each element of the stored array once, so there are no others in between.
     let Range { start, end } = source.span();
     let (start, end) = (start.checked_mul(element.size())?, end.checked_mul(element.size())?);
     data.get(start..end).filter(|_| is_same)
 }
 
 impl ArrayTransform {
-    /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the stored
-    /// array's order; the element `fill` where the view is masked out.
+    /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the order of
+    /// the stored array; uses the element `fill` where the view is masked out.
     pub(crate) fn encode(
         &self,
         data: &[u8],
@@ -57,7 +55,7 @@ impl ArrayTransform {
         fill: &[u8],
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
-        // The copy writes the fill value as it is, so its bytes are put in stored order here.
+        // The copy does not swap the fill value, so its bytes are put in stored order here.
         let mut fill = fill.to_vec();
         swap(&mut fill, element);
         let len = self.elements().saturating_mul(element.size());
@@ -67,18 +65,20 @@ impl ArrayTransform {
             copy(&source, data, stored_view, &mut stored, element, &fill)?;
             return Ok(stored);
         }
-        // Through a buffer in C order of the level, and perhaps of further ones. Swapped on the way
-        // in, so that the fill value, which is in stored order, fits.
+        // Goes through a buffer in C order of the level, and perhaps further ones. Elements are
+        // swapped on the way into the first, so that they match the fill value, which is in
+        // stored order.
         let whole = self.contiguous(level)?;
         let mut between = pool.take(len)?;
         copy(&source, data, &whole, &mut between, element, &fill)?;
         self.encode_from(level, between, element.unswapped(), pool)
     }
 
-    /// Moves all elements of a chunk slab by slab to stored order, and hands on each slab, with
-    /// the number of its first element, while it is in the cache; those that lie in that order
-    /// already as one slab. `None`, and nothing done, if the elements do not meet the stored array
-    /// as one view. Otherwise as [`encode`](ArrayTransform::encode).
+    /// Moves all elements of a chunk slab by slab to stored order, and passes on each slab, with
+    /// the number of its first element, while it is in the cache. Elements that are in that order
+    /// already are passed on as one slab. Returns `None`, having done nothing, if the elements do
+    /// not correspond to the stored array as a single view. Otherwise as
+    /// [`encode`](ArrayTransform::encode).
     pub(crate) fn encode_slabs(
         &self,
         data: &[u8],
@@ -93,8 +93,8 @@ impl ArrayTransform {
         if let Some(elements) = in_order(data, &source, stored, element) {
             return Some(each(0, Slab::Lent(elements)));
         }
-        // Rows stay rows: short slabs are copied within the cache. A transpose needs long ones, and
-        // so do rows in pieces.
+        // Where rows stay rows, short slabs are copied within the cache. A transpose needs long
+        // slabs, and so do rows in pieces.
         let strides = stored.strides().iter().zip(source.strides());
         let rows = strides.zip(stored.shape()).any(|(strides, size)| {
             strides == (&1, &1) && size.saturating_mul(element.size()) >= LONG_ROW
@@ -104,7 +104,7 @@ impl ArrayTransform {
         let mut run = || {
             let mut buffer = pool.take(most.saturating_mul(element.size()))?;
             if most == stored.len() {
-                // One slab: there is nothing to cut, which takes as long as some KiB of a copy.
+                // One slab: cutting would take as long as copying some KiB.
                 copy(&source, data, stored, &mut buffer, element, fill)?;
                 each(0, Slab::Copied(&mut buffer))?;
                 pool.give(buffer);
@@ -125,8 +125,8 @@ impl ArrayTransform {
         Some(run())
     }
 
-    /// Moves all elements, in C order of a level, on to stored order. Each buffer is given back
-    /// as soon as they have left it, so that no more than two are in use at a time.
+    /// Moves all elements, in C order of a level, on to stored order. Returns each buffer to the
+    /// pool as soon as it is empty, so that at most two are in use at a time.
     pub(crate) fn encode_from(
         &self,
         mut level: usize,
@@ -148,13 +148,13 @@ impl ArrayTransform {
         }
     }
 
-    /// Carries a caller's view down to where the stored array is a single view, or as far as it
-    /// goes.
+    /// Carries a caller's view down to the level where the stored array is a single view, or as
+    /// far as possible.
     pub(super) fn carry_down(&self, level: usize, view: View) -> (usize, View) {
         self.carry(level, view, |level| self.stored_view_at(level).is_some())
     }
 
-    /// Carries a view down to the first level that is `enough`, or as far as it goes.
+    /// Carries a view down to the first level that is `enough`, or as far as possible.
     pub(super) fn carry(
         &self,
         mut level: usize,

@@ -1,17 +1,17 @@
 //! Moves elements between the stored array and the caller.
 //!
 //! Each array-to-array codec leads from one *level* to the next: level 0 has the chunk's own
-//! shape, the last level that of the *stored array*, which the array-to-bytes codec encodes. The
-//! stored array is a view in the last level's shape and is carried up, codec by codec, as long as
-//! it stays one view. The caller's view is carried down in the same way. If both reach one level,
-//! every element moves once, from the stored array to the caller; the level does not matter to the
-//! copy, which merges dimensions anyway.
+//! shape, and the last level that of the *stored array*, which the array-to-bytes codec encodes.
+//! The stored array is a view in the last level's shape and is carried up, codec by codec, as
+//! long as it stays a single view. The caller's view is carried down in the same way. If both
+//! reach the same level, every element moves once, from the stored array to the caller; which
+//! level does not matter to the copy, since it merges dimensions anyway.
 //!
 //! A region of a chunk is a mask on the caller's view. If a `reshape` cuts through the region, the
 //! masked view is not a single view in the reshaped form.
 //!
-//! If the two do not meet, the elements go through a buffer in C order of the lowest level that the
-//! caller's view reached.
+//! If they do not reach the same level, the elements go through a buffer in C order of the lowest
+//! level that the caller's view reached.
 
 mod encode;
 mod slabs;
@@ -40,8 +40,8 @@ pub struct ArrayTransform {
     shapes: Vec<Vec<usize>>,
     /// The stored array in the shape of each level, if it is a single view there.
     stored_views: Vec<Option<View>>,
-    /// The dimensions of the stored array as those of the chunk, where the codecs do no more than
-    /// reorder them.
+    /// The order of the dimensions of the stored array, as dimensions of the chunk, if the codecs
+    /// only reorder them.
     order: Option<Vec<usize>>,
     /// The most bytes of a buffer for elements that a shard may not have stored (SD-35).
     limit: u64,
@@ -73,16 +73,15 @@ impl ArrayTransform {
 
     /// The positions of the stored elements in the chunk's own shape, if one strided view holds
     /// them.
-    ///
-    /// It is the view that a whole chain of `transpose` and `reshape` compiles to. If there is
-    /// none, parts of the chain still compile to views.
+    /// A whole chain of `transpose` and `reshape` compiles to this view. If there is none, parts
+    /// of the chain still compile to views.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.stored_views.first()?.as_ref()
     }
 
-    /// The dimension of the chunk that each dimension of the stored array is, if the codecs do no
-    /// more than reorder them.
+    /// For each dimension of the stored array, the corresponding dimension of the chunk, if the
+    /// codecs only reorder them.
     #[must_use]
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
@@ -94,14 +93,14 @@ impl ArrayTransform {
         self.shapes.first().map_or(&[], Vec::as_slice)
     }
 
-    /// The shape of the stored array: of what the array-to-bytes codec encodes.
+    /// The shape of the stored array, which the array-to-bytes codec encodes.
     #[must_use]
     pub fn stored_shape(&self) -> &[usize] {
         self.shapes.last().map_or(&[], Vec::as_slice)
     }
 
-    /// Which of the stored elements, in C order, the element at `index` of the chunk
-    /// is; `None` unless the chunk has such an element.
+    /// The number, in C order of the stored elements, of the element at `index` of the chunk;
+    /// `None` if the chunk has no such element.
     #[must_use]
     pub fn stored_position(&self, index: &[usize]) -> Option<usize> {
         let number = |index: &[usize], shape: &[usize]| {
@@ -133,7 +132,7 @@ impl ArrayTransform {
         self.stored_views.last().and_then(Option::as_ref).map_or(0, View::len)
     }
 
-    /// Moves `region` of the chunk from the stored array to `out`, which has its shape.
+    /// Moves `region` of the chunk from the stored array to `out`, which has the region's shape.
     pub(crate) fn decode(
         &self,
         source: &mut Source<'_>,
@@ -178,8 +177,8 @@ impl ArrayTransform {
         }
     }
 
-    /// The level at which `region`, for an output of this view, meets the stored array as one view.
-    /// `None` if its elements go through a buffer.
+    /// The level at which `region`, for an output with this view, corresponds to the stored array
+    /// as a single view. `None` if its elements must go through a buffer.
     pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<CommonLevel> {
         if !is_box(region) {
             let stored = sliced(self.view()?, region).ok()?;
@@ -211,7 +210,7 @@ impl ArrayTransform {
     }
 
     /// The region of a shard, in the stored shape, that [`decode`](ArrayTransform::decode) needs
-    /// for `region` and an output of this view. `None` if it is more than the region.
+    /// for `region` and an output with this view. `None` if it is more than the region.
     pub(crate) fn stored_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
         if let Some(order) = &self.order {
             return order.iter().map(|axis| region.get(*axis).copied()).collect();
@@ -248,8 +247,7 @@ impl ArrayTransform {
         Ok(())
     }
 
-    /// As [`carry`](ArrayTransform::carry) from the chunk's own level, for where elements are to be
-    /// written.
+    /// As [`carry`](ArrayTransform::carry) from the chunk's own level, but for an output.
     fn carry_output<'o>(
         &self,
         mut out: Output<'o>,
@@ -272,8 +270,8 @@ impl ArrayTransform {
         Ok((level, out))
     }
 
-    /// All elements in C order of a level, in memory of the pool. Their source is returned to the
-    /// pool as soon as they were moved, so at most two buffers are in use at a time.
+    /// All elements in C order of a level, in memory of the pool. Returns their source to the
+    /// pool as soon as they have been moved, so at most two buffers are in use at a time.
     pub(crate) fn gather(
         &self,
         level: usize,
@@ -281,8 +279,9 @@ impl ArrayTransform {
         element: Element,
         pool: &mut Pool,
     ) -> Result<Buffer, NestedError> {
-        // The stops on the way down, each with the view of its elements that the next one has. A
-        // chain that no view holds at all has a stop for each codec: a list of them, no stack.
+        // The stops on the way down, each with the view of its elements at the next one. A chain
+        // without any single view has a stop for each codec, so this is a list and not a
+        // recursion.
         let mut stops = Vec::new();
         let mut level = level;
         let len = loop {
@@ -309,11 +308,11 @@ impl ArrayTransform {
         Ok(buffer)
     }
 
-    /// Whether elements come out of the source in the shape of a level.
+    /// Whether the source provides elements in the shape of a level.
     fn meets(&self, source: &Source<'_>, level: usize) -> bool {
         match source {
             Source::Elements(..) | Source::Packed(_) => self.stored_view_at(level).is_some(),
-            // Inner chunks are decoded one by one, each to its place in the stored shape.
+            // Inner chunks are decoded one by one, directly to the stored shape.
             Source::Shard(_) => level >= self.codecs.len(),
         }
     }
@@ -340,7 +339,7 @@ impl ArrayTransform {
                 )
             }
             (Source::Shard(shard), _) => shard.decode_box(out),
-            // Masked out: there is nothing that is not known.
+            // Masked out: there is nothing to unpack.
             (Source::Packed(_), Some(_)) => Ok(()),
             (Source::Elements(..) | Source::Packed(_), None) => {
                 unreachable!("elements are taken at a level where they meet the stored as one view")
@@ -348,8 +347,8 @@ impl ArrayTransform {
         }
     }
 
-    /// Moves a region with steps through a buffer that holds the box around it, so that only inner
-    /// chunks that touch the box are decoded.
+    /// Moves a region with steps through a buffer that holds the box around it, so that only
+    /// inner chunks that touch the box are decoded.
     fn through_box(
         &self,
         source: &mut Source<'_>,
@@ -390,8 +389,8 @@ impl ArrayTransform {
         Ok(())
     }
 
-    /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any number
-    /// of them. Other codecs have checked the number of their bytes.
+    /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any
+    /// number of them. Other codecs have checked the number of their bytes.
     fn check_limit(&self, source: &Source<'_>, element: Element) -> Result<(), ChunkErrorKind> {
         let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {
@@ -421,8 +420,8 @@ impl ArrayTransform {
     }
 }
 
-/// The dimensions of a stored array as those of its chunk, where the codecs do no more than reorder
-/// them.
+/// The order of the dimensions of a stored array, as dimensions of its chunk, if the codecs only
+/// reorder them.
 fn permutation(codecs: &[ArrayToArray], rank: usize) -> Option<Vec<usize>> {
     codecs.iter().try_fold((0..rank).collect(), |order: Vec<usize>, step| match step {
         ArrayToArray::Transpose { order: step } => {
@@ -432,11 +431,11 @@ fn permutation(codecs: &[ArrayToArray], rank: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// The level at which one copy leads from the stored array to the caller's view.
+/// The level at which one copy moves elements from the stored array to the caller's view.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonLevel {
-    /// The level, and the box of it that the region is; none if the region has steps and is met in
-    /// its own shape.
+    /// The level, and the box of the region in it; `None` if the region has steps and was matched
+    /// in its own shape.
     level: Option<usize>,
     /// The positions of the region's elements in the stored array.
     stored: View,
@@ -448,7 +447,7 @@ impl CommonLevel {
     }
 }
 
-/// A failure to move elements: here, or in an inner codec, which has named its place.
+/// A failure to move elements: here, or in an inner codec, which has added its path.
 #[derive(Debug)]
 pub(crate) enum NestedError {
     Here(ChunkErrorKind),
@@ -456,7 +455,7 @@ pub(crate) enum NestedError {
 }
 
 impl NestedError {
-    /// The error, of the codec at `place` unless another one is named.
+    /// The error, attributed to the codec at `place` unless it already names another.
     pub(crate) fn at(self, place: &CodecPath) -> ChunkError {
         match self {
             Self::Here(kind) => place.chunk_error(kind),

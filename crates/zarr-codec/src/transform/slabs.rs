@@ -23,7 +23,8 @@ impl Slabs {
         let size = |axis: &usize| view.shape().get(*axis).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..view.rank()).collect();
         order.sort_by_key(|axis| std::cmp::Reverse(stride(axis)));
-        // The number of elements that the view spans, then without each dimension that is cut.
+        // The number of elements that the view spans, in the loop without the dimensions cut so
+        // far.
         let reach = |axis: &usize| size(axis).saturating_sub(1).saturating_mul(stride(axis));
         let mut left = view.span().len();
         let mut cuts = Vec::new();
@@ -81,7 +82,7 @@ pub(super) fn alone(slab: &View) -> Result<View, CopyError> {
 mod tests {
     use super::*;
 
-    /// Views of a stored array in any order, of parts of it, and with steps.
+    /// Views of a stored array in any order, views of parts of it, and views with steps.
     fn views() -> Vec<View> {
         let mut views = Vec::new();
         for shape in [vec![], vec![7], vec![3, 5], vec![4, 1, 3], vec![2, 3, 5], vec![3, 200]] {

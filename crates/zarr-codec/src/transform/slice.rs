@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use zarr_view::{CopyError, Output, View, ViewError};
 
-/// Some indices of one axis of a chunk: `start`, `start + step`, ..., `count` of them.
+/// Some indices of one axis of a chunk: `count` indices `start`, `start + step`, ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The first index.
     pub start: usize,
-    /// How many indices.
+    /// The number of indices.
     pub count: usize,
-    /// From one index to the next, at least 1.
+    /// The distance between indices, at least 1.
     pub step: usize,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn is_box(region: &[Slice]) -> bool {
     region.iter().all(|slice| slice.step == 1 || slice.count <= 1)
 }
 
-/// Refuses an output whose shape is not that of its region.
+/// Refuses an output whose shape differs from that of its region.
 pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
     let found = out.view().shape();
     if found.len() != region.len() {
@@ -41,8 +41,8 @@ pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), Copy
     Ok(())
 }
 
-/// The number of indices before and after a box on each axis of a chunk of this shape, as
-/// [`View::pad`] takes them to make the box a view of the chunk. The slices have no steps.
+/// The number of indices before and after a box on each axis of a chunk of this shape.
+/// [`View::pad`] takes them to make the box a view of the chunk. The slices must have no steps.
 #[must_use]
 pub fn margins(region: &[Slice], shape: &[usize]) -> Vec<(usize, usize)> {
     let end = |slice: &Slice| slice.start.saturating_add(slice.count);

@@ -9,9 +9,9 @@ use crate::element::ElementType;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Bytes, Pool};
 
-/// Where the elements of a chunk come from.
+/// The source of a chunk's elements.
 pub(crate) enum Source<'s> {
-    /// All elements in C order of the stored shape, and how they move from there.
+    /// All elements in C order of the stored shape, and how a copy moves them.
     Elements(Bytes<'s>, Element),
     /// All elements as packed bits, unpacked slab by slab.
     Packed(Packed<'s>),

@@ -9,8 +9,8 @@ use super::slabs::{Slabs, alone};
 use crate::array_to_bytes::packbits::Packed;
 use crate::scratch::Pool;
 
-/// Bytes of elements that are unpacked at a time: the smallest size that the following copy writes
-/// past the caches.
+/// Bytes of elements that are unpacked at a time: the smallest size for which the copy that
+/// follows uses streaming stores.
 pub(super) const SLAB: usize = 4 << 20;
 
 impl Packed<'_> {

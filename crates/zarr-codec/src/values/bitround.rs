@@ -1,4 +1,4 @@
-//! `bitround`: the bits of floats and integers that are kept, the last one rounded.
+//! `bitround`: keeps some bits of floats and integers, and rounds the last one.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -14,11 +14,10 @@ pub(super) struct Bitround {
 }
 
 impl Bitround {
-    /// The element rounded to the nearest, ties to even.
-    ///
-    /// NaN stays as it is: its mantissa is no number, and rounding it up would make it one. As in
-    /// zarrs, a signed integer's bits are those of its two's complement, and what rounding up would
-    /// carry out of an integer is cut.
+    /// The element rounded to the nearest value, ties to even.
+    /// NaN is unchanged: its mantissa is not a number, and rounding it up could turn it into one.
+    /// As in zarrs, a signed integer is rounded as its two's complement bits, and a carry out of
+    /// the integer is dropped.
     pub(super) fn encode(&self, code: u64) -> u64 {
         let (bits, dropped) = match self.kind {
             Kind::Float { exponent_bits, mantissa_bits } => {
@@ -43,7 +42,7 @@ impl Bitround {
     }
 }
 
-/// So many ones.
+/// A number of this many one bits.
 fn ones(bits: u32) -> u64 {
     1_u64.checked_shl(bits).map_or(u64::MAX, |above| above - 1)
 }

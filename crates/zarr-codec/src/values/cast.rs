@@ -6,19 +6,19 @@ use super::number::{Kind, Misfit, Number, load};
 use super::{Refused, not_here};
 use crate::error::ChainErrorKind;
 
-/// One way of a cast.
+/// One direction of a cast.
 #[derive(Clone, Debug)]
 pub(super) struct Cast {
     from: Kind,
     to: Kind,
     rounding: Rounding,
     out_of_range: Option<OutOfRange>,
-    /// Values that become these bits, whatever the rules.
+    /// Values that become these bits, regardless of the rules.
     map: Vec<(Number, u64)>,
 }
 
 impl Cast {
-    /// Both ways of `cast_value`: encoding, decoding.
+    /// Both directions of `cast_value`: encoding, decoding.
     pub(super) fn both(
         configuration: &CastValue,
         input: &DataType,
@@ -33,8 +33,8 @@ impl Cast {
         ])
     }
 
-    /// As NumPy's `astype` casts: integers wrap, floats are cut to integers, infinity stands for
-    /// floats that are too large.
+    /// Casts as NumPy's `astype` does: integers wrap, floats are truncated to integers, and
+    /// floats that are too large become infinity.
     pub(super) fn numpy(from: Kind, to: Kind) -> Self {
         let rounding = match (from, to) {
             (Kind::Float { .. }, Kind::Int { .. }) => Rounding::TowardsZero,
@@ -43,13 +43,13 @@ impl Cast {
         let out_of_range = match (from, to) {
             (_, Kind::Float { .. }) => Some(OutOfRange::Clamp),
             (Kind::Int { .. }, Kind::Int { .. }) => Some(OutOfRange::Wrap),
-            // What NumPy makes of these depends on the processor.
+            // NumPy's result for these depends on the processor.
             (Kind::Float { .. }, Kind::Int { .. }) => None,
         };
         Self { from, to, rounding, out_of_range, map: Vec::new() }
     }
 
-    /// The same, but refusing what wraps.
+    /// The same, but values that would wrap are refused.
     pub(super) fn without_wrapping(self) -> Self {
         match self.out_of_range {
             Some(OutOfRange::Wrap) => Self { out_of_range: None, ..self },
@@ -57,7 +57,7 @@ impl Cast {
         }
     }
 
-    /// What the bits of an element become.
+    /// The new bits of an element.
     pub(super) fn cast(&self, code: u64) -> Result<u64, Refused> {
         let number = self.from.decode(code);
         if let Some((_, code)) = self.map.iter().find(|(from, _)| from.same_value(number)) {
@@ -78,7 +78,7 @@ impl Cast {
     }
 }
 
-/// The end of a kind's range that a number is past.
+/// The end of a kind's range that a number exceeds.
 fn clamped(kind: Kind, number: Number) -> u64 {
     let negative = number.is_negative();
     match kind {
@@ -94,7 +94,7 @@ fn real(data_type: &DataType) -> Result<Kind, ChainErrorKind> {
     Kind::of(data_type).ok_or_else(|| not_here(format!("data type {data_type}")))
 }
 
-/// The pairs of a map, as the numbers and the bits that their texts are.
+/// The pairs of a map, as numbers and as the bits of their texts.
 fn scalars(
     map: &[(Box<str>, Box<str>)],
     from: &DataType,
@@ -109,7 +109,7 @@ fn scalars(
 /// The bits of a fill value.
 pub(super) fn scalar(data_type: &DataType, json: &str) -> Result<u64, ChainErrorKind> {
     let mut bytes = Vec::new();
-    // As the document's own example has it.
+    // The document's own example is written like this.
     let json = if json == "\"+Infinity\"" { "\"Infinity\"" } else { json };
     parse_element(data_type, json, &mut bytes)
         .map_err(|_| not_here(format!("{json} as a value of type {data_type}")))?;

@@ -1,10 +1,10 @@
-//! The array-to-array codecs that change values, and with them perhaps the data type.
+//! The array-to-array codecs that change values, and possibly the data type.
 //!
-//! A chain is a view as far as its codecs move elements. One that changes values ends that: what
-//! comes after it is a chain of its own, bound to another data type, whose elements are decoded as
-//! a whole and then changed, one by one. `numcodecs.delta` alone needs those before each.
-//!
-//! Elements are computed with exactly, in their own type or with more digits; see [`number`].
+//! Codecs that only move elements compile to a view. A codec that changes values ends the view:
+//! what comes after it is a chain of its own, bound to another data type. Its elements are
+//! decoded all at once and then changed one by one. Only `numcodecs.delta` also needs the
+//! elements before each element.
+//! Computation is exact, in the type of the elements or with more digits; see [`number`].
 
 mod bitround;
 mod cast;
@@ -24,10 +24,10 @@ use self::number::{Kind, integer, load, store, wrapped};
 #[derive(Clone, Debug)]
 pub(crate) struct ValueCodec {
     action: Action,
-    /// Kinds of the components that are given and stored.
+    /// Kinds of the components of the input and of the stored elements.
     from: Kind,
     to: Kind,
-    /// Components of an element.
+    /// Components per element.
     components: usize,
     /// The data type that is stored.
     output: DataType,
@@ -46,11 +46,11 @@ enum Action {
 /// Why a value cannot be stored or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
-    /// It is past the range of the data type.
+    /// It is out of the range of the data type.
     OutOfRange,
     /// It is infinite or not a number.
     NotFinite,
-    /// It is no multiple of the scale.
+    /// It is not a multiple of the scale.
     Inexact,
 }
 
@@ -69,7 +69,7 @@ fn not_here(what: String) -> ChainErrorKind {
 }
 
 impl ValueCodec {
-    /// Binds a codec; `None` if it is none that changes values.
+    /// Binds a codec; `None` if it does not change values.
     pub(crate) fn bind(
         codec: &Codec,
         input: &DataType,
@@ -102,13 +102,14 @@ impl ValueCodec {
         &self.output
     }
 
-    /// Whether elements can be read but not written: differences of floats are rounded, so that what
-    /// is read depends on all that come before.
+    /// Whether elements can be read but not written. Differences of floats are rounded, so each
+    /// value read depends on all those before it.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!((&self.action, self.from), (Action::Delta { .. }, Kind::Float { .. }))
     }
 
-    /// Whether what is read may be others than were written because that is what the codec is for.
+    /// Whether values read may differ from those written because that is the purpose of the
+    /// codec.
     pub(crate) fn rounds(&self) -> bool {
         match &self.action {
             Action::Bitround(_) | Action::Fixed(_) | Action::Quantize(_) => true,
@@ -118,12 +119,12 @@ impl ValueCodec {
         }
     }
 
-    /// Whether each element is changed by itself.
+    /// Whether each element is changed independently.
     pub(crate) fn is_elementwise(&self) -> bool {
         !matches!(self.action, Action::Delta { .. })
     }
 
-    /// What is stored of `elements`.
+    /// The stored form of `elements`.
     pub(crate) fn encode(
         &self,
         elements: &[u8],
@@ -168,7 +169,7 @@ impl ValueCodec {
         }
     }
 
-    /// The elements that `stored` stands for.
+    /// The elements of `stored`.
     pub(crate) fn decode(
         &self,
         stored: &[u8],
@@ -211,7 +212,7 @@ impl ValueCodec {
         }
     }
 
-    /// Makes a component of each one.
+    /// Converts each component.
     fn each(
         &self,
         elements: &[u8],
@@ -243,7 +244,7 @@ impl ValueCodec {
     }
 }
 
-/// The kinds of both data types, and how many components they have.
+/// The kinds of both data types, and the number of components.
 fn kinds(input: &DataType, output: &DataType) -> Result<(Kind, Kind, usize), ChainErrorKind> {
     let kind = |data_type: &DataType| {
         Kind::of(data_type).ok_or_else(|| not_here(format!("data type {data_type}")))

@@ -1,4 +1,5 @@
-//! Real numbers of any data type, exactly: read from their bits, and rounded to those of another.
+//! Exact real numbers of any data type: read from the bits of one, and rounded to those of
+//! another.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -9,7 +10,7 @@ use std::cmp::Ordering;
 
 use zarr_metadata::{DataType, Rounding};
 
-/// How the bits of a component are a number.
+/// How the bits of a component represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An integer, in two's complement if it is signed.
@@ -23,7 +24,7 @@ pub(super) const FLOAT32: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 
 pub(super) const FLOAT64: Kind = Kind::Float { exponent_bits: 11, mantissa_bits: 52 };
 const BFLOAT16: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 7 };
 
-/// A number: `significand * 2^exponent`, or none.
+/// A number, `significand * 2^exponent`, or a value that is not finite.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
     Finite { negative: bool, significand: u64, exponent: i32 },
@@ -31,17 +32,17 @@ pub(super) enum Number {
     Nan,
 }
 
-/// A number that a kind does not have.
+/// Why a kind cannot represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
-    /// It is past the least or the greatest one.
+    /// It is below the least or above the greatest one.
     OutOfRange,
     /// It is infinite or not a number, and the kind has no such value.
     NotFinite,
 }
 
 impl Kind {
-    /// The kind of a data type's components; `None` unless it is known here.
+    /// The kind of a data type's components; `None` if it is not supported here.
     pub(super) fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::Float16 | DataType::ComplexFloat16 => return Some(FLOAT16),
@@ -82,7 +83,7 @@ impl Kind {
         }
     }
 
-    /// The number that the bits of a component are.
+    /// The number that the bits of a component represent.
     pub(super) fn decode(self, code: u64) -> Number {
         let (exponent_bits, mantissa_bits) = match self {
             Self::Int { bits, signed } => {
@@ -106,8 +107,8 @@ impl Kind {
 
     /// The bits of the number, rounded.
     ///
-    /// Signed zero is kept, and NaN is the canonical one. A finite number past a float's greatest
-    /// one is out of range, as by IEEE 754 it would be once it is rounded to the mantissa.
+    /// Keeps signed zero, and writes the canonical NaN. As in IEEE 754, a finite number is out of
+    /// range if, rounded to the mantissa, it exceeds a float's greatest number.
     pub(super) fn encode(self, number: Number, rounding: Rounding) -> Result<u64, Misfit> {
         match self {
             Self::Int { bits, signed } => {
@@ -122,7 +123,7 @@ impl Kind {
         }
     }
 
-    /// Infinity; `None` of integers.
+    /// Infinity; `None` for integers.
     pub(super) fn infinity(self, negative: bool) -> Option<u64> {
         match self {
             Self::Int { .. } => None,
@@ -165,13 +166,13 @@ impl Number {
         Ok(magnitude.map(signed))
     }
 
-    /// The remainder, of as many bits, of the integer that the number is rounded to.
+    /// The integer that the number is rounded to, modulo 2^bits.
     pub(super) fn wrap(self, bits: u32, signed: bool, rounding: Rounding) -> Result<u64, Misfit> {
-        // Past 127 bits, all of a float's lower bits are zero.
+        // Above 127 bits, all of a float's lower bits are zero.
         Ok(wrapped(self.to_integer(rounding)?.unwrap_or(0), bits, signed))
     }
 
-    /// Whether two numbers have one value, be their types what they are. NaN is NaN.
+    /// Whether two numbers have the same value, whatever their types. NaN equals NaN.
     pub(super) fn same_value(self, other: Self) -> bool {
         match (self, other) {
             (Self::Nan, Self::Nan) => true,
@@ -199,7 +200,7 @@ impl Number {
     }
 }
 
-/// The exponent of a float's last place, where it is least.
+/// The exponent of a float's last place at its smallest magnitude.
 fn least_exponent(exponent_bits: u32, mantissa_bits: u32) -> i32 {
     let bias = (1_i32 << (exponent_bits - 1)) - 1;
     1 - bias - i32::try_from(mantissa_bits).unwrap_or_default()
@@ -220,14 +221,14 @@ fn encode_float(
         Number::Finite { negative, significand, exponent } => (negative, significand, exponent),
     };
     let least = least_exponent(exponent_bits, mantissa_bits);
-    // The exponent of the last place that the float has at this magnitude.
+    // The exponent of the last place of a float of this magnitude.
     let length = 64 - significand.leading_zeros().cast_signed();
     let last = (exponent + length - 1 - mantissa_bits.cast_signed()).max(least);
     let mantissa = match last - exponent {
         up @ ..=0 => significand << up.unsigned_abs(),
         down => shifted(significand, down.unsigned_abs(), negative, rounding),
     };
-    // One place further where rounding carries; the exponent's field grows by itself.
+    // One place further if rounding carries; then the exponent's field increases by itself.
     let field = u64::try_from(last - least).unwrap_or(0);
     let code = (field << mantissa_bits) + mantissa;
     if code >= infinity { Err(Misfit::OutOfRange) } else { Ok(sign(negative) | code) }
@@ -255,21 +256,21 @@ fn shifted(magnitude: u64, places: u32, negative: bool, rounding: Rounding) -> u
     whole + u64::from(up)
 }
 
-/// The integer that the low bits are.
+/// The integer in the low bits.
 pub(super) fn integer(code: u64, bits: u32, signed: bool) -> i128 {
     let unused = 64_u32.saturating_sub(bits);
     let high = code << unused;
     if signed { (high.cast_signed() >> unused).into() } else { (high >> unused).into() }
 }
 
-/// The low bits of an integer, extended as a value of so many bits is in memory.
+/// The low bits of an integer, extended to the in-memory form of a value of this many bits.
 pub(super) fn wrapped(value: i128, bits: u32, signed: bool) -> u64 {
     let low_bits = u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default();
     let value = integer(low_bits, bits, signed);
     u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default()
 }
 
-/// So many ones.
+/// A number of this many one bits.
 fn low(bits: u32) -> u64 {
     1_u64.checked_shl(bits).map_or(u64::MAX, |above| above - 1)
 }

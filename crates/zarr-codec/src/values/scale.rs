@@ -12,10 +12,10 @@ use super::number::{FLOAT16, FLOAT32, FLOAT64, Kind, Number, integer, wrapped};
 use super::{Refused, not_here};
 use crate::error::ChainErrorKind;
 
-/// A value in the course of a computation.
+/// A value during a computation.
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    /// Wraps at so many bits.
+    /// Wraps at this many bits.
     Int {
         value: i128,
         bits: u32,
@@ -37,8 +37,8 @@ impl Value {
         }
     }
 
-    /// The result of an operation with a parameter: on integers if both are, and else in the
-    /// precision of the value, which of an integer is that of float64.
+    /// The result of an operation with a parameter: an integer if both are integers, else a float
+    /// in the precision of the value, or in float64 if the value is an integer.
     fn with(
         self,
         parameter: Parameter,
@@ -76,7 +76,7 @@ impl Value {
     }
 }
 
-/// A number of a document as NumPy takes it: an integer if it is written as one.
+/// A number of a document as NumPy reads it: an integer if it is written as one.
 #[derive(Clone, Copy, Debug)]
 struct Parameter {
     int: Option<i128>,
@@ -135,7 +135,7 @@ impl Fixed {
     }
 
     pub(super) fn decode(&self, code: u64) -> Result<u64, Refused> {
-        // A quotient is a float, be it of integers.
+        // A quotient is a float, even if both numbers are integers.
         let (value, kind) = Value::of(code, self.to).to_float();
         let value = Value::Float { value, kind }
             .with(self.scale, i128::wrapping_mul, |a, b| a / b)
@@ -149,13 +149,13 @@ impl Fixed {
 #[derive(Clone, Debug)]
 pub(super) struct Digits {
     kind: Kind,
-    /// What elements are multiplied with before they are rounded to integers: a power of two.
+    /// The factor of elements before they are rounded to integers: a power of two.
     scale: f64,
 }
 
 impl Digits {
     pub(super) fn new(codec: &Quantize, kind: Kind) -> Result<Self, ChainErrorKind> {
-        // The digits are small, so that the conversion is exact.
+        // The digits are small, so the conversion is exact.
         let digits = nearest(codec.digits.into());
         let exponent = 10_f64.powf(-digits).log10();
         let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };
@@ -245,14 +245,14 @@ impl Scale {
     }
 }
 
-/// The value, if it is one of so many bits.
+/// The value, if it fits this many bits.
 fn fits(value: i128, bits: u32, signed: bool) -> Result<i128, Refused> {
     let (least, most) = Kind::range(bits, signed);
     (least..=most).contains(&value).then_some(value).ok_or(Refused::OutOfRange)
 }
 
-/// The result of an operation, rounded; refused if it is infinite or no number, where what it was
-/// made of is finite.
+/// The result of an operation, rounded; refused if it is infinite or NaN although the operands
+/// are finite.
 fn representable(value: f64, kind: Kind, of: &[f64]) -> Result<f64, Refused> {
     let value = rounded(value, kind);
     match value.is_finite() || of.iter().any(|part| !part.is_finite()) {
@@ -261,7 +261,7 @@ fn representable(value: f64, kind: Kind, of: &[f64]) -> Result<f64, Refused> {
     }
 }
 
-/// A number in float64, which has all values of the shorter floats.
+/// A number as float64, which has all values of the shorter floats.
 fn float(number: Number) -> f64 {
     let code = FLOAT64.encode(number, Rounding::NearestEven);
     let infinity = f64::INFINITY.copysign(if number.is_negative() { -1.0 } else { 1.0 });
@@ -276,8 +276,8 @@ fn nearest(value: i128) -> f64 {
 
 /// The nearest value of a shorter float.
 ///
-/// Sums, products and quotients of shorter floats that are rounded twice, first to float64, are what
-/// they are when rounded once: float64 has more than twice their digits, and two more.
+/// Sums, products and quotients of shorter floats can be rounded twice, first to float64, without
+/// a different result: float64 has more than twice their digits, and two more.
 fn rounded(value: f64, kind: Kind) -> f64 {
     match kind {
         FLOAT64 => value,
@@ -300,13 +300,13 @@ pub(super) fn is_numpy_float(kind: Kind) -> bool {
     [FLOAT16, FLOAT32, FLOAT64].contains(&kind)
 }
 
-/// Sums of floats, each rounded to the one of two types that has more digits, as NumPy's `cumsum`
-/// does.
+/// Sums of floats. Each sum is rounded to the one of two types that has more digits, as in
+/// NumPy's `cumsum`.
 pub(super) struct Sum {
     from: Kind,
     to: Kind,
     wider: Kind,
-    /// `None` before the first, whose sign of zero is kept.
+    /// `None` before the first element, so that its sign of zero is kept.
     sum: Option<f64>,
 }
 

@@ -14,11 +14,10 @@ use crate::error::{ChainError, ChainErrorKind};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Shape};
 
-/// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: what
-/// [`Chain`](crate::Chain) is for elements of fixed size.
-///
-/// It is `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes` or `sharding_indexed`, then
-/// bytes-to-bytes codecs.
+/// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: the equivalent
+/// of [`Chain`](crate::Chain), which is for elements of fixed size.
+/// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes` or
+/// `sharding_indexed`, then bytes-to-bytes codecs.
 ///
 /// # Examples
 /// ```
@@ -50,16 +49,16 @@ pub(super) struct Bound {
     pub(super) array_to_bytes_path: CodecPath,
     pub(super) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
     pub(super) options: Options,
-    /// A codec that was skipped, as its document allows for reading only (SD-42).
+    /// A codec that was skipped, which the document allows for reading only (SD-42).
     pub(super) read_only: Option<CodecPath>,
-    /// The chain itself, for faults that are no single codec's.
+    /// The chain itself, for errors that do not belong to a single codec.
     pub(super) whole: CodecPath,
 }
 
 /// The array-to-bytes codec.
 #[derive(Debug)]
 pub(super) enum ArrayToBytes {
-    /// `vlen-utf8` or `vlen-bytes`, which are one but for the type.
+    /// `vlen-utf8` or `vlen-bytes`, which differ only in the type.
     Vlen,
     Shard(Box<Shard>),
 }
@@ -77,7 +76,7 @@ impl VariableChain {
         Self::bind_with(codecs, data_type, edges, Options::new())
     }
 
-    /// As [`bind`](Self::bind), with other [`Options`].
+    /// As [`bind`](Self::bind), with [`Options`].
     ///
     /// # Errors
     /// As [`bind`](Self::bind).
@@ -90,8 +89,8 @@ impl VariableChain {
         Self::bind_at("$.codecs", codecs, data_type, edges, options)
     }
 
-    /// As [`bind_with`](Self::bind_with) for a list of codecs anywhere in a document: `path` is the
-    /// list's own JSON path.
+    /// As [`bind_with`](Self::bind_with), for a list of codecs anywhere in a document: `path` is
+    /// the JSON path of the list.
     pub(super) fn bind_at(
         path: &str,
         codecs: &[Codec],
@@ -107,7 +106,7 @@ impl VariableChain {
             DataType::Bytes => (Codec::VlenBytes, false),
             _ => return Err(whole.error(not_encoded())),
         };
-        // Compressors that shuffle bytes have no elements to shuffle them by.
+        // Compressors that shuffle bytes have no element size here.
         let byte = ElementType::new(&DataType::Uint8).map_err(|kind| whole.error(kind))?;
         let mut shape = Shape::of_grid(edges).map_err(|kind| whole.error(kind))?;
         let mut array_to_array = Vec::new();
@@ -171,7 +170,7 @@ impl VariableChain {
         VariableChunkCodec::new(&self.inner, chunk_shape)
     }
 
-    /// Checks that chunks can be written: not if a codec was skipped (SD-42).
+    /// Checks that chunks can be written. They cannot if a codec was skipped (SD-42).
     ///
     /// # Errors
     /// [`ChainError`] that names the codec.

@@ -1,4 +1,4 @@
-//! The codec of the chunks of one shape, of elements of variable length.
+//! The codec of the chunks of one shape, with elements of variable length.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl VariableChunkCodec {
         self.transform.chunk_shape()
     }
 
-    /// How many elements a chunk has.
+    /// The number of elements of a chunk.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.elements
@@ -87,8 +87,8 @@ impl VariableChunkCodec {
     /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
     /// `fill`: the element of inner chunks that a shard leaves out.
     ///
-    /// Takes memory in proportion to the decompressed bytes, the region and what is decoded of it,
-    /// whatever lengths the chunk promises.
+    /// Uses memory in proportion to the decompressed bytes, the region and the elements decoded
+    /// for it, whatever lengths the chunk states.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not those of such a chunk.
@@ -123,7 +123,7 @@ impl VariableChunkCodec {
         self.decode_at(encoded, &indices, fill)
     }
 
-    /// Room for as many items as the chunk has elements.
+    /// An empty vector with capacity for one item per element of the chunk.
     ///
     /// # Errors
     /// [`ChunkErrorKind::OutOfMemory`].
@@ -136,8 +136,8 @@ impl VariableChunkCodec {
         Ok(room)
     }
 
-    /// Decodes the elements of these numbers, counted in C order of the chunk, in the order in which
-    /// they are given.
+    /// Decodes the elements with these numbers, counted in C order of the chunk, in the given
+    /// order.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -173,13 +173,13 @@ impl VariableChunkCodec {
     /// `elements`: all elements of the chunk in C order. Inner chunks of a shard are left out if all
     /// their elements are `fill` (SD-60).
     ///
-    /// `out` is a valid chunk also when the chunk is [`Encoded::Empty`], for stores that can put
+    /// `out` is a valid chunk even if the result is [`Encoded::Empty`], for stores that can put
     /// but not delete.
     ///
     /// # Errors
-    /// [`ChunkError`] if there are not as many elements as the chunk has, if an element or their
-    /// number is more than the codec's 32 bits hold, or if the chain cannot write. A string that is
-    /// no UTF-8 is refused.
+    /// [`ChunkError`] if the number of elements is not that of the chunk, if the length of an
+    /// element or their number exceeds the codec's 32 bits, if a string is not UTF-8, or if the
+    /// chain cannot write.
     pub fn encode(
         &self,
         elements: &[&[u8]],
@@ -218,7 +218,7 @@ impl VariableChunkCodec {
         Ok(content)
     }
 
-    /// Refuses strings that are no UTF-8.
+    /// Refuses strings that are not UTF-8.
     fn check_text(&self, elements: &[&[u8]]) -> Result<(), ChunkError> {
         if !self.bound.text {
             return Ok(());
@@ -236,7 +236,7 @@ impl VariableChunkCodec {
         self.transform.view().is_some_and(View::is_contiguous)
     }
 
-    /// Where the element of this number, in C order of the chunk, is stored.
+    /// The position at which the element with this number, in C order of the chunk, is stored.
     fn stored(&self, mut index: usize) -> usize {
         let shape = self.shape();
         let Some(view) = self.transform.view() else {
@@ -263,9 +263,9 @@ impl VariableChunkCodec {
     /// Undoes the bytes-to-bytes codecs.
     ///
     /// # Errors
-    /// [`ChunkError`] if a compressor or a checksum refuses the bytes, or if they come to more than
-    /// the [limit](crate::Options::unknown_decoded_len): how long the elements are the metadata does
-    /// not say.
+    /// [`ChunkError`] if a compressor or a checksum refuses the bytes, or if the output exceeds
+    /// the [limit](crate::Options::unknown_decoded_len): the metadata does not give the lengths
+    /// of the elements.
     pub fn decompress<'a>(&self, encoded: &'a [u8]) -> Result<Cow<'a, [u8]>, ChunkError> {
         let mut bytes = Cow::Borrowed(encoded);
         for (codec, place) in self.bound.bytes_to_bytes.iter().rev() {

@@ -1,9 +1,9 @@
 //! Elements of variable length, `string` and `bytes`: their codecs, and chains of them.
 //!
-//! They have a path of their own, since no position follows from an index: a chunk is decompressed
-//! whole and walked through once, from length to length. What is shared is what does not look at
-//! elements: `transpose` and `reshape` as maps of positions, the compressors, and the index of a
-//! shard.
+//! They are separate from other elements because no position follows from an index: a chunk is
+//! decompressed as a whole and traversed once, from length to length. The parts that do not look
+//! at elements are shared: `transpose` and `reshape` as maps of positions, the compressors, and
+//! the index of a shard.
 
 mod chain;
 mod chunk;

@@ -19,8 +19,8 @@ use crate::symbolic::{AxisEdges, Shape};
 pub(super) struct Shard {
     inner: VariableChain,
     inner_shape: Vec<u64>,
-    /// The grid and the index, which are those of any shard: bound as one of numbers, of which no
-    /// inner chunk is ever decoded.
+    /// The grid and the index, which are the same as for any shard: bound as a shard of numbers,
+    /// whose inner chunks are never decoded.
     layout: shard::Shard,
 }
 
@@ -46,13 +46,13 @@ impl Shard {
         Ok(Self { inner, inner_shape, layout })
     }
 
-    /// The codec that can be read but not written, if there is one.
+    /// The first codec that can be read but not written, if there is one.
     pub(super) fn read_only(&self) -> Option<&CodecPath> {
         self.inner.read_only().or(self.layout.read_only())
     }
 }
 
-/// Such shards of one shape.
+/// Shards of elements of variable length, of one shape.
 #[derive(Clone, Debug)]
 pub(super) struct ShapedShard {
     inner: VariableChunkCodec,
@@ -84,7 +84,7 @@ impl ShapedShard {
         for ((size, inner), count) in axes.rev() {
             let at = position.checked_rem(*size).unwrap_or(0);
             position = position.checked_div(*size).unwrap_or(0);
-            // All below the number of elements of the shard.
+            // Less than the number of elements of the shard.
             let (quotient, rest) = (at.checked_div(*inner), at.checked_rem(*inner));
             chunk = chunk.saturating_add(quotient.unwrap_or(0).saturating_mul(chunks));
             within = within.saturating_add(rest.unwrap_or(0).saturating_mul(elements));
@@ -94,7 +94,8 @@ impl ShapedShard {
         (chunk, within)
     }
 
-    /// The elements at these positions, in C order of the shard, of the bytes of a shard.
+    /// Decodes the elements at these positions, in C order of the shard, from the bytes of a
+    /// shard.
     pub(super) fn decode_at(
         &self,
         bytes: &[u8],
@@ -104,7 +105,7 @@ impl ShapedShard {
         let index = self.layout.read_index(bytes, &mut Scratch::new())?;
         let failed = |kind| self.layout.error(kind);
         let mut out = Slots::filled_with(positions.len(), fill).map_err(failed)?;
-        // Of each inner chunk that is stored: which slots it has, and which elements go there.
+        // For each stored inner chunk: the slots to fill, and the elements that belong there.
         let mut wanted: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (slot, position) in positions.enumerate() {
             let (chunk, within) = self.split(position);
@@ -125,8 +126,8 @@ impl ShapedShard {
         out.finish().map_err(failed)
     }
 
-    /// Encodes the elements of a shard, in C order: inner chunks in C order, without those that hold
-    /// only the fill value.
+    /// Encodes the elements of a shard, in C order: inner chunks in C order, except those that
+    /// hold only the fill value.
     pub(super) fn encode(
         &self,
         elements: &[&[u8]],

@@ -1,15 +1,13 @@
-//! Elements that come in any order.
+//! A list whose elements are set in any order.
 
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
 use super::ByteStrings;
 
-/// A list of elements of variable length whose elements come in any order, as those of several
-/// chunks do.
-///
-/// The value that all have at first is kept once, however many they are, until the list is
-/// [finished](Self::finish).
+/// A list of elements of variable length whose elements are set in any order, as when several
+/// chunks are decoded.
+/// The initial value of all elements is stored once until the list is [finished](Self::finish).
 ///
 /// # Examples
 /// ```
@@ -23,14 +21,14 @@ use super::ByteStrings;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Slots {
-    /// Where in `bytes` each element starts and ends.
+    /// The start and the end of each element in `bytes`.
     spans: Vec<(usize, usize)>,
-    /// The elements in the order in which they came.
+    /// The elements in the order in which they were set.
     bytes: Vec<u8>,
 }
 
 impl Slots {
-    /// So many elements that are all `fill`.
+    /// A list of `len` elements that are all `fill`.
     ///
     /// # Errors
     /// [`ChunkErrorKind::OutOfMemory`].
@@ -42,7 +40,7 @@ impl Slots {
         Ok(Self { spans, bytes: fill.to_vec() })
     }
 
-    /// Gives a slot its element. A slot that is not there takes none.
+    /// Sets the element of a slot. Does nothing if there is no such slot.
     pub fn set(&mut self, slot: usize, element: &[u8]) {
         if let Some(span) = self.spans.get_mut(slot) {
             let start = self.bytes.len();

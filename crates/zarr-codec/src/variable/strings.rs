@@ -34,7 +34,8 @@ impl ByteStrings {
         Self::default()
     }
 
-    /// No strings, with room for so many of so many bytes in all; `None` if there is no memory.
+    /// An empty list with capacity for this many strings and bytes; `None` if there is not enough
+    /// memory.
     pub(super) fn with_room(strings: usize, bytes: usize) -> Option<Self> {
         let mut list = Self { offsets: Vec::new(), bytes: Vec::new() };
         list.offsets.try_reserve_exact(strings.checked_add(1)?).ok()?;
@@ -43,13 +44,13 @@ impl ByteStrings {
         Some(list)
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// Whether there are no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -70,13 +71,13 @@ impl ByteStrings {
         })
     }
 
-    /// Appends one.
+    /// Appends a string.
     pub fn push(&mut self, string: &[u8]) {
         self.bytes.extend_from_slice(string);
         self.offsets.push(self.bytes.len());
     }
 
-    /// Where each string starts in [`bytes`](Self::bytes), and at last where the last one ends.
+    /// The start of each string in [`bytes`](Self::bytes), and the end of the last one.
     #[must_use]
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
@@ -99,7 +100,7 @@ impl Index<usize> for ByteStrings {
     type Output = [u8];
 
     /// # Panics
-    /// As a slice does, unless there are more strings than that.
+    /// As for a slice, if there is no such string.
     fn index(&self, index: usize) -> &[u8] {
         self.get(index).expect("an index below the number of strings")
     }
@@ -125,7 +126,7 @@ impl<B: AsRef<[u8]>> FromIterator<B> for ByteStrings {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Strings {
-    /// As those of [`ByteStrings`], all between characters.
+    /// As those of [`ByteStrings`], all at character boundaries.
     offsets: Vec<usize>,
     text: String,
 }
@@ -136,13 +137,13 @@ impl Default for Strings {
     }
 }
 
-/// A byte string that is no UTF-8.
+/// A byte string is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("string {index} is no UTF-8 from byte {byte} on")]
+#[error("string {index} is not UTF-8 from byte {byte} on")]
 pub struct NotUtf8 {
-    /// Its number in the list.
+    /// The number of the string in the list.
     pub index: usize,
-    /// The first of its bytes that is not.
+    /// The first invalid byte.
     pub byte: usize,
 }
 
@@ -153,13 +154,13 @@ impl Strings {
         Self::default()
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// Whether there are no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -180,14 +181,13 @@ impl Strings {
         })
     }
 
-    /// Appends one.
+    /// Appends a string.
     pub fn push(&mut self, string: &str) {
         self.text.push_str(string);
         self.offsets.push(self.text.len());
     }
 
-    /// Where each string starts in [`text`](Self::text), in bytes, and at last where the last one
-    /// ends.
+    /// The start of each string in [`text`](Self::text), in bytes, and the end of the last one.
     #[must_use]
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
@@ -210,7 +210,7 @@ impl Index<usize> for Strings {
     type Output = str;
 
     /// # Panics
-    /// As a slice does, unless there are more strings than that.
+    /// As for a slice, if there is no such string.
     fn index(&self, index: usize) -> &str {
         self.get(index).expect("an index below the number of strings")
     }
@@ -234,10 +234,11 @@ impl TryFrom<ByteStrings> for Strings {
     type Error = NotUtf8;
 
     /// # Errors
-    /// [`NotUtf8`] names the first string that is not.
+    /// [`NotUtf8`] names the first string that is not UTF-8.
     fn try_from(strings: ByteStrings) -> Result<Self, NotUtf8> {
         let ByteStrings { offsets, bytes } = strings;
-        // Text cut between characters is text: one pass over all bytes instead of one a string.
+        // Text cut at character boundaries is text: one pass over all bytes instead of one per
+        // string.
         match String::from_utf8(bytes) {
             Ok(text) if offsets.iter().all(|offset| text.is_char_boundary(*offset)) => {
                 Ok(Self { offsets, text })
@@ -248,7 +249,7 @@ impl TryFrom<ByteStrings> for Strings {
     }
 }
 
-/// The first string that is no UTF-8, of a list that has one.
+/// The first string that is not UTF-8, of a list that has one.
 fn not_utf8(strings: &ByteStrings) -> NotUtf8 {
     let faults = strings.iter().enumerate().filter_map(|(index, string)| {
         let error = std::str::from_utf8(string).err()?;

@@ -4,7 +4,7 @@
 //! count u32 | length u32, bytes | length u32, bytes | ...        all numbers little-endian
 //! ```
 //!
-//! There is one way to write a list, so that equal elements have equal bytes.
+//! A list can be written in only one way, so equal elements have equal bytes.
 
 use std::ops::Range;
 
@@ -18,15 +18,14 @@ const NUMBER: usize = 4;
 /// The elements of a decompressed chunk.
 pub(super) struct Elements<'a> {
     bytes: &'a [u8],
-    /// Where each element's bytes start, and at last where those of one more would.
+    /// The start of each element's bytes, and the start of one element past the last.
     starts: Vec<usize>,
 }
 
 impl<'a> Elements<'a> {
-    /// Finds the elements in `bytes`, all of a chunk of so many. They are UTF-8 where they are
-    /// `text`.
-    ///
-    /// Takes memory for no more elements than `bytes` has room for.
+    /// Finds the elements in `bytes`, which must be those of a chunk with the expected number of
+    /// elements, and checks that they are UTF-8 if they are `text`.
+    /// Allocates memory for no more elements than `bytes` has room for.
     pub(super) fn parse(
         bytes: &'a [u8],
         elements: usize,
@@ -53,7 +52,7 @@ impl<'a> Elements<'a> {
         for element in 0..elements {
             let rest = bytes.get(at..).unwrap_or_default();
             let (length, rest) = rest.split_first_chunk().ok_or_else(|| {
-                // As short as one that ends at its last length.
+                // As short as a chunk that ends at its last length.
                 ChunkErrorKind::ElementLength {
                     element: widen(element),
                     length: None,
@@ -83,7 +82,7 @@ impl<'a> Elements<'a> {
         Ok(Self { bytes, starts })
     }
 
-    /// An element by its number.
+    /// The element with this number.
     pub(super) fn get(&self, element: usize) -> Option<&'a [u8]> {
         let end = self.starts.get(element.checked_add(1)?)?.checked_sub(NUMBER)?;
         let range: Range<usize> = *self.starts.get(element)?..end;

@@ -1,6 +1,6 @@
 //! Every chain of up to three array-to-array codecs over small shapes, with every array-to-bytes
-//! codec, sharded and not: chunks and regions decode to what the naive decoder says, and encode to
-//! its bytes.
+//! codec, sharded and not: chunks and regions decode to the result of the naive decoder, and
+//! encode to its bytes.
 
 use serde_json::{Value, json};
 use zarr_codec::{ChunkCodec, Encoded, Scratch, Slice};
@@ -14,8 +14,8 @@ const INT16: Type = Type { name: "int16", bits: 16, components: 1, signed: true 
 const UINT16: Type = Type { name: "uint16", bits: 16, components: 1, signed: false };
 const COMPLEX64: Type = Type { name: "complex64", bits: 32, components: 2, signed: false };
 
-/// Every permutation of a shape's dimensions, and every shape of as many elements without a size of
-/// 1, besides some with: all in all that a chain can do to a shape.
+/// Every permutation of a shape's dimensions, every shape of as many elements without sizes of 1,
+/// and some shapes with them: everything that a chain can do to a shape.
 fn moves(shape: &[usize]) -> Vec<Value> {
     let mut moves = Vec::new();
     for order in permutations(shape.len()) {
@@ -73,7 +73,7 @@ fn chains(shape: &[usize], depth: usize) -> Vec<(Vec<Value>, Vec<usize>)> {
     all
 }
 
-/// The array-to-bytes codec of chain `number`: all kinds in turn, for a shape that reaches it.
+/// The array-to-bytes codec of chain `number`: all kinds in turn, for the shape that reaches it.
 fn array_to_bytes(number: usize, shape: &[usize], random: &mut Random) -> (Type, Vec<Value>) {
     let bytes = |endian: &str| json!({"name": "bytes", "configuration": {"endian": endian}});
     let inner = match number % 4 {
@@ -89,7 +89,7 @@ fn array_to_bytes(number: usize, shape: &[usize], random: &mut Random) -> (Type,
     match number / 4 % 3 {
         0 => inner,
         1 => (inner.0, vec![shard(shape, inner.1, random)]),
-        // A shard in a shard, with codecs of their own between.
+        // A shard within a shard, with codecs in between.
         _ => {
             let middle: Vec<usize> = shape.iter().map(|size| divisor(*size, random)).collect();
             let steps = moves(&middle);
@@ -124,7 +124,8 @@ fn shard_of(inner: &[usize], codecs: Vec<Value>, random: &mut Random) -> Value {
         "index_codecs": index, "index_location": location}})
 }
 
-/// Elements that five bits keep, a third of them the fill value, so that inner chunks are left out.
+/// Elements that fit in five bits, a third of them the fill value, so that inner chunks are left
+/// out.
 fn elements(of: Type, shape: &[usize], fill: &[u8], random: &mut Random) -> Array {
     let count = shape.iter().product();
     let mut run = 0;
@@ -148,7 +149,7 @@ fn elements(of: Type, shape: &[usize], fill: &[u8], random: &mut Random) -> Arra
     Array { shape: shape.to_vec(), elements }
 }
 
-/// Every slice of an axis, by start, count and step; steps past the end are all alike.
+/// Every slice of an axis, by start, count and step; steps past the end are equivalent.
 fn slices(size: usize) -> Vec<Slice> {
     let mut all = Vec::new();
     for start in 0..size {
@@ -237,7 +238,7 @@ fn check_strides(
     assert_eq!(encoded, expected, "encoded from Fortran order {}", what());
 }
 
-/// A chunk that the array's end cuts: what lies past it is the fill value.
+/// A chunk that the array's end cuts: elements past it are the fill value.
 fn check_margins(
     codec: &ChunkCodec,
     codecs: &[Value],

@@ -1,4 +1,4 @@
-//! The byte compressors: what they read of others, and what they refuse (SD-35, SD-61).
+//! The byte compressors: what they read from other writers, and what they refuse (SD-35, SD-61).
 
 use zarr_codec::{AxisEdges, Chain, Options};
 use zarr_metadata::Codec;
@@ -20,7 +20,7 @@ fn numcodecs(name: &str, configuration: &str) -> String {
     format!(r#"{{"name": "numcodecs.{name}", "configuration": {configuration}}}"#)
 }
 
-/// Compressible, and not all alike.
+/// Compressible, but not all equal.
 fn elements(count: usize) -> Vec<u8> {
     (0..count).map(|n| if n % 7 == 0 { (n / 7 % 256) as u8 } else { 3 }).collect()
 }
@@ -83,7 +83,7 @@ fn sd_61_blosc_with_every_compressor_and_shuffle() {
 
 #[test]
 fn sd_61_crc32c_is_little_endian_over_its_input() {
-    // The check value of the algorithm's catalogues.
+    // The check value of the algorithm in its catalogue.
     let codec = codec(&chain(CRC32C), "uint8", &[9]);
     let (_, bytes) = encode(&codec, b"123456789", &[0]).expect("encodes");
     assert_eq!(bytes, b"123456789\x83\x92\x06\xe3");
@@ -153,7 +153,7 @@ fn sd_35_zstd_frames_that_the_library_takes_without_a_word() {
     let bytes = [&header[..], &[0xff; 8], &block].concat();
     let error = decode_whole(&codec, &bytes, &[0]).expect_err("no such size");
     insta::assert_snapshot!(error, @"codec zstd ($.codecs[1]): corrupt: the frame header promises 2^64 - 1 bytes");
-    // The same with an unknown size is right.
+    // The same with an unknown size is valid.
     let bytes = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00][..], &block].concat();
     assert_eq!(decode_whole(&codec, &bytes, &[0]).expect("decodes"), [1, 2, 3, 4]);
     // And a magic number of a format before version 1.
@@ -161,7 +161,7 @@ fn sd_35_zstd_frames_that_the_library_takes_without_a_word() {
     insta::assert_snapshot!(decode_whole(&codec, &bytes, &[0]).expect_err("version 0.7"), @"codec zstd ($.codecs[1]): corrupt: no zstd frame where one must start");
 }
 
-/// What a chunk of so many bytes is refused with.
+/// The error message for a chunk of this many bytes.
 fn refused(compressors: &str, count: u64, encoded: &[u8]) -> String {
     let codec = codec(&chain(compressors), "uint8", &[count]);
     decode_whole(&codec, encoded, &[0]).expect_err("refused").to_string()
@@ -179,7 +179,7 @@ fn sd_35_lengths_are_compared_before_memory_is_taken() {
         let error = refused(&numcodecs(name, "{}"), 10 * most + 1, &[0; 10]);
         assert!(error.contains("10 bytes cannot decode to the expected"), "{error}");
     }
-    // Under another one, lz4 tells a length of its own.
+    // Under another codec, lz4 states its own length.
     let stack = format!("{}, {lz4}", numcodecs("zlib", "{}"));
     let error = refused(&stack, 100, &header(u32::MAX));
     insta::assert_snapshot!(error, @"codec numcodecs.lz4 ($.codecs[2]): decodes to more than 1050824 bytes, where the elements are encoded to 1124 at most");
@@ -187,7 +187,7 @@ fn sd_35_lengths_are_compared_before_memory_is_taken() {
 
 #[test]
 fn sd_35_what_others_compress_to_nothing_is_not_decoded_further_than_needed() {
-    // 64 MiB of zeros, where a chunk has 1000 bytes.
+    // 64 MiB of zeros for a chunk of 1000 bytes.
     let bomb = vec![0_u8; 64 << 20];
     for (name, configuration) in
         [("zlib", "{}"), ("bz2", "{}"), ("lzma", r#"{"preset": 0}"#), ("lz4", "{}")]
@@ -238,7 +238,7 @@ fn checksums_before_the_bytes_are_verified() {
     damaged[5] ^= 1;
     insta::assert_snapshot!(refused(&adler, 9, &damaged), @"codec numcodecs.adler32 ($.codecs[1]): checksum 0x11e60398 stored, 0x11de0397 computed");
     insta::assert_snapshot!(refused(&adler, 9, &bytes[..3]), @"codec numcodecs.adler32 ($.codecs[1]): 3 encoded bytes, expected at least 4");
-    // Before them, no byte is where it was: parts are not read alone.
+    // After a checksum at the start, every byte is shifted, so parts are not read alone.
     let view = zarr_view::View::contiguous(&[2]).expect("small");
     assert_eq!(codec.reader(&[(2..4).into()], &view, 0).need(), zarr_codec::Need::All);
 }

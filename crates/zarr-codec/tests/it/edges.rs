@@ -21,7 +21,7 @@ fn sets() -> Vec<Vec<u64>> {
     sets
 }
 
-/// An entry of `reshape`: sizes, `-1`, and input dimensions in every order, right or wrong.
+/// An entry of `reshape`: sizes, `-1`, and input dimensions in every order, valid or not.
 fn entry(random: &mut Random, rank: usize) -> Value {
     match random.below(6) {
         0 | 1 => json!([1, 2, 3, 4, 6, 12][random.below(6)]),
@@ -35,8 +35,8 @@ fn entry(random: &mut Random, rank: usize) -> Value {
     }
 }
 
-/// A chain for arrays of this rank, more often wrong than not; `None` for one that is none in any
-/// document: metadata refuses it before it meets a grid.
+/// A chain for arrays of this rank, more often invalid than valid; `None` for a chain that
+/// metadata refuses before it reaches a grid.
 fn chain(random: &mut Random, mut rank: usize) -> Option<Vec<Value>> {
     let mut codecs = Vec::new();
     for _ in 0..random.below(3) {
@@ -69,7 +69,7 @@ fn chain(random: &mut Random, mut rank: usize) -> Option<Vec<Value>> {
     Some(codecs)
 }
 
-/// Whether the documents allow the chain for every shape of the product.
+/// Whether the specifications allow the chain for every shape of the product.
 fn naive(codecs: &[Value], edges: &[Vec<u64>]) -> bool {
     let counts: Vec<usize> = edges.iter().map(Vec::len).collect();
     indices(&counts).iter().all(|at| {
@@ -114,7 +114,7 @@ fn sd_24_sd_34_accepted_exactly_if_every_shape_of_the_product_is() {
             Err(_) => refused += 1,
         }
     }
-    // The generator makes enough of both, on several ragged axes too.
+    // The generator makes enough of both, also on several ragged axes.
     assert!(accepted.iter().all(|count| *count > 50), "{accepted:?} accepted");
     assert!(refused > 10_000, "{refused} refused");
 }

@@ -68,7 +68,7 @@ fn sd_30_orders() {
 fn sd_34_inner_chunks_divide_every_chunk() {
     let bytes = r#"[{"name": "bytes"}]"#;
     insta::assert_snapshot!(refused(&shard("[3]", bytes), "uint8", &[4]), @"$.codecs[0].configuration.chunk_shape[0]: codec sharding_indexed: chunk_shape[0] is 3, which does not always divide 4, the length of that dimension when it reaches the codec");
-    insta::assert_snapshot!(refused(&shard("[2]", bytes), "uint8", &[4, 4]), @"$.codecs[0].configuration.chunk_shape: codec sharding_indexed: chunk_shape has 1 dimension, but what reaches the codec has 2");
+    insta::assert_snapshot!(refused(&shard("[2]", bytes), "uint8", &[4, 4]), @"$.codecs[0].configuration.chunk_shape: codec sharding_indexed: chunk_shape has 1 dimension, but the array that reaches the codec has 2");
     let ragged = [AxisEdges::of([4, 6]), AxisEdges::one(4)];
     let error = bind(&shard("[4, 4]", bytes), "uint8", &ragged).expect_err("4 does not divide 6");
     insta::assert_snapshot!(error, @"$.codecs[0].configuration.chunk_shape[0]: codec sharding_indexed: chunk_shape[0] is 4, which does not always divide axis 0 (4 to 6), the length of that dimension when it reaches the codec");

@@ -1,4 +1,4 @@
-//! Bytes worked out by hand from the documents.
+//! Bytes computed by hand from the documents.
 
 use zarr_codec::{AxisEdges, Encoded};
 
@@ -26,7 +26,7 @@ const BIG: &str = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
 fn sd_10_the_first_element_is_the_least_significant_bit() {
     both_ways(PACKBITS, "bool", &[9], &[1, 0, 0, 0, 0, 0, 0, 0, 1], &[0x01, 0x01]);
     both_ways(PACKBITS, "uint4", &[3], &[1, 2, 3], &[0x21, 0x03]);
-    // A full-width type is what `bytes` in little endian is.
+    // A full-width type has the bytes of `bytes` in little endian.
     let values = [0x34, 0x12, 0x78, 0x56];
     both_ways(PACKBITS, "uint16", &[2], &values, &values);
     both_ways(LITTLE, "uint16", &[2], &values, &values);
@@ -101,7 +101,7 @@ fn sd_18_upper_bits_are_ignored_and_extended_anew() {
 
 #[test]
 fn sd_48_elements_equal_the_fill_value_bit_by_bit() {
-    // -0.0 is not 0.0, and two NaNs with other payloads are not one.
+    // -0.0 differs from 0.0, and two NaNs with different payloads differ.
     let codec = codec(BIG, "float32", &[2]);
     let zeros = [0.0_f32, 0.0].map(f32::to_le_bytes).concat();
     let signed = [0.0_f32, -0.0].map(f32::to_le_bytes).concat();

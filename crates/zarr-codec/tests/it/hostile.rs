@@ -1,5 +1,5 @@
-//! Chains as large as a document may have them: what is read takes a stack of the usual size, and
-//! time and memory in proportion.
+//! Chains as large as a document may have: they work on a stack of the usual size, with time and
+//! memory in proportion.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn on_a_small_stack(stack: usize, work: impl FnOnce() + Send + 'static) {
     thread.join().expect("no panic");
 }
 
-/// Codecs that merge to no single view, each time two: every one is a stop.
+/// Codecs that do not merge to a single view, in pairs: every one is a stop.
 fn stops(pairs: usize, rows: u64, columns: u64) -> String {
     let turn = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
     let flow =
@@ -55,7 +55,7 @@ fn a_thousand_codecs_that_no_view_holds_take_no_stack() {
                     .collect();
                 let found = decode(&codec, &encoded, &region, &[0], &mut Scratch::new());
                 assert_eq!(found.expect("decodes"), expected);
-                // And by whoever fetches the bytes.
+                // And through a caller that fetches the bytes.
                 let view = View::contiguous(&region.map(|slice| slice.count)).expect("small");
                 let mut read = vec![0; view.len()];
                 let mut out = Output::new(&mut read, &view, 1).expect("fits");
@@ -87,7 +87,7 @@ fn shards_as_deep_as_a_document_goes_take_a_small_stack() {
     });
 }
 
-/// Each of these would take minutes if a codec took time beyond its own length.
+/// Each of these would take minutes if a codec took more time than its own length accounts for.
 #[test]
 fn chains_of_a_megabyte_bind_in_time() {
     let rank = 1024_usize;
@@ -142,8 +142,8 @@ fn chains_of_a_megabyte_bind_in_time() {
     }
 }
 
-/// Of compressors one under another, an outer one yields no more than the next can be expected to
-/// have made of the elements.
+/// In stacked compressors, an outer one yields no more than the next one can have produced from
+/// the elements.
 #[test]
 fn sd_35_stacked_compressors_are_bounded_by_the_elements() {
     let gzip = r#"{"name": "gzip", "configuration": {"level": 9}}"#;
@@ -151,7 +151,7 @@ fn sd_35_stacked_compressors_are_bounded_by_the_elements() {
     let blosc = r#"{"name": "blosc", "configuration": {"cname": "lz4", "clevel": 1,
         "shuffle": "noshuffle", "blocksize": 0}}"#;
     for outer in [gzip, zstd, blosc] {
-        // 64 MiB of zeros, which come to a few kilobytes.
+        // 64 MiB of zeros, compressed to a few kilobytes.
         let bomb = codec(&format!(r#"[{{"name": "bytes"}}, {outer}]"#), "uint8", &[64 << 20]);
         let (_, bytes) = encode(&bomb, &vec![0; 64 << 20], &[1]).expect("encodes");
         for inner in [gzip.to_owned(), vec![gzip; 1000].join(","), [zstd; 8].join(",")] {
@@ -162,7 +162,7 @@ fn sd_35_stacked_compressors_are_bounded_by_the_elements() {
                 panic!("{error}");
             };
             assert!((20..4 << 20).contains(&most) && limit == 2 * most + (1 << 20), "{error}");
-            // A tighter limit of the caller's is named as such.
+            // A tighter limit of the caller is reported as such.
             let codecs = Codec::list_from_json(chain.as_bytes()).expect("valid");
             let options = Options::new().unknown_decoded_len(1000);
             let chain =
@@ -174,18 +174,18 @@ fn sd_35_stacked_compressors_are_bounded_by_the_elements() {
     }
 }
 
-/// What others write is longer than it need be, and right (SD-61).
+/// The output of other writers may be longer than necessary, and valid (SD-61).
 #[test]
 fn sd_61_lavish_encodings_pass_under_another_compressor() {
     let gzip = r#"{"name": "gzip", "configuration": {"level": 9}}"#;
     let zstd = r#"{"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
     let elements: Vec<u8> = (0..2000_u32).map(|n| (n * n % 251) as u8).collect();
     let part = codec(&format!(r#"[{{"name": "bytes"}}, {gzip}]"#), "uint8", &[1]);
-    // A member for each element.
+    // One member per element.
     let members: Vec<u8> =
         elements.iter().flat_map(|n| encode(&part, &[*n], &[255]).expect("encodes").1).collect();
     assert!(members.len() > 20 * elements.len());
-    // A frame to be skipped before the one that counts.
+    // A skippable frame before the frame with the data.
     let whole = codec(&format!(r#"[{{"name": "bytes"}}, {zstd}]"#), "uint8", &[2000]);
     let mut skipped = [0x184d_2a5a_u32.to_le_bytes(), 1_000_000_u32.to_le_bytes()].concat();
     skipped.extend((0..1_000_000_u32).map(|n| (n % 241) as u8));

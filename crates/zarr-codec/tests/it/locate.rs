@@ -1,5 +1,5 @@
-//! Where elements are in an encoded chunk, against brute force: one element is changed, and the
-//! bits of the chunk that differ are those that were located.
+//! Locations of elements in an encoded chunk, against brute force: when one element is changed,
+//! exactly the located bits of the chunk differ.
 
 use std::ops::Range;
 
@@ -90,7 +90,8 @@ fn named(name: &str) -> String {
     format!(r#"{{"name": "{name}"}}"#)
 }
 
-/// Chains for chunks of 4 x 6 elements in which every stored byte is an element's or an index's.
+/// Chains for chunks of 4 x 6 elements in which every stored byte belongs to an element or an
+/// index.
 fn chains(array_to_bytes: &str) -> Vec<Vec<String>> {
     let last = || array_to_bytes.to_owned();
     let swap = || transpose("[1, 0]");
@@ -168,7 +169,7 @@ fn an_element_that_changes_changes_the_located_bits_and_no_others() {
     }
 }
 
-/// Checksums leave the bytes that they protect as they are, before or after them.
+/// Checksums leave the bytes that they protect unchanged, before or after them.
 #[test]
 fn checksums_before_and_after_are_not_elements() {
     let crc = || named("crc32c");
@@ -201,7 +202,7 @@ fn checksums_before_and_after_are_not_elements() {
     }
 }
 
-/// `numcodecs.packbits` is read, not written: here the located bit is flipped.
+/// `numcodecs.packbits` can be read but not written, so the test flips the located bit.
 #[test]
 fn sd_11_the_first_element_is_the_most_significant_bit() {
     let codec = codec(r#"[{"name": "numcodecs.packbits"}, {"name": "bytes"}]"#, "bool", &[2, 5]);
@@ -230,7 +231,7 @@ fn compressors_leave_nothing_in_place() {
         (codec, encoded)
     };
 
-    // The inner chunks are compressed, each in bytes of its own.
+    // The inner chunks are compressed separately.
     let (codec, encoded) =
         chunk(&[shard("[2, 3]", &[transpose("[1, 0]"), bytes(), gzip()], "end")]);
     let found = locate(&codec, &[3, 1], &encoded);
@@ -265,7 +266,7 @@ fn what_is_not_stored_is_located_without_bytes() {
     let stored = |location: &ElementLocation| -> Vec<StoredBytes> {
         location.inner_chunks.iter().map(|inner| inner.stored.clone()).collect()
     };
-    // Next to the element that is there, but in another chunk of the inner shard.
+    // Next to the element that is stored, but in another chunk of the inner shard.
     let found = locate(&codec, &[2, 0], &encoded);
     assert!(matches!(&stored(&found)[..], [StoredBytes::Range(_), StoredBytes::LeftOut]));
     let found = locate(&codec, &[0, 4], &encoded);
@@ -308,7 +309,7 @@ fn wrong_indices_and_lengths_are_errors() {
     let error = locator.supply(&index, &mut scratch).expect_err("outside");
     assert!(matches!(error.kind(), ChunkErrorKind::IndexRange { .. }), "{error}");
     assert_eq!(error.inner_chunks(), [[0, 1], [1, 0]], "{error}");
-    // What was needed still is.
+    // The need is unchanged.
     assert_eq!((locator.need(), locator.location()), (Some(range.clone()), None));
     locator.supply(&encoded[small(&range)], &mut scratch).expect("an index");
     assert!(locator.location().is_some());

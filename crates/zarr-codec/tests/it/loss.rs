@@ -55,8 +55,8 @@ fn sd_49_what_would_be_cut_is_refused_unless_loss_is_allowed() {
     assert_eq!(lost, Some(Lost { first: 2, count: 2 }));
 }
 
-/// Every way to the packing: from where the caller has the elements, by rows, by way of a buffer of
-/// all of them (a reshape that is no view of a transpose), in shards of small and of large chunks.
+/// Every path to packing: from the caller's memory, by rows, through a buffer of all elements (a
+/// reshape that is not a view of a transpose), and in shards of small and of large chunks.
 #[test]
 fn sd_49_every_way_of_encoding_refuses() {
     let packed = |before: &str| {
@@ -99,11 +99,11 @@ fn sd_49_every_way_of_encoding_refuses() {
     }
 }
 
-/// One value that is cut at each place of a chunk, from rows side by side and from rows apart: the
-/// place, and the bytes where the loss is allowed.
+/// One value that is cut, at each place of a chunk, from adjacent rows and from rows apart:
+/// checks the reported place, and the bytes if the loss is allowed.
 #[test]
 fn sd_49_one_cut_value_is_named_wherever_it_is() {
-    // Of each element, a byte of which one bit is not packed.
+    // One byte of each element, with one bit that is not packed.
     let cases = [
         ("uint8", bits(0, 4), 1, (0, 0x20)),
         ("int8", bits(0, 3), 1, (0, 0x40)),
@@ -185,10 +185,10 @@ fn sd_49_signs_components_and_first_bits() {
     }
 }
 
-/// Every byte that is not a value of its type extended from its own bits is refused, and nothing
-/// else; a loss that is allowed leaves just these bits. By `bytes` and by `packbits`, alone and in
-/// shards of small and large chunks, with and without a compressor, where the caller has the elements
-/// and from a transposed view.
+/// Every byte that is not a value of its type, extended from its own bits, is refused, and
+/// nothing else; if loss is allowed, only these bits are kept. With `bytes` and `packbits`, alone
+/// and in shards of small and large chunks, with and without a compressor, from the caller's
+/// memory and from a transposed view.
 #[test]
 fn sd_18_bytes_out_of_range_are_refused_unless_loss_is_allowed() {
     let bytes = r#"[{"name": "bytes"}]"#.to_owned();
@@ -252,7 +252,7 @@ fn sd_18_bytes_out_of_range_are_refused_unless_loss_is_allowed() {
     );
 }
 
-/// A chunk of bytes that would read as the fill value is not that of the fill value.
+/// A chunk of bytes that would read as the fill value is not a chunk of the fill value.
 #[test]
 fn sd_18_out_of_range_is_not_the_fill_value() {
     for codecs in [r#"[{"name": "bytes"}]"#, r#"[{"name": "packbits"}]"#] {
@@ -267,7 +267,7 @@ fn sd_18_out_of_range_is_not_the_fill_value() {
 
 #[test]
 fn sd_49_a_fill_value_that_is_cut_is_refused_where_it_would_be_stored() {
-    // Chunks of nothing else are left out: nothing of them is lost.
+    // Chunks of only the fill value are left out, so nothing is lost.
     let inner = bits(0, 3);
     let fill = &[0x55];
     for (codecs, large) in [(sharded(&inner, "[2]"), 1), (sharded(&inner, "[131072]"), 65_536)] {
@@ -280,7 +280,7 @@ fn sd_49_a_fill_value_that_is_cut_is_refused_where_it_would_be_stored() {
         assert!(error.to_string().contains("element 0 has the bits 0x55"), "{error}");
         assert_eq!(error.inner_chunks(), [[0]]);
     }
-    // A chunk that may have to be stored all the same.
+    // A chunk that may have to be stored anyway.
     let refusing = chain(&inner, "uint8", &[4], Options::new());
     assert!(try_encode(&refusing, &[0x55; 4], fill).is_err());
 }

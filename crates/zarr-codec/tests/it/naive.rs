@@ -1,10 +1,10 @@
-//! Codec chains straight from the documents: plain loops over elements and bits, no code of ours.
-//!
-//! Slow, and with panics where a chunk is not valid: it is an oracle, not a decoder.
+//! Codec chains written directly from the documents: plain loops over elements and bits that use
+//! no code of this project.
+//! Slow, and panics if a chunk is not valid: it is an oracle, not a decoder.
 
 use serde_json::Value;
 
-/// What the documents say of a data type.
+/// The properties of a data type in the documents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
     pub(crate) name: &'static str,
@@ -24,7 +24,7 @@ impl Type {
     }
 }
 
-/// Elements in C order, each its bytes in memory.
+/// Elements in C order, each as its bytes in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<usize>,
@@ -46,7 +46,7 @@ pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The place of an index in C order.
+/// The position of an index in C order.
 pub(crate) fn place(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |place, (n, size)| place * size + n)
 }
@@ -60,7 +60,7 @@ fn numbers(value: &Value) -> Vec<usize> {
     list.iter().map(|n| usize::try_from(n.as_u64().expect("a number")).expect("small")).collect()
 }
 
-/// The shape after an array-to-array codec, `None` where its document forbids it.
+/// The shape after an array-to-array codec; `None` if its document forbids it.
 pub(crate) fn encoded_shape(codec: &Value, shape: &[usize]) -> Option<Vec<usize>> {
     match name(codec) {
         "transpose" => {
@@ -86,7 +86,7 @@ fn reshaped(entries: &[Value], a_shape: &[usize]) -> Option<Vec<usize>> {
     if flat.windows(2).any(|pair| pair[0] >= pair[1]) {
         return None;
     }
-    // Every entry but -1, which is then what is left.
+    // The product of all entries except -1, which takes the rest.
     let mut b_shape: Vec<usize> = Vec::new();
     for entry in entries {
         b_shape.push(match entry {
@@ -391,7 +391,7 @@ fn decode_stored(codec: &Value, of: Type, shape: &[usize], bytes: &[u8], fill: &
     }
 }
 
-/// CRC-32C (Castagnoli), a bit at a time.
+/// CRC-32C (Castagnoli), one bit at a time.
 pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! What a `ChunkReader` answers when it is given other bytes than it needs.
+//! The response of a `ChunkReader` to bytes other than those it needs.
 
 use std::slice::from_ref;
 
@@ -12,10 +12,10 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_sh
     "codecs": [{"name": "bytes"}],
     "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
 
-/// What is needed, and those bytes.
+/// The need, and the bytes for it.
 type Step<'a> = (Need<'a>, &'a [u8]);
 
-/// Elements 8 and 9 of 16, one step after the other: before each, bytes that are none of them.
+/// Elements 8 and 9 of 16, one step after the other; other bytes come before each.
 #[test]
 fn a_reader_that_was_refused_still_needs_what_it_needed() {
     let index: Vec<u8> = (0..4_u64).flat_map(|n| [4 * n, 4]).flat_map(u64::to_le_bytes).collect();
@@ -38,7 +38,7 @@ fn a_reader_that_was_refused_still_needs_what_it_needed() {
             assert_eq!(reader.need(), need, "{codecs}");
             reader.supply(bytes, None, &mut out, &[0], &mut scratch).expect("decodes");
         }
-        // Nothing more is decoded, which would be no success.
+        // Nothing more is decoded, and that is not reported as success.
         assert_eq!(reader.need(), Need::Nothing);
         let error = reader.supply(&[1, 2], None, &mut out, &[0], &mut scratch).expect_err("done");
         assert!(

@@ -1,4 +1,5 @@
-//! Records, strings and times through `bytes`: what byte order reverses is not the element.
+//! Records, strings and times through `bytes`, where byte order does not reverse the whole
+//! element.
 
 use zarr_codec::{AxisEdges, Chain, ChainError, ChunkCodec, Encoded, Order, Scratch};
 use zarr_metadata::{Codec, DataType, Struct, TimeStep, TimeUnit, Utf32Length};
@@ -71,7 +72,7 @@ fn sd_70_code_units_and_times_are_swapped_by_themselves() {
     assert_eq!(encoded, 258_i64.to_be_bytes());
 }
 
-/// The elements as each chain has to store them, made without the crate.
+/// The elements as each chain must store them, computed without the crate.
 fn stored(
     data_type: &DataType,
     elements: &[u8],

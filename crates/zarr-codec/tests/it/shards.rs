@@ -1,4 +1,4 @@
-//! Shards: golden bytes, empty inner chunks, and what an index may and may not say.
+//! Shards: golden bytes, empty inner chunks, and valid and invalid indices.
 
 use zarr_codec::{ChunkCodec, ChunkErrorKind, Encoded, Need, Scratch, Slice};
 use zarr_view::{Output, View};
@@ -58,7 +58,7 @@ fn sd_60_a_shard_without_inner_chunks_is_not_stored() {
         let shard = codec(&chain(location, index), "uint8", &[6]);
         let (content, bytes) = encode(&shard, &[9; 6], &[9]).expect("encodes");
         assert_eq!(content, Encoded::Empty);
-        // It is a shard all the same, for stores that cannot delete.
+        // It is still a shard, for stores that cannot delete.
         assert_eq!(decode_whole(&shard, &bytes, &[9]).expect("decodes"), [9; 6]);
     }
 }
@@ -86,7 +86,7 @@ fn sd_59_entries_that_cannot_be() {
     let refused = |entry: (u64, u64)| {
         let bytes = [&[1, 2, 3, 4, 5, 6][..], &entries(&[(0, 2), entry, (4, 2)])].concat();
         let mut scratch = Scratch::new();
-        // Also where the inner chunk is not one that is read: the index is damaged.
+        // Even if that inner chunk is not read: the index is damaged.
         let region = [Slice::from(0..2)];
         let error = decode(&shard, &bytes, &region, &[9], &mut scratch).expect_err("not possible");
         assert_eq!(error.inner_chunks(), [[1]]);
@@ -104,8 +104,8 @@ fn sd_59_entries_that_cannot_be() {
     insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunk [0]: offset 31 and length 2 in the index, but inner chunks lie within bytes 32 to 34");
 }
 
-/// A shard of inner chunks of two bytes, with gzip: so many of them are one and the same range of
-/// it, a member with a comment of 5000 bytes, and others are where `other` says.
+/// A shard of inner chunks of two bytes, with gzip. This many of them share one range, a member
+/// with a comment of 5000 bytes; the others are where `other` says.
 fn commented_gzip(chunks: u64, other: &[(u64, u64)]) -> (ChunkCodec, Vec<u8>) {
     let gzip = r#""bytes"}, {"name": "gzip", "configuration": {"level": 1}}"#;
     let chain = chain("end", LITTLE).replacen(r#""bytes"}"#, gzip, 1);
@@ -125,15 +125,15 @@ fn commented_gzip(chunks: u64, other: &[(u64, u64)]) -> (ChunkCodec, Vec<u8>) {
 
 #[test]
 fn sd_59_overlaps_cost_no_more_than_the_shard_accounts_for() {
-    // The work is the bytes that are decompressed: here 5022 for the first inner chunk, which are
-    // stored, and as many for each of the others, which are not.
+    // The work is proportional to the decompressed bytes: here 5022 for the first inner chunk,
+    // which are stored, and as many for each of the others, which are not.
     let (shard, bytes) = commented_gzip(1, &[]);
     assert_eq!(decode_whole(&shard, &bytes, &[9]).expect("decodes"), [1, 2]);
     let (shard, bytes) = commented_gzip(1000, &[]);
     let error = decode_whole(&shard, &bytes, &[9]).expect_err("a thousand times the same");
     insta::assert_snapshot!(error, @"codec sharding_indexed ($.codecs[0]): inner chunks overlap: 5022000 bytes in all, but at most 89022 can be right within 21022 bytes");
-    // An index that is read apart, of a shard whose length is not known: its last entry, which the
-    // region does not meet, has the shard look long.
+    // An index that is read separately, of a shard of unknown length: its last entry, which the
+    // region does not touch, makes the shard look long.
     let far = (1 << 40, 1);
     let (codec, bytes) = commented_gzip(1000, &[far]);
     let shard = codec.shard().expect("a shard");
@@ -166,7 +166,7 @@ fn sd_59_lengths_that_overflow_together_are_refused() {
 
 #[test]
 fn sd_59_equal_inner_chunks_may_be_stored_once() {
-    // Noise, of which zstd and gzip make a little more than it is.
+    // Noise, which zstd and gzip make slightly longer.
     let noise: Vec<u8> = (0..64_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for (codecs, size) in [
         (r#"{"name": "bytes"}"#, 64),
@@ -196,7 +196,7 @@ fn sd_59_equal_inner_chunks_may_be_stored_once() {
 
 #[test]
 fn sd_59_equal_inner_shards_may_be_stored_once() {
-    // Of an inner shard the index is twice as long as the elements.
+    // The index of an inner shard is twice as long as its elements.
     let nested = format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [4096],
         "codecs": [{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [8],

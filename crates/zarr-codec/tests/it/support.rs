@@ -1,4 +1,4 @@
-//! What the tests share: chains from JSON, whole chunks and regions as bytes.
+//! Shared by the tests: chains from JSON, whole chunks and regions as bytes.
 
 use serde_json::Value;
 use zarr_codec::{AxisEdges, Chain, ChainError, ChunkCodec, ChunkError, Encoded, Scratch, Slice};
@@ -37,7 +37,7 @@ pub(crate) fn everything(codec: &ChunkCodec) -> Vec<Slice> {
     codec.shape().iter().map(|size| (0..*size).into()).collect()
 }
 
-/// The elements of a region, over bytes that are none of them.
+/// The elements of a region, written over bytes with other values.
 pub(crate) fn decode(
     codec: &ChunkCodec,
     encoded: &[u8],

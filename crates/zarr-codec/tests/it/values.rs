@@ -1,4 +1,4 @@
-//! Codecs that change values: their arithmetic, what they refuse, and what is around them.
+//! Codecs that change values: their arithmetic, what they refuse, and chains around them.
 
 use zarr_codec::{AxisEdges, Chain, Need, Options, Scratch, Slice};
 use zarr_metadata::Codec;
@@ -20,7 +20,7 @@ fn numcodecs(name: &str, configuration: &str) -> String {
     format!(r#"{{"name": "numcodecs.{name}", "configuration": {{{configuration}}}}}"#)
 }
 
-/// What a chunk of these float64 elements is stored as.
+/// The stored form of a chunk of these float64 elements.
 fn stored(codecs: &str, elements: &[f64]) -> Result<Vec<u8>, String> {
     let count = u64::try_from(elements.len()).expect("few");
     let bytes: Vec<u8> = elements.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -36,7 +36,7 @@ fn casts_of_floats_are_those_of_the_processor() {
         let bits = random.0.rotate_left(17);
         random.below(1);
         let x = f64::from_bits(bits);
-        // Many near and below the least normal float32.
+        // Many of them near and below the smallest normal float32.
         elements.push(if x.is_nan() { 1.0 } else { x });
         elements
             .push(f64::from_bits(bits & !(0x7ff << 52) | (random.below(300) as u64 + 870) << 52));
@@ -142,7 +142,7 @@ fn values_that_do_not_fit_are_refused_by_their_place() {
     let narrow = codec(&delta, "int16", &[3]);
     let elements = [0, 0, 100, 0, 0, 1];
     insta::assert_snapshot!(encode(&narrow, &elements, &[9; 2]).expect_err("wraps"), @"codec numcodecs.delta ($.codecs[0]): element 2 has the bits 0x0100, past the range of int8");
-    // Allowed, it wraps as NumPy's does.
+    // If allowed, it wraps as in NumPy.
     let codecs = Codec::list_from_json(delta.as_bytes()).expect("valid");
     let options = Options::new().allow_loss(true);
     let chain = Chain::bind_with(&codecs, &data_type("int16"), &[AxisEdges::one(3)], options);
@@ -175,8 +175,8 @@ fn chains_that_cannot_be_are_refused() {
     insta::assert_snapshot!(error.expect_err("read only"), @"$.codecs[0]: codec numcodecs.delta: can be read here but not written");
 }
 
-/// Around the codec that changes values, and behind it, dimensions change; every region is what the
-/// whole chunk has there.
+/// Dimensions change before and after the codec that changes values; every region equals that
+/// part of the whole chunk.
 #[test]
 fn regions_are_those_of_the_whole_chunk() {
     let transpose = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
@@ -238,7 +238,7 @@ fn regions_are_those_of_the_whole_chunk() {
     }
 }
 
-/// Inner chunks are left out for what the fill value is behind the codec.
+/// Inner chunks are left out if they equal the fill value after the codec.
 #[test]
 fn the_fill_value_goes_through_the_codecs() {
     let scale = r#"{"name": "scale_offset", "configuration": {"offset": 5, "scale": 3}}"#;
@@ -271,7 +271,7 @@ fn fill_values_that_a_cast_does_not_keep_are_told() {
         r#""offset": 1000, "scale": 1, "dtype": "<f8", "astype": "|u1""#,
     );
     assert_eq!(lost(&chain(&[&fixed]), "float64", &half).expect("rounds"), None);
-    // What packbits cuts behind a cast.
+    // `packbits` cuts bits after a cast.
     let packed = format!(
         r#"[{}, {{"name": "packbits", "configuration": {{"last_bit": 3}}}}]"#,
         cast("uint8", "")
@@ -283,7 +283,7 @@ fn fill_values_that_a_cast_does_not_keep_are_told() {
     assert_eq!((found.first, found.count), (1, 2));
 }
 
-/// A chunk of few bytes does not make the elements that its metadata says.
+/// A chunk of a few bytes does not yield all the elements that its metadata promises.
 #[test]
 fn sd_35_memory_is_taken_for_elements_that_are_there() {
     let count = 1_u64 << 44;
@@ -301,7 +301,7 @@ fn sd_35_memory_is_taken_for_elements_that_are_there() {
         let codec = codec(&codecs, "uint8", &[count]);
         let mut element = [0];
         let mut out = Output::new(&mut element, &view, 1).expect("fits");
-        // Of the shard, an index that leaves its inner chunk out.
+        // For the shard, an index that leaves its inner chunk out.
         let error = codec
             .decode(&[0xff; 16], &[(5..6).into()], &mut out, &[0], &mut Scratch::new())
             .expect_err("too little");

@@ -1,5 +1,5 @@
-//! Elements of variable length: against the bytes of numcodecs, against chains of fixed size that
-//! have the same array-to-array codecs, and with chunks that lie.
+//! Elements of variable length: compared with the bytes of numcodecs and with chains of fixed
+//! size that have the same array-to-array codecs; and chunks with wrong lengths.
 
 use zarr_codec::{
     AxisEdges, ByteStrings, ChunkErrorKind, Encoded, NotUtf8, Options, Slice, Slots, Strings,
@@ -71,7 +71,7 @@ fn chunks_are_those_of_numcodecs() {
     }
 }
 
-/// As zarr-python 3.4.2 writes `[["a", "b", "c"], ["d", "e", "f"]]` behind `transpose`.
+/// Written by zarr-python 3.4.2 from `[["a", "b", "c"], ["d", "e", "f"]]` after `transpose`.
 #[test]
 fn elements_are_stored_in_the_order_of_the_transposed_array() {
     let codecs = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}},
@@ -84,8 +84,8 @@ fn elements_are_stored_in_the_order_of_the_transposed_array() {
     assert!(codec.decode(&chunk, &whole(&codec), b"").expect("decodes").iter().eq(elements));
 }
 
-/// What a chain of the same array-to-array codecs makes of the numbers of the elements says in which
-/// order elements are stored.
+/// A chain with the same array-to-array codecs, applied to the numbers of the elements, gives the
+/// order in which elements are stored.
 #[test]
 fn every_region_of_a_small_chunk_is_that_of_its_elements() {
     let turn = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
@@ -192,7 +192,7 @@ fn sd_60_inner_chunks_of_the_fill_value_are_left_out() {
 
     let (content, chunk) = encoded(&codec, &[&b"n/a"[..]; 4], b"n/a");
     assert_eq!((content, chunk), (Encoded::Empty, vec![0xff; 32]));
-    // Valid all the same, where the chunk is not left out.
+    // Still valid if the chunk is not left out.
     let codec = strings(VLEN, &[2]);
     let (content, chunk) = encoded(&codec, &[b"", b""], b"");
     assert_eq!((content, chunk), (Encoded::Empty, bytes("02000000 00000000 00000000")));
@@ -244,7 +244,7 @@ fn every_prefix_of_a_chunk_is_refused() {
 
 #[test]
 fn memory_follows_the_bytes_that_are_there() {
-    // A shape of 2^40 elements: refused before anything is made room for.
+    // A shape of 2^40 elements: refused before memory is allocated.
     let codec = strings(VLEN, &[1 << 40]);
     let error = codec.decode(&bytes("ffffffff"), &[(0..1).into()], b"").expect_err("refused");
     let kind = ChunkErrorKind::ElementCount { found: (1 << 32) - 1, expected: 1 << 40 };
@@ -253,7 +253,7 @@ fn memory_follows_the_bytes_that_are_there() {
     let error = codec.decode(&bytes("ffffffff"), &[(0..1).into()], b"").expect_err("refused");
     let kind = ChunkErrorKind::EncodedLength { found: 4, least: 4 << 32 };
     assert_eq!(error.kind(), &kind);
-    // A few bytes of gzip stand for more than the limit.
+    // A few bytes of gzip decompress to more than the limit.
     let codecs = r#"[{"name": "vlen-utf8"}, {"name": "gzip", "configuration": {"level": 9}}]"#;
     let roomy = strings(codecs, &[1]);
     let long = vec![b'a'; 1 << 20];
@@ -265,7 +265,7 @@ fn memory_follows_the_bytes_that_are_there() {
         refused(&narrow, &chunk),
         @"codec gzip ($.codecs[1]): decodes to more than the limit of 1048576 bytes"
     );
-    // Inner chunks that all are the same bytes cost no more than their own elements account for.
+    // Inner chunks that share the same bytes cost no more than their own elements account for.
     let shard = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1],
         "codecs": [{"name": "vlen-utf8"}],
         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
@@ -328,11 +328,11 @@ fn chains_that_do_not_fit_are_refused() {
 #[test]
 fn strings_are_lists_of_byte_strings_that_are_utf_8() {
     let cut: ByteStrings = [&b"a"[..], b"\xc3", b"\xa8"].into_iter().collect();
-    // The bytes of all are text, those of the second are not.
+    // The concatenated bytes are text, but those of the second string are not.
     assert_eq!(Strings::try_from(cut), Err(NotUtf8 { index: 1, byte: 0 }));
     let wrong: ByteStrings = [&b"a"[..], b"bc\xff"].into_iter().collect();
     let error = Strings::try_from(wrong).expect_err("no UTF-8");
-    assert_eq!(error.to_string(), "string 1 is no UTF-8 from byte 2 on");
+    assert_eq!(error.to_string(), "string 1 is not UTF-8 from byte 2 on");
 
     let list: Strings = ["è", "", "b"].into_iter().collect();
     let bytes = ByteStrings::from(list.clone());

@@ -27,7 +27,7 @@ pub(crate) struct ShardDecoder<'s> {
 pub(crate) enum IndexBytes {
     /// This range.
     Start(Range<u64>),
-    /// The last ones, this many.
+    /// The last bytes, this many.
     End(u64),
 }
 
@@ -76,18 +76,18 @@ impl Index<'_> {
     }
 }
 
-/// The part of one inner chunk that a region takes, in one dimension.
+/// The part of one inner chunk that belongs to a region, in one dimension.
 struct Piece {
     /// The inner chunk.
     chunk: usize,
-    /// The indices taken of it.
+    /// The selected indices of the inner chunk.
     indices: Slice,
     /// Their place in the region.
     target: Range<usize>,
 }
 
 impl Piece {
-    /// Whether it is the whole dimension, of `size` indices, of its inner chunk.
+    /// Whether it covers the whole dimension, of `size` indices, of its inner chunk.
     fn is_whole(&self, size: usize) -> bool {
         self.indices == Slice::from(0..size)
     }
@@ -197,7 +197,7 @@ impl<'s> ShardDecoder<'s> {
         }
     }
 
-    /// Writes the part that a region takes of one inner chunk.
+    /// Writes the part of one inner chunk that belongs to a region.
     fn decode_part<'p>(
         &mut self,
         number: usize,
@@ -215,30 +215,30 @@ impl<'s> ShardDecoder<'s> {
         Ok(decoded.map_err(|error| self.codec.error_in(number, error))?)
     }
 
-    /// The bytes of an inner chunk: within the shard, as parsing the index has checked, and fetched
-    /// if only parts were.
+    /// The bytes of an inner chunk. They are within the shard, as parsing the index has checked,
+    /// and were fetched if only parts are available.
     fn encoded(&self, range: &Range<u64>) -> &'s [u8] {
         self.available.get(range).unwrap_or_default()
     }
 }
 
-/// The places of the pieces of a region's dimensions.
+/// The target ranges of pieces, one per dimension of a region.
 fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Range<usize>> {
     pieces.map(|piece| piece.target.clone()).collect()
 }
 
-/// How whole inner chunks are copied to their places in a region, computed for the first of them.
+/// How whole inner chunks are copied into a region, prepared for the first of them.
 struct Places<'s> {
-    /// For stored ones, if they are small.
+    /// For stored chunks, if they are small.
     chunks: Option<SmallChunkCopy<'s>>,
-    /// For those not stored, if the fill value is an element.
+    /// For chunks that are not stored, if the fill value is one element.
     fill: Option<CopyPlan>,
     /// The first index of the current one's place.
     at: Vec<usize>,
 }
 
 impl<'s> Places<'s> {
-    /// `first` is the place in `out` of one of them.
+    /// `first` is the place in `out` of one of the chunks.
     fn new(
         codec: &'s ShardCodec,
         fill: &[u8],
@@ -246,7 +246,7 @@ impl<'s> Places<'s> {
         out: &Output<'_>,
     ) -> Result<Self, CopyError> {
         let place = out.view().shrink(first)?;
-        // In a masked output, places differ in which elements are masked.
+        // In a masked output, each place may have other masked elements.
         if out.view().mask().is_some() {
             return Ok(Self { chunks: None, fill: None, at: Vec::new() });
         }
@@ -267,7 +267,8 @@ impl Drop for ShardDecoder<'_> {
 }
 
 impl ShardCodec {
-    /// The numbers of the inner chunks that a region meets, ascending. `None` if it does not fit.
+    /// The numbers of the inner chunks that a region touches, ascending. `None` if it does not
+    /// fit.
     pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<usize>> {
         if region.len() != self.grid.len() {
             return None;
@@ -284,8 +285,8 @@ impl ShardCodec {
         Some(numbers)
     }
 
-    /// Where the index is in an object with `after` bytes behind the shard; they come along where
-    /// the index is at the end.
+    /// The bytes that hold the index in an object with `after` bytes after the shard. If the
+    /// index is at the end, they include those bytes.
     pub(crate) fn index_bytes(&self, after: u64) -> IndexBytes {
         let len = self.index_len();
         match self.location {
@@ -294,13 +295,14 @@ impl ShardCodec {
         }
     }
 
-    /// The index of what [`index_bytes`](ShardCodec::index_bytes) gave.
+    /// The index within the bytes of [`index_bytes`](ShardCodec::index_bytes).
     pub(crate) fn index_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         bytes.get(..self.index_len).unwrap_or(bytes)
     }
 }
 
-/// The part that a slice of one dimension takes of each of `count` inner chunks of `inner` indices.
+/// The part of each of `count` inner chunks, of `inner` indices each, that a slice of one
+/// dimension selects.
 fn pieces(
     slice: &Slice,
     inner: usize,

@@ -1,4 +1,4 @@
-//! From the caller to a shard: inner chunks in C order, without those that hold only the fill
+//! From the caller to a shard: inner chunks in C order, except those that hold only the fill
 //! value.
 
 use std::ops::Range;
@@ -51,8 +51,8 @@ impl ShardCodec {
         Ok(result)
     }
 
-    /// Begins a shard in `out`, which is emptied first as `index` is: to be given every inner chunk
-    /// in C order.
+    /// Begins a shard in `out`; `out` and `index` are emptied first. The writer must be given
+    /// every inner chunk in C order.
     pub(crate) fn writer<'w>(
         &'w self,
         out: &'w mut Vec<u8>,
@@ -71,7 +71,7 @@ impl ShardCodec {
     }
 }
 
-/// A shard that is being written: inner chunks without gaps, and then the index.
+/// Writes a shard: inner chunks without gaps, then the index.
 pub(crate) struct ShardWriter<'w> {
     codec: &'w ShardCodec,
     out: &'w mut Vec<u8>,
@@ -80,7 +80,7 @@ pub(crate) struct ShardWriter<'w> {
 }
 
 impl ShardWriter<'_> {
-    /// The next inner chunk.
+    /// Appends the next inner chunk.
     pub(crate) fn append(&mut self, chunk: &[u8]) -> Result<(), ChunkError> {
         let offset = widen(self.out.len());
         // Doubling, since the length of the inner chunks is not known.
@@ -92,7 +92,7 @@ impl ShardWriter<'_> {
         Ok(())
     }
 
-    /// The next inner chunk is not stored.
+    /// Marks the next inner chunk as not stored.
     pub(crate) fn leave_out(&mut self) {
         self.entry(ABSENT, ABSENT);
     }
@@ -102,7 +102,7 @@ impl ShardWriter<'_> {
         self.index.extend_from_slice(&length.to_le_bytes());
     }
 
-    /// Writes the index; `encoded` is memory for it.
+    /// Writes the index; `encoded` is a buffer for it.
     pub(crate) fn finish(
         self,
         encoded: &mut Vec<u8>,
@@ -131,7 +131,7 @@ impl ShardWriter<'_> {
 struct InnerChunks<'a> {
     codec: &'a ShardCodec,
     input: Input<'a>,
-    /// If inner chunks are small: how each is encoded, and what it is compared with.
+    /// If inner chunks are small: how each is encoded, and the fill value to compare it with.
     planned: Option<(SmallChunkCopy<'a>, Vec<u8>)>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> InnerChunks<'a> {
             let content = inner.encode_unless_empty(input, Empty::Leave, out, scratch)?;
             return Ok((content == Encoded::Chunk).then_some(out));
         };
-        // Within the view, whose shape the grid's cells make up, so nothing overflows.
+        // Within the view: the cells of the grid together have its shape, so nothing overflows.
         let steps = at.iter().zip(inner.shape()).zip(input.view.strides());
         let first = steps.fold(input.view.offset(), |first, ((at, size), stride)| {
             first.wrapping_add(at.wrapping_mul(*size).cast_signed().wrapping_mul(*stride))

@@ -15,8 +15,8 @@ pub(super) const ABSENT: u64 = u64::MAX;
 /// Bytes of an offset and a length.
 const ENTRY: usize = 16;
 
-/// Bytes that an inner chunk may have beyond twice its elements in memory: the headers, trailers
-/// and checksums of any codecs.
+/// Bytes that an inner chunk may have in addition to twice its elements in memory: for headers,
+/// trailers and checksums of any codecs.
 const OVERHEAD: u64 = 64;
 
 /// The positions of the inner chunks in a shard.
@@ -64,20 +64,21 @@ impl ShardIndex {
 impl ShardCodec {
     /// Decodes the index from its own bytes: those of [`index_range`](ShardCodec::index_range).
     ///
-    /// `shard_len` is the length of the whole shard, where it is known; every inner chunk is then
-    /// seen to lie within it.
+    /// `shard_len` is the length of the whole shard, if known; then every inner chunk is checked
+    /// to lie within it.
     ///
-    /// Inner chunks may leave gaps, and they may overlap: a writer may store equal ones once. What
-    /// they come to together is limited, so that no shard takes more time than its length and its
-    /// elements account for, however often its index names the same bytes. It is at most the length
-    /// of the shard, and for each inner chunk that is there twice its elements in memory and 64
-    /// bytes: more than any codec makes of them. (Of an inner shard, its index, and the same for
-    /// each inner chunk of its own.) Inner chunks that share nothing always pass.
+    /// Inner chunks may leave gaps, and they may overlap: a writer may store equal ones once. The
+    /// sum of their lengths is limited, so that the time for a shard stays in proportion to its
+    /// length and its elements, however often its index refers to the same bytes. The limit is
+    /// the length of the shard, plus, for each stored inner chunk, twice its elements in memory
+    /// and 64 bytes, which is more than any codec produces. (For an inner shard it is its index
+    /// plus the same for each of its own inner chunks.) Inner chunks that do not overlap always
+    /// pass.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are no such index, if an entry is not possible (half a sentinel,
-    /// or bytes outside the shard or within the index, SD-59), or if inner chunks
-    /// [overlap](ChunkErrorKind::IndexOverlap) further than that.
+    /// [`ChunkError`] if the bytes are not such an index, if an entry is impossible (half a
+    /// sentinel, or bytes outside the shard or within the index, SD-59), or if inner chunks
+    /// [overlap](ChunkErrorKind::IndexOverlap) by more than the limit.
     pub fn parse_index(
         &self,
         encoded: &[u8],
@@ -154,8 +155,8 @@ impl ShardCodec {
         self.check_total(total, chunks, shard_len.unwrap_or(end))
     }
 
-    /// Refuses so many inner chunks of `total` bytes together, if they share more of the `stored`
-    /// bytes that hold them than copies of each other would.
+    /// Refuses inner chunks of `total` bytes in sum, if they share more of the `stored` bytes
+    /// that hold them than identical chunks would.
     pub(crate) fn check_total(
         &self,
         total: u128,
@@ -170,7 +171,8 @@ impl ShardCodec {
         Err(self.error(ChunkErrorKind::IndexOverlap { total, most, stored }))
     }
 
-    /// The most bytes that such a shard may come to, and its compressors make of it.
+    /// The largest total that is accepted for such a shard, including the output of its
+    /// compressors.
     pub(crate) fn accounted_len(&self) -> u64 {
         let chunks = widen(self.index.elements() / 2);
         let inner = chunks.saturating_mul(self.inner.accounted_len());
@@ -183,7 +185,7 @@ impl ShardCodec {
 }
 
 impl ChunkCodec {
-    /// The most bytes that an inner chunk of this codec may come to without sharing any.
+    /// The largest total that is accepted for an inner chunk of this codec.
     fn accounted_len(&self) -> u64 {
         match self.shard() {
             Some(shard) => shard.accounted_len(),
@@ -192,14 +194,14 @@ impl ChunkCodec {
     }
 }
 
-/// The offset and the length of an entry.
+/// The offset and the length in an entry.
 fn numbers(entry: &[u8; ENTRY]) -> (u64, u64) {
     let [o0, o1, o2, o3, o4, o5, o6, o7, l0, l1, l2, l3, l4, l5, l6, l7] = *entry;
     let offset = u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]);
     (offset, u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]))
 }
 
-/// Where an inner chunk ends, unless it is not within the bytes where inner chunks may be.
+/// The end of an inner chunk; an error if it is not within the `allowed` bytes.
 fn check(offset: u64, length: u64, allowed: &Range<u64>) -> Result<u64, ChunkErrorKind> {
     if offset == ABSENT || length == ABSENT {
         return Err(ChunkErrorKind::IndexEntry { offset, length });

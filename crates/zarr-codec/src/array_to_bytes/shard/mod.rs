@@ -1,8 +1,8 @@
 //! `sharding_indexed`: a chunk made of smaller ones, with an index of their positions.
 //!
 //! The index is separate from the inner chunks: [`ShardIndex`] is parsed from its own bytes and
-//! gives the position of each inner chunk, so a reader can fetch first the index and then only what
-//! it needs.
+//! gives the position of each inner chunk, so a reader can first fetch the index and then only
+//! the inner chunks that it needs.
 
 mod decode;
 mod encode;
@@ -33,7 +33,7 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Binds a configuration to every shape that reaches it: the inner chunk shape must divide
+    /// Binds a configuration to every shape that reaches it. The inner chunk shape must divide
     /// each (SD-34).
     pub(crate) fn bind(
         sharding: &Sharding,
@@ -59,7 +59,7 @@ impl Shard {
             &sharding.index_codecs,
             &DataType::Uint64,
             shape.with(entries),
-            // An offset that has lost bits leads to other bytes: no user can want that.
+            // An offset without some of its bits points to other bytes: never allow that loss.
             options.allow_loss(false),
         )?;
         if !index.has_fixed_size() {
@@ -73,13 +73,13 @@ impl Shard {
         })
     }
 
-    /// The codec of the inner chains that can be read but not written, if there is one.
+    /// The first codec of the inner chains that can be read but not written, if there is one.
     pub(crate) fn read_only(&self) -> Option<&CodecPath> {
         self.inner.read_only().or(self.index.read_only())
     }
 }
 
-/// How many inner chunks each dimension has.
+/// The number of inner chunks per dimension.
 fn grid(inner_shape: &[u64], shape: &Shape<'_>) -> Result<Vec<Dimension>, ChainErrorKind> {
     if inner_shape.len() != shape.rank() {
         return Err(ChainErrorKind::ShardRank { found: inner_shape.len(), rank: shape.rank() });
@@ -106,24 +106,24 @@ pub struct ShardCodec {
     index: Box<ChunkCodec>,
     index_len: usize,
     location: IndexLocation,
-    /// The shape that the shard's inner chunks make up.
+    /// The shape of the shard.
     shape: Vec<usize>,
-    /// How many inner chunks each dimension has.
+    /// The number of inner chunks per dimension.
     grid: Vec<usize>,
-    /// The codec's place in the document, and that of the index's chain.
+    /// The path of the codec in the document, and that of the index's chain.
     place: CodecPath,
     index_place: CodecPath,
 }
 
 impl ShardCodec {
-    /// The codec of shards whose inner chunks make up `shape`, to which the codec was bound.
+    /// The codec of shards of shape `shape`, one of those that the codec was bound to.
     pub(crate) fn new(
         shard: &Shard,
         place: &CodecPath,
         shape: &[usize],
     ) -> Result<Self, ChainError> {
         let index_place = shard.index.path();
-        // A shape that the chain was not bound to may fail here as in binding.
+        // A shape that the chain was not bound to may fail here, as it would when bound.
         let edges: Vec<_> = shape.iter().map(|size| AxisEdges::one(widen(*size))).collect();
         let within = Shape::of_grid(&edges).and_then(|shape| {
             let grid = grid(&shard.inner_shape, &shape)?;
@@ -151,7 +151,7 @@ impl ShardCodec {
         })
     }
 
-    /// How many inner chunks each dimension of the encoded shape has.
+    /// The number of inner chunks per dimension of the encoded shape.
     #[must_use]
     pub fn grid_shape(&self) -> &[usize] {
         &self.grid
@@ -163,12 +163,10 @@ impl ShardCodec {
         unravel(chunk, &self.grid)
     }
 
-    /// Which inner chunk, counted in C order, holds the shard's element `position`, counted in C
-    /// order of the encoded shape, and the element's index within it; `None` unless the shard has
-    /// so many elements.
-    ///
-    /// `position` is what
-    /// [`ArrayTransform::stored_position`](crate::ArrayTransform::stored_position) gives.
+    /// The inner chunk, counted in C order, that holds element `position` of the shard, and the
+    /// index of the element in it. `None` if the shard has no such element.
+    /// `position` is counted in C order of the encoded shape, as
+    /// [`ArrayTransform::stored_position`](crate::ArrayTransform::stored_position) returns it.
     #[must_use]
     pub fn locate(&self, position: usize) -> Option<(usize, Vec<usize>)> {
         let elements = self.shape.iter().try_fold(1_usize, |n, size| n.checked_mul(*size))?;
@@ -183,8 +181,8 @@ impl ShardCodec {
         Some((chunk, local))
     }
 
-    /// An error of inner chunk `chunk`, counted in C order, as one of the shard: it says which
-    /// inner chunk it is in.
+    /// Converts an error of inner chunk `chunk`, counted in C order, to an error of the shard
+    /// that names the inner chunk.
     #[must_use]
     pub fn error_in(&self, chunk: usize, error: ChunkError) -> ChunkError {
         error.in_inner_chunk(&self.chunk_index(chunk))
@@ -196,7 +194,7 @@ impl ShardCodec {
         &self.inner
     }
 
-    /// Where the index is.
+    /// Whether the index is at the start or at the end.
     #[must_use]
     pub fn index_location(&self) -> IndexLocation {
         self.location
@@ -218,7 +216,7 @@ impl ShardCodec {
         })
     }
 
-    /// The byte range for inner chunks: everything except the index (SD-59).
+    /// The byte range that inner chunks may use: everything except the index (SD-59).
     fn chunk_range(&self, shard_len: u64) -> Range<u64> {
         match self.location {
             IndexLocation::Start => self.index_len()..shard_len,
@@ -249,7 +247,7 @@ fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
     index
 }
 
-/// A range of the format within bytes in memory.
+/// The part of bytes in memory with this range of the format.
 pub(crate) fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
     let start = usize::try_from(range.start).ok()?;
     bytes.get(start..usize::try_from(range.end).ok()?)

@@ -1,7 +1,7 @@
-//! The C library: two calls, each with the lengths of both buffers.
+//! Calls of the C library: two, each with the lengths of both buffers.
 //!
-//! Neither call keeps state or starts threads; the one global that they share, which shuffle the
-//! processor can do, is behind a `pthread_once`.
+//! Neither call keeps state or starts threads; the one global that they share, which records the
+//! shuffle instructions of the processor, is initialised through `pthread_once`.
 
 use super::{Blosc, LONGEST};
 
@@ -14,7 +14,7 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
     let (Some(header), true) = (encoded.first_chunk::<16>(), out.len() <= LONGEST) else {
         return None;
     };
-    // The library trusts these two, so they are compared here, where it is called.
+    // The library trusts these two lengths, so they are compared here, before the call.
     let [.., e0, e1, e2, e3] = *header;
     if usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])) != Ok(encoded.len()) {
         return None;

@@ -1,4 +1,4 @@
-//! `blosc`: blocks of shuffled and compressed bytes behind a header of 16 bytes.
+//! `blosc`: blocks of shuffled and compressed bytes after a header of 16 bytes.
 //!
 //! The header is not trusted: its lengths are compared with those of the input and of the expected
 //! output before the library is called; its own checks then stay within them.
@@ -58,7 +58,7 @@ impl Blosc {
         }
     }
 
-    /// `numcodecs.blosc`, which is given bytes: elements of 1 byte unless it says otherwise.
+    /// `numcodecs.blosc`, whose input is bytes: elements of 1 byte unless it says otherwise.
     pub(super) fn numcodecs(configuration: &NumcodecsBlosc) -> Self {
         let NumcodecsBlosc { cname, clevel, shuffle, typesize, blocksize, .. } = *configuration;
         let typesize = typesize.unwrap_or(1);
@@ -109,7 +109,8 @@ impl BytesToBytes for Blosc {
         }
         let mut most = decoded.len().saturating_add(HEADER);
         if self.compressor == c"snappy" {
-            // With less space than its worst case it does not compress, and all bytes are stored.
+            // With less space than its worst case, the library does not compress and stores all
+            // bytes.
             most = most.saturating_add(decoded.len() / 6).saturating_add(64);
         }
         reserve(out, most)?;
