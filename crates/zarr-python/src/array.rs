@@ -35,13 +35,13 @@ impl PyArray {
         Self { array, place }
     }
 
-    /// The array after a change.
+    /// The array with the result of a change.
     fn changed(&self, result: Result<Array, ArrayError>) -> PyResult<Self> {
         Ok(Self { array: result.map_err(|e| raised(&e))?, place: self.place.clone() })
     }
 }
 
-/// What Python pickles of an array: where it is, and its document, which need not be read again.
+/// The pickled form of an array: its place, and its document, so that it need not be read again.
 type ArrayState = (State, String);
 
 #[pymethods]
@@ -74,7 +74,7 @@ impl PyArray {
         Ok(Self::new(array.map_err(|e| raised(&e))?, place))
     }
 
-    /// The array that [`state`](Self::state) was taken of: nothing is read.
+    /// The array with this [`state`](Self::state). Reads nothing from the store.
     #[staticmethod]
     fn restored(py: Python<'_>, state: State, document: &str) -> PyResult<Self> {
         let (url, path, settings, threads) = state;
@@ -89,7 +89,7 @@ impl PyArray {
         Ok((self.place.state(self.array.prefix())?, self.document().to_owned()))
     }
 
-    /// The array as its document is now.
+    /// The array with its document read again.
     fn reopened(&self, py: Python<'_>) -> PyResult<Self> {
         let array = py.detach(|| Array::open(Arc::clone(self.array.store()), self.array.prefix()));
         Ok(Self::new(array.map_err(|e| raised(&e))?, self.place.clone()))
@@ -250,7 +250,7 @@ impl PyArray {
     }
 }
 
-/// What Python gives for an axis: first index, count and step, or a list of indices.
+/// Python's selection of an axis: first index, count and step, or a list of indices.
 #[derive(FromPyObject)]
 enum AxisKey {
     Steps(u64, u64, i64),

@@ -1,4 +1,4 @@
-//! Errors as Python's kinds.
+//! Converts errors to Python exceptions.
 
 use std::io;
 
@@ -15,14 +15,14 @@ pyo3::create_exception!(
     _native,
     UnfinishedCopyError,
     PyFileNotFoundError,
-    "An unfinished copy in place of a node: there is nothing to read until it is resumed."
+    "The node is an unfinished copy, which cannot be read until the copy is resumed."
 );
 
 pyo3::create_exception!(
     _native,
     ConflictError,
     PyRuntimeError,
-    "Another process has changed the node since it was opened: refresh it and try again."
+    "Another process has changed the node since it was opened; refresh it and try again."
 );
 
 pyo3::create_exception!(
@@ -32,7 +32,7 @@ pyo3::create_exception!(
     "A value that the array's codecs cannot keep."
 );
 
-/// The exception of Python's that says the same.
+/// The corresponding Python exception.
 pub(crate) fn raised(error: &ArrayError) -> PyErr {
     let text = error.to_string();
     match error {

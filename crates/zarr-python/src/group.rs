@@ -20,7 +20,7 @@ pub(crate) struct PyGroup {
     place: Place,
 }
 
-/// What a name in a group stands for.
+/// The node of a name in a group.
 #[derive(IntoPyObject)]
 pub(crate) enum PyNode {
     Array(PyArray),

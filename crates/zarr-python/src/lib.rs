@@ -1,13 +1,13 @@
-//! The native part of the Python package `zarr-kit`: arrays and groups of [`zarr_kit`] behind the
-//! buffer protocol.
+//! The native part of the Python package `zarr-kit`: gives Python the arrays and groups of
+//! [`zarr_kit`] through the buffer protocol.
 //!
-//! What Python's users see is in `python/zarr_kit`: numpy's indexing, dtypes, documents of new
-//! arrays. Here is only what needs the library: opening, moving elements without the GIL, changing
-//! documents.
+//! The interface for Python's users is in `python/zarr_kit`: numpy's indexing, dtypes, documents of
+//! new arrays. This crate has only what needs the library: opening nodes, moving elements without
+//! the GIL, and changing documents.
 //!
 //! # Non-goals
-//! It knows no numpy: memory comes as buffers, dtypes and index expressions are Python's affair. It
-//! is no library for Rust.
+//! It does not use numpy: memory comes as buffers, and Python code handles dtypes and index
+//! expressions. It is not a library for Rust.
 
 mod array;
 mod error;

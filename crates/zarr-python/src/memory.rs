@@ -1,5 +1,5 @@
-//! Memory of Python objects as bytes and a view: the only module that trusts the interpreter's
-//! pointers.
+//! Memory of Python objects as bytes and a view. This is the only module that uses pointers of the
+//! interpreter.
 
 use std::ptr::NonNull;
 use std::slice;
@@ -9,12 +9,12 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use zarr_kit::view::View;
 
-/// The elements of an object that has the buffer protocol, as a numpy array does.
+/// The elements of an object with the buffer protocol, such as a numpy array.
 pub(crate) struct Memory {
     buffer: PyUntypedBuffer,
-    /// Where each element is, counted from the first byte that any of them has.
+    /// The position of each element, counted from the lowest byte of all elements.
     view: View,
-    /// That byte, counted from the buffer's pointer.
+    /// The offset of that byte from the buffer's pointer.
     first: isize,
     len: usize,
 }
@@ -39,7 +39,7 @@ impl Memory {
             return Err(PyBufferError::new_err("memory behind pointers (suboffsets)"));
         }
         let (view, first, len) = match rank {
-            // A buffer without axes has no shape to ask for: such an element comes with one axis.
+            // A buffer without axes has no shape to compare: Python passes such an element with one axis.
             0 if buffer.shape() == [1] => (View::contiguous(&[]), 0, element_size),
             _ => layout(buffer.shape(), buffer.strides(), element_size)
                 .ok_or_else(|| PyBufferError::new_err("strides are not multiples of an element"))?,
@@ -48,10 +48,10 @@ impl Memory {
         Ok(Self { buffer, view, first, len })
     }
 
-    /// Works on the elements without the GIL: `work` gets where they are within the bytes, and the
-    /// bytes from the first to the last of them.
+    /// Works on the elements without the GIL: `work` gets a view of them, and the bytes from the
+    /// first to the last of them.
     ///
-    /// As for numpy's own operations, other threads of the program must not change them meanwhile.
+    /// As with numpy's own operations, other threads must not change the elements meanwhile.
     #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
     pub(crate) fn read<R: Send>(
         &self,
@@ -66,10 +66,10 @@ impl Memory {
         py.detach(|| work(&self.view, bytes))
     }
 
-    /// As [`read`](Self::read), on elements that `work` may change.
+    /// As [`read`](Self::read), but `work` may change the elements.
     ///
     /// # Errors
-    /// If the object does not let its memory be changed.
+    /// If the object's memory is read-only.
     #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
     pub(crate) fn write<R: Send>(
         &mut self,
@@ -96,7 +96,7 @@ impl Memory {
 
 type Layout = (Result<View, zarr_kit::view::ViewError>, isize, usize);
 
-/// The view of elements at these byte strides, their first byte, and how many bytes they span.
+/// The view of elements at these byte strides, their lowest byte, and the bytes they span.
 fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<Layout> {
     if shape.contains(&0) {
         return Some((View::contiguous(shape), 0, 0));
@@ -106,7 +106,7 @@ fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<Lay
     let mut steps = Vec::with_capacity(strides.len());
     for (count, stride) in shape.iter().zip(strides) {
         let last = isize::try_from(count.checked_sub(1)?).ok()?;
-        // The stride of an axis with one index may be anything.
+        // The stride of an axis with one index is arbitrary.
         let stride = if last == 0 { 0 } else { *stride };
         if stride.checked_rem(size)? != 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Where a node is: a store by URL with its settings, and a path in it.
+//! The place of a node: the URL and the settings of a store, and a path in it.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use zarr_kit::array::store::{Prefix, Store, StoreOptions, open_url, shown_url};
 
 use crate::error::raised_by_store;
 
-/// What a handle was opened with, so that another process can open it again.
+/// The arguments with which a node was opened, so that another process can open it again.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) url: String,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) store: Arc<dyn Store>,
 }
 
-/// What Python pickles of a place.
+/// The pickled form of a place.
 pub(crate) type State = (String, String, BTreeMap<String, String>, Option<usize>);
 
 impl Place {
@@ -44,12 +44,12 @@ impl Place {
         Ok(Self { url, settings, threads, store })
     }
 
-    /// The URL without what must not be seen.
+    /// The URL without secrets.
     pub(crate) fn shown(&self) -> String {
         shown_url(&self.url)
     }
 
-    /// What another process needs to open the node at this path.
+    /// The state that another process needs to open the node at this path.
     pub(crate) fn state(&self, path: &Prefix) -> PyResult<State> {
         if self.url.starts_with("memory:") {
             return Err(PyValueError::new_err(
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// A path in a store, as Python's users write it: slashes at the ends do not matter.
+/// A path in a store as Python's users write it; slashes at its ends are ignored.
 pub(crate) fn prefix(path: &str) -> PyResult<Prefix> {
     Prefix::new(path.trim_matches('/')).map_err(|error| PyValueError::new_err(error.to_string()))
 }

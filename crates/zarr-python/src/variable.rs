@@ -11,9 +11,9 @@ use zarr_kit::{Array, ArrayError, Selection};
 
 use crate::error::raised;
 
-/// What was read of an array of strings or byte strings, in C order.
+/// Elements read from an array of strings or byte strings, in C order.
 ///
-/// Python takes objects of it a slice at a time, so that its other threads run in between.
+/// Python converts them to objects one slice at a time, so that its other threads can run.
 #[pyclass(frozen, name = "Elements", module = "zarr_kit._native")]
 pub(crate) struct PyElements(Read);
 
@@ -31,7 +31,7 @@ impl PyElements {
         }
     }
 
-    /// The elements of these numbers, as `str` or `bytes`.
+    /// The elements with these numbers, as `str` or `bytes`.
     fn objects<'py>(
         &self,
         py: Python<'py>,
@@ -89,7 +89,7 @@ pub(crate) fn write(
     .map_err(|error| raised(&error))
 }
 
-/// Appends what [`write`] takes.
+/// Appends elements, in the form that [`write`] takes.
 pub(crate) fn append(
     py: Python<'_>,
     array: &Array,

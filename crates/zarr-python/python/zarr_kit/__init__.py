@@ -1,7 +1,7 @@
 """Zarr v3 arrays with chunks of any length and values of any number of bits.
 
-`open` and `create` give an `Array`, `open_group` and `create_group` a `Group`. `zarr_kit.dask` and
-`zarr_kit.xarray` connect them with Dask and Xarray.
+`open` and `create` return an `Array`, `open_group` and `create_group` a `Group`. `zarr_kit.dask`
+and `zarr_kit.xarray` connect them with Dask and Xarray.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def open(
     path
         The array's path in the store.
     storage_options
-        Settings of the store, such as ``aws_region``. Where the environment has credentials, leave
-        them out here: settings are part of a pickled array.
+        Settings of the store, such as ``aws_region``. Take credentials from the environment
+        instead if you can: settings are part of a pickled array.
     threads
         The largest number of threads of a read or write; None for one per core.
 
@@ -57,7 +57,7 @@ def open(
     FileNotFoundError
         If there is no array.
     ValueError
-        If its document breaks the specification, naming the place.
+        If its document breaks the specification; the message says where.
     """
     return Array(_native.Array.open(os.fspath(url), path, dict(storage_options or {}), threads))
 
@@ -77,30 +77,30 @@ def create(
     storage_options: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Creates an array where there is none.
+    """Creates an array.
 
     Parameters
     ----------
     url, path, storage_options, threads
-        As for `open`. A missing folder is made.
+        As for `open`. A missing folder is created.
     shape
         The number of elements on each axis.
     dtype
         A numpy dtype, or the name of a Zarr data type such as ``"int4"``. ``"string"``, `str` and
         ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings.
     chunks
-        Per axis the length of every chunk, or the lengths of all (``[(31, 28, 31), 100]``), which
-        makes the grid ``rectilinear`` unless they are equal; an int for all axes; None for one
-        chunk. To read a rectilinear grid with zarr-python, set its configuration
+        For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``),
+        which makes the grid ``rectilinear`` unless they are equal. An int applies to all axes;
+        None makes one chunk. To read a rectilinear grid with zarr-python, set its configuration
         ``array.rectilinear_chunks``.
     shards
-        The lengths of shards, each of which holds many ``chunks``; None for none.
+        The lengths of shards, each of which holds many ``chunks``; None for no shards.
     codecs
-        The codecs as in ``zarr.json``; None for ``bytes`` (of strings ``vlen-utf8``, of byte strings
-        ``vlen-bytes``) and ``zstd``.
+        The codecs as in ``zarr.json``. None means ``bytes`` (for strings ``vlen-utf8``, for byte
+        strings ``vlen-bytes``) and ``zstd``.
     fill_value
-        What elements read as that were never written; None for NaT of times and durations, else for
-        zero or the empty string.
+        The value of elements that were never written. None means NaT for times and durations, and
+        otherwise zero or the empty string.
     dimension_names
         Names of the axes.
     attributes
@@ -109,7 +109,7 @@ def create(
     Raises
     ------
     FileExistsError
-        If there is a node already.
+        If there is an array or group already.
     """
     document = _create.array_document(
         shape=shape,
@@ -143,6 +143,6 @@ def create_group(
     storage_options: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Group:
-    """Creates a group where there is no node."""
+    """Creates a group."""
     document = _create.group_document(attributes)
     return Group(_native.Group.create(os.fspath(url), path, dict(storage_options or {}), threads, document))

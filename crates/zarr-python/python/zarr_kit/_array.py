@@ -20,9 +20,9 @@ __all__ = ["Array"]
 class Array:
     """A Zarr array in a store.
 
-    Made by `zarr_kit.open`, `zarr_kit.create` and the methods of `Group`. Indexing reads and writes
-    numpy arrays: basic indexing is numpy's in full; lists and masks go through `oindex` (their outer
-    product) and `vindex` (single elements). Reading and writing release the GIL, and any number
+    `zarr_kit.open`, `zarr_kit.create` and the methods of `Group` make arrays. Indexing reads and
+    writes numpy arrays. All of numpy's basic indexing is supported; use `oindex` for the outer
+    product of lists and masks, and `vindex` for single elements. Reading and writing release the GIL, and any number
     of threads and processes may use arrays of the same store: writes of part of a chunk exclude
     each other.
 
@@ -48,7 +48,7 @@ class Array:
         self._kept_elements: Elements | None = None
         self._chunks: tuple[tuple[int, ...], ...] | None = None
 
-    # What it is ------------------------------------------------------------------------------
+    # Properties ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -67,7 +67,7 @@ class Array:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements in numpy's memory.
+        """The numpy type of the elements.
 
         ``StringDType`` for strings, ``object`` for byte strings of any length, whose elements are
         ``bytes``.
@@ -82,14 +82,14 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements in memory, not those that are stored."""
+        """The size of all elements in memory in bytes, which is not the stored size."""
         return self.size * self.dtype.itemsize
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the chunks along each axis, within the shape, as Dask has them.
+        """The lengths of the chunks along each axis, clipped to the shape, in the form that Dask uses.
 
-        Made when they are first asked for: a grid of a million chunks costs nothing to open.
+        They are computed on first use: opening a grid of a million chunks costs nothing.
         """
         if self._chunks is None:
             self._chunks = tuple(tuple(self._edges(axis).tolist()) for axis in range(self.ndim))
@@ -100,18 +100,18 @@ class Array:
 
     @property
     def shards(self) -> tuple[tuple[int, ...], ...] | None:
-        """The lengths of the shards along each axis, None where there are no shards."""
+        """The lengths of the shards along each axis; None without shards."""
         return self.chunks if self._native.is_sharded else None
 
     @property
     def dims(self) -> tuple[str | None, ...] | None:
-        """The names of the axes, None where the array has none."""
+        """The names of the axes; None if the array has none."""
         names = self._document.get("dimension_names")
         return None if names is None else tuple(names)
 
     @property
     def fill_value(self) -> Any:
-        """What elements read as whose chunk is not stored, as a scalar of the array's dtype."""
+        """The value of elements whose chunk is not stored, as a scalar of the array's dtype."""
         return self._elements.fill
 
     @property
@@ -121,12 +121,12 @@ class Array:
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes: a mapping whose changes are stored."""
+        """The attributes, as a mapping. Changes are stored at once."""
         return Attributes(self)
 
     @property
     def path(self) -> str:
-        """The array's path in its store, without leading slash."""
+        """The array's path in its store, without a leading slash."""
         return self._native.path
 
     @property
@@ -163,16 +163,16 @@ class Array:
 
     @property
     def oindex(self) -> OuterIndex:
-        """Indexing by lists and masks per axis, of which the outer product is taken."""
+        """Indexing by the outer product of lists and masks, one per axis."""
         return OuterIndex(self)
 
     @property
     def vindex(self) -> PointIndex:
-        """Indexing of single elements, by one list of indices per axis or a mask of the array."""
+        """Indexing of single elements, by one list of indices per axis or by a mask of the array."""
         return PointIndex(self)
 
     def read(self, key: Any = ..., out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Reads what ``array[key]`` selects, into ``out`` where it is given.
+        """Reads the selection ``array[key]``, into ``out`` if it is given.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Array:
         Raises
         ------
         ValueError
-            If ``out`` has another shape or dtype, or cannot be written.
+            If ``out`` has the wrong shape or dtype, or is read-only.
         """
         found: NDArray[Any] = self._read(_indexing.basic(key, self.shape), out=out)
         return found
@@ -243,14 +243,14 @@ class Array:
             self._elements.write((), (), value)
             return
         lists = np.stack([axis.reshape(-1) for axis in points.indices])
-        # A stable order by index: of several values for one element the last one given stays, as
+        # A stable order by index: if one element gets several values, the last one counts, as
         # with numpy.
         order = np.lexsort(lists[::-1])
         lists, value = lists[:, order], value[order]
         differs = np.any(lists[:, 1:] != lists[:, :-1], axis=0)
         lasts = np.append(differs, True)[: lists.shape[1]]
         lists, value = lists[:, lasts], value[lasts]
-        # One write per row: points are no box, and elements between them belong to others.
+        # One write per row: points are not a box, and others may write the elements in between.
         rows = np.flatnonzero(np.any(lists[:-1, 1:] != lists[:-1, :-1], axis=0)) + 1
         for row in np.split(np.arange(lists.shape[1]), rows) if lists.shape[1] else ():
             axes: list[_indexing.Axis] = [(int(index), 1, 1) for index in lists[:-1, row[0]]]
@@ -259,7 +259,7 @@ class Array:
             self._elements.write((*axes, last), counts, value[row].reshape(counts))
 
     def _by_chunk(self, points: _indexing.Points) -> Iterator[NDArray[np.int64]]:
-        """The places of the points of each chunk, in the order in which they were given."""
+        """The positions of each chunk's points, in the given order."""
         if not points.indices:
             yield np.zeros(1, np.int64)
             return
@@ -298,11 +298,11 @@ class Array:
         shape
             The new shape.
         chunks
-            Per axis the lengths of the chunks to add, for a rectilinear grid; None repeats the
-            last chunk's length.
+            For a rectilinear grid, the lengths of the chunks to add on each axis; None repeats
+            the last chunk's length.
         discard
-            Whether elements that are cut off are removed (numpy's and zarr-python's meaning), or
-            kept for when the array grows again.
+            Whether elements that are cut off are removed, as in numpy and zarr-python. Otherwise
+            their chunks stay stored, and reappear if the array grows again.
         """
         added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
         self._set(self._native.resize(list(shape), added, discard))
@@ -313,11 +313,11 @@ class Array:
         Parameters
         ----------
         value
-            Elements whose shape is the array's but for the axis.
+            The elements to add. Their shape may differ from the array's only on this axis.
         axis
             The axis that grows.
         chunks
-            The lengths of the chunks to add, for a rectilinear grid; None repeats the last one's.
+            For a rectilinear grid, the lengths of the chunks to add; None repeats the last one.
         """
         axis, shape = _axis(axis, self.ndim), np.shape(value)
         if shape != self.shape[:axis] + shape[axis : axis + 1] + self.shape[axis + 1 :]:
@@ -332,7 +332,7 @@ class Array:
     # Work ------------------------------------------------------------------------------------
 
     def with_threads(self, threads: int | None) -> Array:
-        """The same array, whose reads and writes use at most this number of threads."""
+        """The same array, using at most this number of threads per read or write."""
         return Array(self._native.with_threads(threads))
 
     def to_dask(self, chunks: Any = None) -> Any:
@@ -387,7 +387,7 @@ def _restore(*state: Any) -> Array:
 
 
 def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:
-    """Whether numpy would answer with a scalar: every axis dropped by an integer."""
+    """Whether numpy would return a scalar: an integer drops every axis."""
     entries = key if isinstance(key, tuple) else (key,)
     return selected.shape == () and ... not in [e for e in entries if e is ...]
 

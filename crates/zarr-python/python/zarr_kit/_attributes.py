@@ -16,9 +16,9 @@ class _Node(Protocol):
 class Attributes(MutableMapping[str, Any]):
     """The attributes of a node: a mapping of JSON values.
 
-    Reading takes no request: the values are those of when the node was opened or last changed.
-    Each assignment is a change of the stored document, which is refused if another process has
-    changed the document meanwhile; `update` stores several at once.
+    Reading them sends no request: the values are those at the time when the node was opened or
+    last changed through this object. Each assignment changes the stored document, and is refused
+    if another process has changed it meanwhile. `update` stores several attributes in one change.
     """
 
     __slots__ = ("_node",)
@@ -78,7 +78,7 @@ def _json(name: str, value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Scalars and arrays of numpy's as JSON's numbers and lists."""
+    """Converts numpy's scalars and arrays to JSON numbers and lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a type of JSON")

@@ -24,7 +24,7 @@ def array_document(
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> str:
-    """The ``zarr.json`` of a new array; `zarr_kit.create` says what the arguments are."""
+    """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     shape = tuple(int(length) for length in shape)
     if any(length < 0 for length in shape):
@@ -103,7 +103,7 @@ def _fill_of_any_length(value: Any, data_type: str | dict[str, Any]) -> str:
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether a fill value is the default, which every type has a zero for."""
+    """Whether a fill value is the default zero, which every type has."""
     return value is None or (isinstance(value, int) and value == 0)
 
 

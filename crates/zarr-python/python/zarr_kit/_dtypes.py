@@ -33,15 +33,15 @@ SIGNED_BITS = {"int2": 2, "int4": 4}
 def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     """The numpy dtype of a Zarr data type.
 
-    Types that numpy lacks are those of the package ``ml_dtypes``; byte strings of any length are
-    objects. Byte order is the machine's: that of the stored bytes is the codecs' affair.
+    Types that numpy lacks come from the package ``ml_dtypes``; byte strings of any length are
+    objects. The byte order is that of the machine; codecs convert the stored byte order.
 
     Raises
     ------
     TypeError
         If neither has such a type.
     ImportError
-        If the type is one of ``ml_dtypes``, which is not installed.
+        If the type needs ``ml_dtypes`` and it is not installed.
     """
     if is_text(data_type):
         return STRING
@@ -76,8 +76,8 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
 def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
     """The Zarr data type of a numpy dtype, or of a Zarr name such as ``"int4"`` or ``"string"``.
 
-    ``str`` is ``string`` and ``bytes`` is ``bytes``: elements of any length, where numpy's are of
-    length 0.
+    ``str`` becomes ``string`` and ``bytes`` stays ``bytes``: elements of any length. (For numpy
+    both are types of length 0.)
 
     Raises
     ------
@@ -124,7 +124,7 @@ def is_text(data_type: str | dict[str, Any]) -> bool:
 
 
 def is_bytes(data_type: str | dict[str, Any]) -> bool:
-    """Whether elements are byte strings of any length, which zarr-python has another name for."""
+    """Whether elements are byte strings of any length, for which zarr-python has another name."""
     return _parts(data_type)[0] in ("bytes", "variable_length_bytes")
 
 
@@ -142,7 +142,7 @@ def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 
 def from_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> None:
-    """Turns elements as Zarr defines their bytes into those of numpy, in place."""
+    """Converts elements from the bytes that Zarr defines to those of numpy, in place."""
     bits = SIGNED_BITS.get(_parts(data_type)[0])
     if bits is not None:
         raw = elements.view(np.uint8)
@@ -150,7 +150,7 @@ def from_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> None
 
 
 def to_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> NDArray[Any]:
-    """The elements with the bytes that Zarr defines, a copy where these differ from numpy's."""
+    """The elements with the bytes that Zarr defines; a copy if these differ from numpy's."""
     bits = SIGNED_BITS.get(_parts(data_type)[0])
     if bits is None:
         return elements

@@ -1,7 +1,7 @@
-"""How elements get from numpy's memory to the native part and back.
+"""Passes elements from numpy's memory to the native part and back.
 
-Elements of fixed size move through the buffer protocol, as bytes of numpy's own memory. Strings and
-byte strings are objects of Python's, and move as lists.
+Elements of fixed size are passed through the buffer protocol, as bytes of numpy's own memory.
+Strings and byte strings are Python objects, and are passed as lists.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Elements(Protocol):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements in numpy's memory."""
+        """The numpy type of the elements."""
 
     @property
     def fill(self) -> Any:
-        """What elements read as whose chunk is not stored."""
+        """The value of elements whose chunk is not stored."""
 
     def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
         """Reads a selection into a new array in C order, whose shape is its counts."""
@@ -38,12 +38,12 @@ class Elements(Protocol):
         """Reads a selection into an array with as many elements in the same order."""
 
     def checked(self, value: Any) -> NDArray[Any]:
-        """A value as `write` and `append` take it, none of whose elements has become another.
+        """Converts a value to the form that `write` and `append` take, without changing any element.
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If an element is no value of the array's type.
+            If an element is not a value of the array's type.
         """
 
     def write(
@@ -166,8 +166,8 @@ class Objects:
 
 
 def _texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
-    """A value as an array of which each element is a string, or each a byte string."""
-    # Without a type of its own, numpy would make text of numbers and of missing values.
+    """A value as an array of only strings, or only byte strings."""
+    # Without an explicit type, numpy would convert numbers and missing values to text.
     found = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, object)
     if found.dtype.kind == ("U" if kind is str else "S"):
         return found
@@ -192,7 +192,7 @@ def _texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
 
 
 def _is_missing(element: Any) -> bool:
-    """Whether it is None, NaN, NaT, or pandas' NA, which does not say whether it equals itself."""
+    """Whether it is None, NaN, NaT, or pandas' NA (which does not compare equal to itself)."""
     if element is None:
         return True
     try:
@@ -202,7 +202,7 @@ def _is_missing(element: Any) -> bool:
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Elements of a type, where no value becomes another one in silence.
+    """Converts elements to a type, without silently changing any value.
 
     numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
     errors here. Floats are rounded to the type's precision, as numpy does.
@@ -229,12 +229,12 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The elements as another type that keeps them all.
+    """Converts elements to another type if it keeps them all.
 
     Raises
     ------
     ValueError
-        If it does not: a text is too long, a time has a part of the type's unit.
+        If it does not: a text is too long, or a time is not a multiple of the type's unit.
     """
     if found.dtype == dtype:
         return found

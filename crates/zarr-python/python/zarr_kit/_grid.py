@@ -1,4 +1,4 @@
-"""Chunk grids as Python sees them: one tuple of edges per axis, as Dask writes them."""
+"""Chunk grids in Python: one tuple of edges per axis, as in Dask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
-    """The ``chunk_grid`` of a document for chunks given as Dask or zarr-python take them.
+    """The ``chunk_grid`` of a document for chunks in the form of Dask or zarr-python.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If lengths do not add up to the axis's, or are not positive.
+        If lengths do not add up to the length of the axis, or are not positive.
     """
     per_axis = _per_axis(chunks, shape)
     if all(isinstance(edges, int) for edges in per_axis):
@@ -66,7 +66,7 @@ def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
 
 
 def regular(edges: Sequence[int]) -> int | list[int]:
-    """The one length of all chunks but a shorter last one, or the lengths as they are."""
+    """The length of all chunks if only the last one is shorter, otherwise all lengths."""
     if not any(edges):
         return 1
     first = edges[0]

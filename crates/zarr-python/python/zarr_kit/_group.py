@@ -1,4 +1,4 @@
-"""Groups: nodes by name."""
+"""Groups."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Group(Mapping[str, "Array | Group"]):
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes: a mapping whose changes are stored."""
+        """The attributes, as a mapping. Changes are stored at once."""
         return Attributes(self)
 
     @property
@@ -74,7 +74,7 @@ class Group(Mapping[str, "Array | Group"]):
 
     @property
     def path(self) -> str:
-        """The group's path in its store, without leading slash."""
+        """The group's path in its store, without a leading slash."""
         return self._native.path
 
     @property

@@ -1,8 +1,8 @@
-"""From numpy's index expressions to one selection per axis.
+"""Translates numpy's index expressions to one selection per axis.
 
 The native part reads and writes boxes: on each axis either ``(start, count, step)`` or a list of
-indices. Everything else that numpy's syntax can say (dropped axes, new axes, masks, broadcasting)
-is translated here, and checked against the array's shape, so that an error names the axis.
+indices. Everything else in numpy's syntax (dropped axes, new axes, masks, broadcasting) is
+translated here and checked against the array's shape, so that errors name the axis.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def points(key: Any, shape: tuple[int, ...]) -> Points:
 def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
     """Translates the expression in ``array[key]``.
 
-    Lists and masks mean different things to numpy and to ``oindex`` as soon as there are several,
-    or an integer apart from one. Such a key is an error that names ``oindex`` and ``vindex``.
+    numpy and ``oindex`` treat lists and masks differently if there are several of them, or if an
+    integer is not next to a list. Such a key is an error that names ``oindex`` and ``vindex``.
     """
     entries = key if isinstance(key, tuple) else (key,)
     lists = [place for place, entry in enumerate(entries) if is_list(entry)]
@@ -121,7 +121,7 @@ def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
         raise IndexError(
             "several lists of indices: use oindex for their outer product, vindex for single elements"
         )
-    # numpy treats integers as lists of one: apart from the list, they move its axis to the front.
+    # numpy treats integers as lists of one: if not next to the list, they move its axis to the front.
     advanced = [place for place, entry in enumerate(entries) if is_list(entry) or _is_integer(entry)]
     if advanced != list(range(advanced[0], advanced[-1] + 1)):
         raise IndexError(
@@ -150,7 +150,7 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _expand(key: Any, rank: int, newaxis: bool = True) -> list[Any]:
-    """Replaces ``...`` and what is left out at the end by whole axes."""
+    """Replaces ``...`` and omitted axes at the end by whole axes."""
     entries = list(key) if isinstance(key, tuple) else [key]
     if not newaxis and any(entry is None for entry in entries):
         raise IndexError("oindex does not make new axes: index the result")

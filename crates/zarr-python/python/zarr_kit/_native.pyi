@@ -9,10 +9,10 @@ _State = tuple[str, str, dict[str, str], int | None]
 _Axis = tuple[int, int, int] | NDArray[Any]
 
 class UnfinishedCopyError(FileNotFoundError):
-    """An unfinished copy in place of a node: there is nothing to read until it is resumed."""
+    """The node is an unfinished copy, which cannot be read until the copy is resumed."""
 
 class ConflictError(RuntimeError):
-    """Another process has changed the node since it was opened: refresh it and try again."""
+    """Another process has changed the node since it was opened; refresh it and try again."""
 
 class LossError(ValueError):
     """A value that the array's codecs cannot keep."""

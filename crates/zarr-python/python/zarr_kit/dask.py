@@ -1,11 +1,11 @@
 """Dask arrays from and to Zarr, chunk by chunk.
 
-Dask's chunks are ragged, so a rectilinear grid is one of Dask's as it stands: reading keeps the
-stored chunks, and writing stores the chunks of the Dask array. Writes whose edges do not fall on
-stored ones are exact all the same, whatever number of processes write: parts of a chunk are updated
-under the store's lock.
+Dask's chunks may have any lengths, so every rectilinear grid is a valid Dask grid: reading keeps
+the stored chunks, and writing stores the chunks of the Dask array. Chunks of other edges can be
+written as well, by any number of processes: parts of a stored chunk are updated under the store's
+lock.
 
-Every task uses one thread, since Dask runs as many tasks at a time as it has cores.
+Every task uses one thread, since Dask runs one task per core at a time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def from_zarr(
         As for `zarr_kit.open`.
     chunks
         None for the stored chunks; a size such as ``"20MiB"`` for runs of whole stored chunks of
-        about that many bytes; or chunks as `dask.array.from_array` takes them.
+        about that many bytes; or any chunks that `dask.array.from_array` accepts.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def from_zarr(
 
 
 def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
-    """An opened array as a Dask array; `from_zarr` says what ``chunks`` may be."""
+    """An opened array as a Dask array; see `from_zarr` for ``chunks``."""
     import dask.array
 
     if chunks is None:
@@ -65,7 +65,7 @@ def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
     elif isinstance(chunks, str) and chunks != "auto":
         chunks = aligned_chunks(array, chunks)
     one_thread = array.with_threads(1)
-    # Empty axes have no chunk of ours, and one of length 0 with Dask.
+    # Empty axes have no chunk in Zarr, and one chunk of length 0 in Dask.
     chunks = tuple(edges or (0,) for edges in chunks) if isinstance(chunks, tuple) else chunks
     return dask.array.from_array(  # type: ignore[no-any-return, no-untyped-call]
         one_thread, chunks=chunks, lock=False, asarray=True, fancy=False
@@ -85,13 +85,13 @@ def to_zarr(
     storage_options: Mapping[str, str] | None = None,
     compute: bool = True,
 ) -> Any:
-    """Stores a Dask array: in a new array with its chunks, or in one that exists.
+    """Stores a Dask array in a new array with the same chunks, or in an existing array.
 
     Parameters
     ----------
     darray
-        What to store. The new array's chunks are its chunks: ``regular`` where all but the last are
-        equal, else ``rectilinear``, which zarr-python reads with its configuration
+        The array to store. A new array gets its chunks: the grid is ``regular`` if all but the last
+        are equal, else ``rectilinear``, which zarr-python reads with its configuration
         ``array.rectilinear_chunks``.
     url
         Where to create the array, or an `Array` to write to, whose chunks need not match.
@@ -108,7 +108,7 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the Dask array has chunks of unknown length, or its shape is not that of the region.
+        If the Dask array has chunks of unknown length, or its shape differs from the region's.
     """
     import dask.array
 
@@ -148,14 +148,14 @@ def to_zarr(
 def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]:
     """Runs of whole stored chunks of at most about ``size`` bytes, at least one chunk each.
 
-    Axes are joined from the last to the first, as the elements lie in memory.
+    Chunks are joined along the last axis first, in the order of the elements in memory.
     """
     from dask.utils import parse_bytes
 
     limit = max(parse_bytes(size) // max(array.dtype.itemsize, 1), 1)
     joined: list[tuple[int, ...]] = []
     stored = array.chunks
-    # The largest chunk of each axis stands for those of the axes not yet joined.
+    # For axes not yet joined, count the largest chunk.
     largest = [max(edges, default=1) for edges in stored]
     for axis in reversed(range(array.ndim)):
         others = int(np.prod(largest[:axis] + [max(e, default=1) for e in joined], dtype=object))

@@ -1,7 +1,7 @@
-"""Datasets of Xarray from and to Zarr.
+"""Xarray datasets in Zarr.
 
-The engine ``"zarr-kit"`` of `xarray.open_dataset`, `xarray.open_datatree` and their kin reads groups
-of Zarr v3 whatever the lengths of their chunks.
+The engine ``"zarr-kit"`` for `xarray.open_dataset`, `xarray.open_datatree` and similar functions
+reads Zarr v3 groups with chunks of any length.
 
 Examples
 --------

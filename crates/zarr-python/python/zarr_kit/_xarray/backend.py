@@ -1,4 +1,4 @@
-"""The engine ``"zarr-kit"`` of `xarray.open_dataset` and its kin."""
+"""The engine ``"zarr-kit"`` for `xarray.open_dataset` and similar functions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .store import GroupStore, nodes, opened
 
 
 class Backend(BackendEntrypoint):
-    """Opens groups of Zarr v3 as datasets and trees.
+    """Opens Zarr v3 groups as datasets and trees.
 
-    Parameters beside those of `xarray.open_dataset`:
+    Parameters in addition to those of `xarray.open_dataset`:
 
     group
         The path of the group in the store.
@@ -28,18 +28,18 @@ class Backend(BackendEntrypoint):
         Whether elements that are equal to an array's fill value are missing, as in NetCDF. By
         default only those equal to its attribute ``_FillValue`` are.
     threads
-        The largest number of threads of a read; None for one per core where the main thread reads,
-        and for one where another does, such as Dask's.
+        The largest number of threads of a read. None means one per core for reads of the main
+        thread, and one thread for reads of other threads, such as Dask's.
     """
 
     description: ClassVar[str] = "Zarr v3, with chunks of any length, through zarr-kit"
     supports_groups: ClassVar[bool] = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether this is a group that is open, or a local folder with a ``zarr.json``.
+        """Whether this is an open group, or a local folder with a ``zarr.json``.
 
-        Xarray asks its own engines first, so that ``store.zarr`` goes to its engine ``"zarr"``
-        where zarr-python is installed. Name the engine to be sure of it.
+        Xarray asks its own engines first: if zarr-python is installed, ``store.zarr`` goes to the
+        engine ``"zarr"``. To use this engine, pass its name.
         """
         if isinstance(filename_or_obj, Group):
             return True

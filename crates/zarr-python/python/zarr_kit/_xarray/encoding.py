@@ -14,11 +14,10 @@ Chunks = tuple[int | tuple[int, ...], ...]
 
 
 def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
-    """The entries of ``encoding`` that say how an array is stored.
+    """The entries of ``encoding`` that describe how an array is stored.
 
-    ``chunks`` and ``shards`` have one entry per axis: the length of every chunk, or a tuple of the
-    lengths of all. ``codecs`` are those of ``zarr.json``; where there are ``shards``, those within
-    them.
+    ``chunks`` and ``shards`` have one entry per axis: the length of every chunk, or a tuple of
+    all lengths. ``codecs`` are those of ``zarr.json``; with ``shards``, those within the shards.
     """
     document = array._document
     grid = chunks_of(array)
@@ -39,12 +38,12 @@ def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
 
 
 def chunks_of(array: Array) -> Chunks:
-    """The lengths of the chunks of an array: a number per axis where one says it all."""
+    """The lengths of the chunks of an array: per axis one number if they are equal."""
     grid = array._document["chunk_grid"]
     configuration = grid["configuration"]
     if grid["name"] == "regular":
         return tuple(configuration["chunk_shape"])
-    # A length beyond a number is stored in runs: the edges within the shape are the array's.
+    # An entry that is not a number lists runs: take the edges within the shape.
     return tuple(
         entry if isinstance(entry, int) else _compact(tuple(array._edges(axis).tolist()))
         for axis, entry in enumerate(configuration["chunk_shapes"])
@@ -57,7 +56,7 @@ def _compact(edges: tuple[int, ...]) -> int | tuple[int, ...]:
 
 
 def _sharding(codecs: list[Any]) -> dict[str, Any] | None:
-    """The configuration of the shards of an array whose chunks are shards and nothing else."""
+    """The configuration of the shards of an array, if they are its only codec."""
     if len(codecs) != 1 or isinstance(codecs[0], str) or codecs[0]["name"] != "sharding_indexed":
         return None
     found: dict[str, Any] = codecs[0]["configuration"]

@@ -1,4 +1,4 @@
-"""Arrays as Xarray's lazy indexing reads them."""
+"""Arrays for Xarray's lazy indexing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .._array import Array
 
 
 class LazyArray(BackendArray):
-    """An array that reads what Xarray asks of it, when it asks.
+    """An array that reads selections when Xarray asks for them.
 
-    All three kinds of Xarray's indexing are read as they are: ``basic`` and ``outer`` as boxes and
-    products of lists, ``vectorized`` as points, chunk by chunk. Nothing is read twice or thrown
-    away to make up for a kind that is missing.
+    All three kinds of Xarray's indexing are supported directly: ``basic`` and ``outer`` as boxes and
+    products of lists, ``vectorized`` as points, chunk by chunk. No elements are read only to be
+    discarded.
 
     Pickles hold the array's document, so that workers read no ``zarr.json``.
     """
@@ -38,8 +38,8 @@ class LazyArray(BackendArray):
     def array(self) -> Array:
         """The array, with the number of threads that suits the caller.
 
-        Whoever reads in another thread than the main one, or in a child process, most likely has as
-        many of them as there are cores, as Dask has: such reads use one thread.
+        A caller in a thread other than the main one, or in a child process, most likely has one
+        thread or process per core, as Dask has: such reads use one thread.
         """
         if self._threads is not None or not _has_siblings():
             return self._array

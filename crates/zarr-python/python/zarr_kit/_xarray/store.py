@@ -58,7 +58,7 @@ def opened(
     group: str | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Group:
-    """The group at a URL and a path, or below a group that is open."""
+    """The group at a URL and a path, or below an open group."""
     path = (group or "").strip("/")
     if not isinstance(where, Group):
         return open_group(where, path, storage_options=storage_options)
@@ -69,7 +69,7 @@ def opened(
 
 
 def nodes(group: Group, without: Iterable[str] = ()) -> dict[str, Array | Group]:
-    """The children of a group, whose documents are read at the same time where that is faster."""
+    """The children of a group. Reads their documents concurrently if that is faster."""
     left_out = set(without)
     names = [name for name in group if name not in left_out]
     if not _is_remote(group) or len(names) < 2:
@@ -86,12 +86,12 @@ def _is_remote(group: Group) -> bool:
 def variable(
     name: str, array: Array, *, mask_fill_value: bool = False, threads: int | None = None
 ) -> Variable:
-    """An array as a variable that is read when it is needed.
+    """An array as a variable that is read when needed.
 
     Raises
     ------
     ValueError
-        If the array has no names of dimensions, or a ``_FillValue`` that is none.
+        If the array has no dimension names, or an invalid ``_FillValue``.
     """
     dims = array.dims or ()
     if len(dims) != array.ndim or None in dims:
@@ -114,9 +114,10 @@ def variable(
 
 
 def _fill_value(name: str, value: Any, array: Array) -> Any:
-    """The value that stands for missing ones, as Xarray's ``zarr`` engine writes it in JSON.
+    """The value that marks missing elements, from the JSON form of Xarray's ``zarr`` engine.
 
-    Floats are base64 of their bytes there. Numbers, as other programs write, are taken as well.
+    There, floats are the base64 of their bytes. Numbers, which other programs write, are accepted
+    as well.
     """
     dtype = array.dtype
     if dtype.kind == "f":
