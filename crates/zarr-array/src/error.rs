@@ -72,6 +72,16 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
+    /// A name that no node can have, in the path of a new one.
+    #[error("{}: the node's name {name:?} {fault}", Printable(path))]
+    NodeName {
+        /// The new node's path.
+        path: String,
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
     /// A group without consolidated metadata, where it was to be trusted.
     #[error("{}: the group has no consolidated metadata", Printable(path))]
     NotConsolidated {

@@ -47,6 +47,20 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
     }
 }
 
+/// Why a node cannot have this name, if it cannot: what [`Prefix`] does not refuse by itself.
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Node names".
+pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
+    if name.starts_with("__") {
+        return Some("begins with __, which is reserved");
+    }
+    if name == METADATA_KEY {
+        return Some("is that of its document");
+    }
+    name.bytes().all(|byte| byte == b'.').then_some("is of periods alone")
+}
+
 /// Writes the document of a new node, unless there is one. That no unfinished copy is there is for
 /// the caller to see to.
 pub(crate) fn create(
@@ -54,6 +68,12 @@ pub(crate) fn create(
     prefix: &Prefix,
     document: &[u8],
 ) -> Result<(), ArrayError> {
+    for name in prefix.segments() {
+        if let Some(fault) = fault_of_name(name) {
+            let (path, name) = (display(prefix), name.to_owned());
+            return Err(ArrayError::NodeName { path, name, fault });
+        }
+    }
     let key = prefix.key(METADATA_KEY)?;
     let exists = || ArrayError::Exists { path: display(prefix) };
     if store.capabilities().conditional_put {

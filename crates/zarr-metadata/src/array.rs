@@ -14,7 +14,7 @@ use crate::element;
 use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
-use crate::json::{JsonType, Raw, read_elements, same, utf8, write_string};
+use crate::json::{JsonType, Raw, read_elements, same_value, utf8, write_string};
 use crate::limits::check_rank;
 use crate::rule::Rule;
 
@@ -353,8 +353,8 @@ impl ArrayMetadata {
     }
 }
 
-/// Compares what the documents say. The order of members and space between tokens do not matter;
-/// spelling and order inside the attributes and unknown members do.
+/// Compares what the documents say, attributes and unknown members as JSON values: the order of
+/// members, escapes in strings and the spelling of numbers do not matter.
 impl PartialEq for ArrayMetadata {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape
@@ -364,7 +364,7 @@ impl PartialEq for ArrayMetadata {
             && self.fill_value == other.fill_value
             && self.codecs == other.codecs
             && self.dimension_names == other.dimension_names
-            && same(self.attributes(), other.attributes())
+            && same_value(self.attributes(), other.attributes())
             && self.document.same_unknown(&other.document, ARRAY)
     }
 }

@@ -92,6 +92,7 @@ impl ChunkGrid {
             return Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID));
         }
         extension.only_known_members()?;
+        extension.report_optional(findings);
         match (grid, extension.configuration) {
             (Some(grid), _) => Ok(grid),
             (None, Some(raw)) => {

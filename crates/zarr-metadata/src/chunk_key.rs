@@ -155,6 +155,7 @@ impl ChunkKeyEncoding {
             return Err(error.breaks(Rule::UNKNOWN_CHUNK_KEY_ENCODING));
         }
         extension.only_known_members()?;
+        extension.report_optional(findings);
         let mut members = extension.members()?;
         members.check_known(&["separator"]).member("configuration")?;
         let separator = match members.take("separator") {

@@ -31,6 +31,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 #[derive(Debug, Clone)]
 pub struct ConsolidatedMetadata<'a> {
     nodes: Vec<(Cow<'a, str>, Raw<'a>)>,
+    must_understand: Option<bool>,
     /// The places of the nodes in the order of their paths.
     sorted: Vec<usize>,
 }
@@ -43,13 +44,19 @@ impl<'a> ConsolidatedMetadata<'a> {
         if kind.text() != "\"inline\"" {
             return Err(kind.expected("\"inline\"").in_member("kind"));
         }
-        members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
+        let must_understand =
+            members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
         let raw = members.require("metadata", "an object of documents by their path")?;
         let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
         let nodes = nodes.rest();
         let mut sorted: Vec<usize> = (0..nodes.len()).collect();
         sorted.sort_by_key(|at| nodes.get(*at).map(|(path, _)| path.as_ref()));
-        Ok(ConsolidatedMetadata { nodes, sorted })
+        Ok(ConsolidatedMetadata { nodes, must_understand, sorted })
+    }
+
+    /// What is said of readers that do not know consolidated metadata, if anything.
+    pub(crate) fn must_understand(&self) -> Option<bool> {
+        self.must_understand
     }
 
     /// The paths of the nodes, as written.

@@ -246,11 +246,12 @@ impl DataType {
             }
             RAW_BYTES => ByteLength::read(&extension).map(DataType::RawBytes),
             STRUCT | record::LEGACY => Struct::read(&extension, findings).map(|fields| {
-                fields.map_or_else(|| DataType::Opaque(extension.keep()), DataType::Struct)
+                fields.map_or_else(|| DataType::Opaque(extension.keep(findings)), DataType::Struct)
             }),
             _ => return Self::read_plain(&extension, findings),
         };
         extension.only_known_members()?;
+        extension.report_optional(findings);
         configured
     }
 
@@ -272,9 +273,10 @@ impl DataType {
                 Finding::in_document(Rule::UNKNOWN_DATA_TYPE, extension.describe(), ALLOWED);
             findings.push(finding);
             extension.only_known_members()?;
-            return Ok(DataType::Opaque(extension.keep()));
+            return Ok(DataType::Opaque(extension.keep(findings)));
         };
         extension.only_known_members()?;
+        extension.report_optional(findings);
         extension.no_configuration()?;
         Ok(known)
     }

@@ -11,7 +11,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{
-    Grammar, JsonType, Object, Raw, Reader, distinct, new_line, pretty, read_elements, same,
+    Grammar, JsonType, Object, Raw, Reader, distinct, new_line, pretty, read_elements, same_value,
     unescape, write_string,
 };
 use crate::rule::Rule;
@@ -246,7 +246,7 @@ impl Document {
             && self
                 .unknown(known)
                 .zip(other.unknown(known))
-                .all(|(a, b)| a.0 == b.0 && same(a.1, b.1))
+                .all(|(a, b)| a.0 == b.0 && same_value(a.1, b.1))
     }
 
     /// Names and texts of the members that `known` does not name.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
+use crate::finding::Finding;
 use crate::json::{Grammar, JsonType, Object, Raw, Reader, distinct, same, unescape, write_string};
 use crate::rule::Rule;
 
@@ -209,6 +210,28 @@ impl<'a> RawExtension<'a> {
         }
     }
 
+    /// Reports `"must_understand": false` where the specification does not allow it: on what is
+    /// known here it does no harm, but other readers take it for a reason to go on without it
+    /// (SD-42).
+    pub(crate) fn report_optional(&self, findings: &mut Vec<Finding>) {
+        if !self.must_understand {
+            let allowed = "true or no such member: nothing can be read without it";
+            let finding = Finding::in_document(Rule::MUST_UNDERSTAND, "false", allowed);
+            findings.push(finding.under(".must_understand"));
+        }
+    }
+
+    /// Reports a name that no extension can have.
+    fn report_name(&self, findings: &mut Vec<Finding>) {
+        if is_registrable(&self.name) || is_uri(&self.name) {
+            return;
+        }
+        let allowed = "a lower-case letter, then lower-case letters, digits, -, _ and ., or a URI";
+        let finding =
+            Finding::in_document(Rule::EXTENSION_NAME, describe_name(&self.name), allowed);
+        findings.push(if self.bare { finding } else { finding.under(".name") });
+    }
+
     /// The members of the configuration; none if it is left out.
     pub(crate) fn members(&self) -> Result<Object<'a>> {
         let raw = match self.configuration {
@@ -223,7 +246,9 @@ impl<'a> RawExtension<'a> {
         self.members()?.check_known(&[]).member("configuration")
     }
 
-    pub(crate) fn keep(&self) -> Extension {
+    /// The extension as what is not known, whose name is reported if it cannot be one.
+    pub(crate) fn keep(&self, findings: &mut Vec<Finding>) -> Extension {
+        self.report_name(findings);
         Extension {
             name: self.name.as_ref().into(),
             configuration: self.configuration.map(|raw| raw.text().into()),
@@ -247,4 +272,32 @@ impl<'a> RawExtension<'a> {
     pub(crate) fn describe(&self) -> String {
         describe(self.raw.text())
     }
+}
+
+/// Names that can be registered: `^[a-z][a-z0-9-_.]+$`.
+fn is_registrable(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && name.len() > 1
+        && bytes.all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'))
+}
+
+/// URIs, which names had to be before: those with `//` after the scheme, and URNs. The
+/// specification gives `foo:bar` as an example of what a name cannot be.
+fn is_uri(name: &str) -> bool {
+    let Some((scheme, rest)) = name.split_once(':') else { return false };
+    let mut bytes = scheme.bytes();
+    let is_scheme = bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let has_place = rest.strip_prefix("//").is_some_and(|place| !place.is_empty());
+    let is_urn = scheme.eq_ignore_ascii_case("urn") && rest.contains(':');
+    let no_space = !name.chars().any(|c| c.is_whitespace() || c.is_control());
+    is_scheme && no_space && (has_place || is_urn)
+}
+
+/// A name as messages show it.
+fn describe_name(name: &str) -> String {
+    let mut quoted = String::new();
+    write_string(name, &mut quoted);
+    describe(&quoted)
 }

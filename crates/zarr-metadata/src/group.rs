@@ -6,7 +6,7 @@ use crate::consolidated::ConsolidatedMetadata;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{JsonType, Raw, same, utf8};
+use crate::json::{JsonType, Raw, same_value, utf8};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -39,11 +39,22 @@ impl GroupMetadata {
         let mut findings = Vec::new();
         let document = Document::read(utf8(json)?, &mut findings, |_, _, _| None)?;
         document.check("group", GROUP)?;
-        let group = GroupMetadata { document, findings };
-        group
+        let mut group = GroupMetadata { document, findings };
+        let consolidated = group
             .read_consolidated()
             .breaks(Rule::CONSOLIDATED_METADATA)
             .member("consolidated_metadata")?;
+        let found = consolidated.and_then(|consolidated| match consolidated.must_understand() {
+            Some(false) => None,
+            Some(true) => Some("\"must_understand\": true"),
+            None => Some("no \"must_understand\""),
+        });
+        if let Some(found) = found {
+            let allowed =
+                "\"must_understand\": false: readers that do not know it refuse the group";
+            let finding = Finding::in_document(Rule::CONSOLIDATED_UNDERSTAND, found, allowed);
+            group.findings.push(finding.under(".consolidated_metadata"));
+        }
         Ok(group)
     }
 
@@ -148,14 +159,15 @@ impl Default for GroupMetadata {
     }
 }
 
+/// Compares what the documents say, attributes and consolidated metadata as JSON values.
 impl PartialEq for GroupMetadata {
     fn eq(&self, other: &Self) -> bool {
         let consolidated = |group: &Self| {
             let raw = group.document.member("consolidated_metadata");
             raw.map_or("null", Raw::text).to_owned()
         };
-        same(self.attributes(), other.attributes())
-            && same(&consolidated(self), &consolidated(other))
+        same_value(self.attributes(), other.attributes())
+            && same_value(&consolidated(self), &consolidated(other))
             && self.document.same_unknown(&other.document, GROUP)
     }
 }

@@ -116,10 +116,16 @@ rules! {
         but for what need not be understood";
     CONSOLIDATED_METADATA "consolidated-metadata" Error "consolidated metadata must be on groups, of the \
         kind \"inline\", with documents by their path";
+    CONSOLIDATED_UNDERSTAND "consolidated-must-understand" Error "consolidated metadata must have \
+        `\"must_understand\": false`";
     EXTENSION_FORM "extension-form" Error "a data type, grid, key encoding or codec must be a name, or \
         an object with a name and perhaps a configuration, an object";
     UNKNOWN_EXTENSION_MEMBER "unknown-extension-member" Error "an extension and its configuration must \
         have no members that its document does not name";
+    EXTENSION_NAME "extension-name" Error "a name that is not known must be of lower-case letters, \
+        digits, `-`, `_` and `.` after a letter, or a URI";
+    MUST_UNDERSTAND "must-be-understood" Error "a data type, a chunk grid and a chunk key encoding \
+        must not have `\"must_understand\": false`";
     UNDERSTAND_DATA_TYPE "data-type-must-be-understood" Error "a data type that is not known must not \
         have `\"must_understand\": false`";
     RAW_BITS "raw-bits" Error "raw bits must be `r` and a positive multiple of 8";

@@ -37,6 +37,8 @@ rules! {
         anything";
     UNKNOWN_CODEC "unknown-codec" Warning "no codec of this name is registered";
     CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
+    NODE_NAME "node-name" Error "a node's name is not of periods alone, not zarr.json, and does not \
+        begin with __";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
     STRAY "stray-object" Warning "an object that belongs to no node";
     OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";

@@ -1,12 +1,13 @@
 //! Nodes, their documents, and what lies beside them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
-    CONSOLIDATED, FILL, Finding, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
+    CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
     UNSUPPORTED, VERSION_2, rule_of_document, rule_of_grid,
 };
 use super::{CheckOptions, Report, Summary, is_of_one_object};
@@ -28,6 +29,9 @@ pub(super) struct Walk<'a> {
     /// Where it is told how far the chunks of an array are, if anywhere.
     pub(super) progress: Option<Report<'a>>,
     pub(super) summary: Summary,
+    /// The groups above the node at hand that have consolidated metadata, and the paths of the
+    /// nodes that it lists.
+    consolidated: Vec<(Prefix, HashSet<String>)>,
 }
 
 impl<'a> Walk<'a> {
@@ -37,7 +41,8 @@ impl<'a> Walk<'a> {
         report: &'a mut dyn FnMut(Finding),
         progress: Option<Report<'a>>,
     ) -> Self {
-        Self { store, options, report, progress, summary: Summary::default() }
+        let (summary, consolidated) = (Summary::default(), Vec::new());
+        Self { store, options, report, progress, summary, consolidated }
     }
 
     pub(super) fn found(&mut self, finding: Finding) {
@@ -86,12 +91,14 @@ impl<'a> Walk<'a> {
             }
             Ok(NodeMetadata::Group(group)) => {
                 self.summary.groups = self.summary.groups.saturating_add(1);
+                self.listed(prefix);
                 self.findings(&key, group.findings());
                 self.consolidated(prefix, &key, &group)?;
                 self.children(prefix, true, waiting)
             }
             Ok(NodeMetadata::Array(array)) => {
                 self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.listed(prefix);
                 self.findings(&key, array.findings());
                 self.array(prefix, &key, array)
             }
@@ -138,9 +145,12 @@ impl<'a> Walk<'a> {
                     };
                     let looked = match is_node {
                         Ok(true) => {
+                            self.name(&child);
                             nodes.push(child);
                             continue;
                         }
+                        // Which the specification leaves to extensions.
+                        Ok(false) if is_reserved(&child) => continue,
                         Ok(false) if strict => self.stray_prefix(&child),
                         Ok(false) => Ok(()),
                         Err(error) => Err(error.into()),
@@ -242,7 +252,39 @@ impl<'a> Walk<'a> {
             };
             self.found(Finding::new(CONSOLIDATED, message).with_key(key.as_str()).with_path(at));
         }
+        let paths = consolidated.paths().map(str::to_owned).collect();
+        self.consolidated.push((prefix.clone(), paths));
         Ok(())
+    }
+
+    /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
+    fn listed(&mut self, prefix: &Prefix) {
+        // Nodes come depth first, so that what is not above this one is above none that follows.
+        self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
+        let lacking: Vec<Finding> = self
+            .consolidated
+            .iter()
+            .filter_map(|(group, paths)| {
+                let path = path_below(group, prefix)?;
+                (!paths.contains(path)).then(|| {
+                    Finding::new(CONSOLIDATED, format!("lacks the node {path:?}"))
+                        .with_key(node::metadata_key(group))
+                        .with_path("$.consolidated_metadata.metadata")
+                })
+            })
+            .collect();
+        for finding in lacking {
+            self.found(finding);
+        }
+    }
+
+    /// Reports a node whose name the specification does not allow.
+    fn name(&mut self, prefix: &Prefix) {
+        let name = prefix.segments().last().unwrap_or_default();
+        if let Some(fault) = node::fault_of_name(name) {
+            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {fault}"));
+            self.found(finding.with_key(node::metadata_key(prefix)));
+        }
     }
 
     fn array(
@@ -332,10 +374,27 @@ pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
 fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
     match (said, own) {
         (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
-            said.attributes() != own.attributes()
+            let alone = |group: &GroupMetadata| group.without_consolidated_metadata().ok();
+            alone(said) != alone(own)
         }
         _ => said != own,
     }
+}
+
+/// The path of the node at `prefix` from the group at `group`, if it lies below it.
+fn path_below<'a>(group: &Prefix, prefix: &'a Prefix) -> Option<&'a str> {
+    let path = prefix.as_str();
+    let below = if group.is_root() {
+        path
+    } else {
+        path.strip_prefix(group.as_str())?.strip_prefix('/')?
+    };
+    (!below.is_empty()).then_some(below)
+}
+
+/// Whether a folder is one of those that extensions may add, which begin with `__`.
+fn is_reserved(prefix: &Prefix) -> bool {
+    prefix.segments().last().is_some_and(|name| name.starts_with("__"))
 }
 
 fn document_error(key: &Key, error: &MetadataError) -> Finding {

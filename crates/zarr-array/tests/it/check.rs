@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-fn findings(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
+pub(crate) fn findings(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
     let mut found = Vec::new();
     let options = CheckOptions::new().data(data);
     check(store, &Prefix::root(), &options, &mut |finding| found.push(finding.to_string()))
@@ -21,7 +21,7 @@ fn findings(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
     found
 }
 
-fn memory(objects: &[(&str, &[u8])]) -> Arc<dyn Store> {
+pub(crate) fn memory(objects: &[(&str, &[u8])]) -> Arc<dyn Store> {
     let store = MemoryStore::new();
     for (key, bytes) in objects {
         store.put(&Key::new(key).expect("a key"), bytes).expect("puts");
@@ -30,7 +30,7 @@ fn memory(objects: &[(&str, &[u8])]) -> Arc<dyn Store> {
 }
 
 /// Six elements in chunks of four.
-fn array(data_type: &str, codecs: &str, change: &str) -> String {
+pub(crate) fn array(data_type: &str, codecs: &str, change: &str) -> String {
     let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [4]}}"#;
     format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type": "{data_type}",
@@ -39,8 +39,8 @@ fn array(data_type: &str, codecs: &str, change: &str) -> String {
     )
 }
 
-const BYTES: &str = r#"[{"name": "bytes"}]"#;
-const GROUP: &[u8] = br#"{"zarr_format": 3, "node_type": "group"}"#;
+pub(crate) const BYTES: &str = r#"[{"name": "bytes"}]"#;
+pub(crate) const GROUP: &[u8] = br#"{"zarr_format": 3, "node_type": "group"}"#;
 
 #[test]
 fn seattle_has_nothing_to_find() {

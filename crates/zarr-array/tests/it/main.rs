@@ -5,6 +5,7 @@
 mod asynchronous;
 #[cfg(test)]
 mod check;
+mod check_nodes;
 #[cfg(test)]
 mod copy;
 #[cfg(test)]

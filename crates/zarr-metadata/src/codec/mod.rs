@@ -246,7 +246,7 @@ impl Codec {
     fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
         let Some(read) = Self::reader(&extension.name) else {
-            return Ok(Codec::Unknown(extension.keep()));
+            return Ok(Codec::Unknown(extension.keep(findings)));
         };
         extension.only_known_members()?;
         let mut members = extension.members()?;

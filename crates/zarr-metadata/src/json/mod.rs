@@ -5,11 +5,13 @@
 mod object;
 mod read;
 mod skip;
+mod value;
 mod write;
 
 pub(crate) use object::{Object, read_elements, utf8};
 pub(crate) use read::{JsonType, Raw, Reader, unescape};
 pub(crate) use skip::{Grammar, distinct};
+pub(crate) use value::same_value;
 pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
 
 /// The deepest nesting that is read, the same as `serde_json`'s.

@@ -264,6 +264,22 @@ fn sd_44_consolidated_metadata() {
         GroupMetadata::from_json(json.as_bytes()).inspect(|group| assert_eq!(group.json(), json))
     };
     assert!(group("null").unwrap().consolidated_metadata().is_none());
+    // Readers that do not know it must be free to go on.
+    for (said, found) in [
+        ("", Some("no \"must_understand\"")),
+        (r#", "must_understand": true"#, Some("\"must_understand\": true")),
+        (r#", "must_understand": false"#, None),
+    ] {
+        let read = group(&format!(r#"{{"kind": "inline", "metadata": {{}}{said}}}"#)).unwrap();
+        let expected = found.map(|found| {
+            format!(
+                "error: $.consolidated_metadata: found {found}, expected \"must_understand\": false: \
+                 readers that do not know it refuse the group [consolidated-must-understand]"
+            )
+        });
+        let findings: Vec<_> = read.findings().iter().map(ToString::to_string).collect();
+        assert_eq!(findings, Vec::from_iter(expected));
+    }
     let child = document(&[("attributes", r#"{"x": NaN}"#)]);
     let metadata = format!(
         r#"{{"kind": "inline", "must_understand": false, "metadata": {{"a/b": {child}, "bad": {{"zarr_format": 2}}}}}}"#
@@ -338,45 +354,6 @@ fn sd_57_chunk_keys() {
         assert_eq!(default.decode(wrong, 2), None, "{wrong}");
     }
     assert_eq!(default.decode("c/18446744073709551616/0", 2), None);
-}
-
-#[test]
-fn sd_42_unknown_extensions() {
-    // A codec that may be skipped, in a chain that is one without it.
-    let skipped = array(&[(
-        "codecs",
-        r#"[{"name": "bytes", "configuration": {"endian": "little"}},
-            {"name": "new", "must_understand": false}, {"name": "crc32c"}]"#,
-    )]);
-    assert!(skipped.is_ok());
-    // One that must be understood is kept for whoever knows it.
-    let kept = array(&[("codecs", r#"[{"name": "new", "configuration": {"a": 1}}, "gzip"]"#)]);
-    assert_eq!(kept.unwrap().codecs()[0].name(), "new");
-    // So is a type, for whoever wants to see the document.
-    let other = r#"{"name": "int17", "configuration": {"a": 1.0}}"#;
-    let kept = array(&[("data_type", other), ("codecs", "[\"bytes\"]")]).unwrap();
-    let DataType::Opaque(extension) = kept.data_type() else { panic!() };
-    assert_eq!(extension.configuration(), Some(r#"{"a": 1.0}"#));
-    let finding = &kept.findings()[0];
-    assert_eq!((finding.id(), finding.path()), ("unknown-data-type", Some("$.data_type")));
-    let new = ArrayMetadata::new(
-        kept.shape(),
-        kept.data_type(),
-        kept.chunk_grid(),
-        kept.fill_value(),
-        kept.codecs(),
-    );
-    assert!(new.is_err());
-    insta::assert_snapshot!(
-        message(DataType::from_name("int17")),
-        @r#"$: unknown data type "int17", expected bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, complex of these, r8 and so on, string, bytes, or a type of times or records; did you mean "int16"?"#
-    );
-    // Not so with `"must_understand": false`, and never grids and key encodings.
-    for member in ["data_type", "chunk_grid", "chunk_key_encoding"] {
-        let unknown = r#"{"name": "new", "must_understand": false}"#;
-        let error = message(array(&[(member, unknown)]));
-        assert!(error.starts_with(&format!("$.{member}.name: unknown")), "{error}");
-    }
 }
 
 #[test]

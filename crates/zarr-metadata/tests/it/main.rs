@@ -8,6 +8,7 @@ mod data_types;
 mod documents;
 mod elements;
 mod errors;
+mod extensions;
 mod fixed_size;
 mod floats;
 mod grids;
