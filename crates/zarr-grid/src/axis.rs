@@ -4,11 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::boundaries::{Boundaries, Bounds};
-use crate::build::{AxisBuilder, Run};
 use crate::error::{GridError, GridErrorKind};
+use crate::layout::{AxisRuns, Layout, Stretches};
 use crate::num::{gcd, to_u64, to_usize};
-use crate::runs::{AxisRuns, Runs, Stretches};
+use crate::runs::Run;
 use crate::walk::Walk;
 
 /// The chunks along one axis of an array.
@@ -40,25 +39,6 @@ pub struct Axis {
     layout: Layout,
     /// Declared by a single edge rather than by a list.
     regular: bool,
-}
-
-/// How the boundaries are kept. It follows from the declared edges alone, so that equal edges make
-/// equal layouts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// All edges are equal (regular axes without a chunk keep their edge here too).
-    Uniform { edge: u64 },
-    /// Every boundary, if runs are too short to be worth a division.
-    Explicit(Boundaries),
-    /// Runs, if they have several chunks on average.
-    Runs(Runs),
-}
-
-impl Layout {
-    /// The layout of a list without edges.
-    pub(crate) fn no_chunks() -> Layout {
-        Layout::Explicit(Boundaries::new(Bounds::new()))
-    }
 }
 
 /// How an axis is declared.
@@ -94,49 +74,6 @@ impl Axis {
         let declared = extent.div_ceil(edge);
         let end = declared.checked_mul(edge).ok_or(GridErrorKind::EdgeOverflow)?;
         Ok(Axis::from_parts(extent, declared, end, Layout::Uniform { edge }, true))
-    }
-
-    /// The rectilinear axis with these runs of edges.
-    ///
-    /// Runs are kept as they are, or merged where neighbours have equal edges: memory and time
-    /// depend on their number, not on their counts (SD-07). An empty list is valid for extent 0
-    /// (SD-06).
-    ///
-    /// # Errors
-    /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::ZeroCount`], [`GridErrorKind::EdgeOverflow`] if the edges
-    /// sum to more than `u64`, [`GridErrorKind::EdgesTooShort`] if they sum to less than `extent`.
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_grid::{Axis, Run};
-    ///
-    /// let axis = Axis::from_runs(7, [Run { edge: 1, count: 1_000_000_000_000_000 }])?;
-    /// assert_eq!((axis.declared(), axis.occupied()), (1_000_000_000_000_000, 7));
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn from_runs(extent: u64, runs: impl IntoIterator<Item = Run>) -> Result<Axis, GridError> {
-        let mut builder = AxisBuilder::new();
-        builder.push_all(runs)?;
-        builder.finish(extent)
-    }
-
-    /// The rectilinear axis with these edges.
-    ///
-    /// # Errors
-    /// Those of [`Axis::from_runs`].
-    ///
-    /// # Examples
-    /// ```
-    /// // SD-01: the boundary itself belongs to the chunk after it.
-    /// let axis = zarr_grid::Axis::from_edges(5, [2, 3])?;
-    /// assert_eq!(axis.chunk_of(2), Some((1, 0)));
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn from_edges(
-        extent: u64,
-        edges: impl IntoIterator<Item = u64>,
-    ) -> Result<Axis, GridError> {
-        Axis::from_runs(extent, edges.into_iter().map(|edge| Run { edge, count: 1 }))
     }
 
     /// `end` is the checked sum of the edges, at least `extent`.
@@ -314,7 +251,7 @@ impl Axis {
     /// The declared edges as merged runs: the canonical run-length form, in O(1) per run.
     #[must_use]
     pub fn runs(&self) -> AxisRuns<'_> {
-        AxisRuns { layout: &self.layout, at: 0, declared: self.declared }
+        AxisRuns::new(&self.layout, self.declared)
     }
 
     /// The runs of the occupied chunks.
@@ -355,12 +292,12 @@ impl Axis {
     /// The declared chunks as stretches of equal edge, beginning at or before the chunk that
     /// holds `index`; `index` is 0 or less than the declared end.
     pub(crate) fn stretches(&self, index: u64) -> Stretches<'_> {
-        Stretches::new(self, index)
+        Stretches::new(&self.layout, self.declared, index)
     }
 
     /// Steps through the chunks, beginning at the one that holds `index`, which is 0 or less than
     /// the declared end.
     pub(crate) fn walk(&self, index: u64) -> Walk<'_> {
-        Walk::at(self, index)
+        Walk::at(&self.layout, index)
     }
 }

@@ -3,19 +3,56 @@
 
 use alloc::vec::Vec;
 
-use crate::axis::{Axis, Layout};
+use crate::axis::Axis;
 use crate::boundaries::{Boundaries, Bounds};
 use crate::error::{GridError, GridErrorKind};
+use crate::layout::Layout;
 use crate::num::to_u64;
-use crate::runs::Runs;
+use crate::runs::{Run, Runs};
 
-/// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Run {
-    /// Edge length of each chunk, at least 1.
-    pub edge: u64,
-    /// Number of chunks, at least 1.
-    pub count: u64,
+impl Axis {
+    /// The rectilinear axis with these runs of edges.
+    ///
+    /// Runs are kept as they are, or merged where neighbours have equal edges: memory and time
+    /// depend on their number, not on their counts (SD-07). An empty list is valid for extent 0
+    /// (SD-06).
+    ///
+    /// # Errors
+    /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::ZeroCount`], [`GridErrorKind::EdgeOverflow`] if the edges
+    /// sum to more than `u64`, [`GridErrorKind::EdgesTooShort`] if they sum to less than `extent`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Run};
+    ///
+    /// let axis = Axis::from_runs(7, [Run { edge: 1, count: 1_000_000_000_000_000 }])?;
+    /// assert_eq!((axis.declared(), axis.occupied()), (1_000_000_000_000_000, 7));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn from_runs(extent: u64, runs: impl IntoIterator<Item = Run>) -> Result<Axis, GridError> {
+        let mut builder = AxisBuilder::new();
+        builder.push_all(runs)?;
+        builder.finish(extent)
+    }
+
+    /// The rectilinear axis with these edges.
+    ///
+    /// # Errors
+    /// Those of [`Axis::from_runs`].
+    ///
+    /// # Examples
+    /// ```
+    /// // SD-01: the boundary itself belongs to the chunk after it.
+    /// let axis = zarr_grid::Axis::from_edges(5, [2, 3])?;
+    /// assert_eq!(axis.chunk_of(2), Some((1, 0)));
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn from_edges(
+        extent: u64,
+        edges: impl IntoIterator<Item = u64>,
+    ) -> Result<Axis, GridError> {
+        Axis::from_runs(extent, edges.into_iter().map(|edge| Run { edge, count: 1 }))
+    }
 }
 
 /// Longest run that is kept as single boundaries at first, and the chunks a run must hold on

@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
-use crate::axis::{Axis, Layout};
+use crate::axis::Axis;
 use crate::error::{GridError, GridErrorKind};
+use crate::layout::Layout;
 
 impl Axis {
     /// [`Axis::chunk_of`] for many indices, sorted or not.

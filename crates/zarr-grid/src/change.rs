@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::axis::{Axis, AxisKind};
-use crate::build::{AxisBuilder, Run};
+use crate::build::AxisBuilder;
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
+use crate::runs::Run;
 
 /// Where the chunks come from when an axis grows past its declared edges (SD-08).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,8 +1,9 @@
 //! To and from other ways to write a grid.
 
-use crate::axis::{Axis, AxisKind, Layout};
+use crate::axis::{Axis, AxisKind};
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
+use crate::layout::Layout;
 
 impl Axis {
     /// The axis of a dask-style tuple of chunk lengths, which sum to the extent.

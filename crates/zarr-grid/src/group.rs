@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::axis::{Axis, AxisKind};
-use crate::build::{AxisBuilder, Run};
+use crate::build::AxisBuilder;
 use crate::error::GridError;
 use crate::grid::Grid;
+use crate::runs::Run;
 
 /// Groups chunks, or units that must stay together, greedily and one run at a time.
 struct Grouper {

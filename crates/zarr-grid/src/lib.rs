@@ -50,6 +50,7 @@
 extern crate alloc;
 
 mod axis;
+mod axis_part;
 mod boundaries;
 mod build;
 mod bulk;
@@ -58,6 +59,7 @@ mod error;
 mod exchange;
 mod grid;
 mod group;
+mod layout;
 mod listed;
 mod num;
 mod parts;
@@ -69,14 +71,15 @@ mod strided;
 mod walk;
 
 pub use axis::{Axis, AxisKind};
-pub use build::Run;
+pub use axis_part::{AxisPart, PartIndices};
 pub use change::{Growth, Shrink};
 pub use error::{GridError, GridErrorKind};
 pub use grid::Grid;
+pub use layout::AxisRuns;
 pub use parts::{ChunkPart, ChunkParts, SelectedChunks};
 pub use refine::{Overlap, Overlaps};
-pub use runs::AxisRuns;
-pub use select::{AxisPart, AxisParts, PartIndices, SelectedAxis};
+pub use runs::Run;
+pub use select::{AxisParts, SelectedAxis};
 pub use selection::AxisSelection;
 
 /// The README's example, run as a test.

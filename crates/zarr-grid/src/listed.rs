@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::axis::Axis;
+use crate::axis_part::{AxisPart, PartIndices};
 use crate::error::GridError;
 use crate::num::{to_u64, to_usize};
-use crate::select::{AxisPart, PartIndices};
 
 /// Indices in any order and with repetitions, sorted by chunk.
 #[derive(Debug, Clone)]

@@ -5,10 +5,11 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::axis_part::{AxisPart, PartIndices};
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::{Grid, product};
 use crate::num::to_u64;
-use crate::select::{AxisPart, AxisParts, PartIndices, SelectedAxis};
+use crate::select::{AxisParts, SelectedAxis};
 use crate::selection::AxisSelection;
 
 /// Ranks up to this need no allocation.

@@ -17,8 +17,8 @@ use crate::axis::{Axis, AxisKind};
 use crate::build::AxisBuilder;
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
+use crate::layout::{Stretch, Stretches};
 use crate::num::gcd;
-use crate::runs::{Stretch, Stretches};
 use crate::walk::Walk;
 
 /// The boundaries of one axis in one segment, an arithmetic progression: `count` of them, the first at

@@ -3,8 +3,15 @@
 use alloc::vec::Vec;
 
 use crate::boundaries::{Boundaries, Bounds};
-use crate::build::Run;
-use crate::num::to_u64;
+
+/// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// Edge length of each chunk, at least 1.
+    pub edge: u64,
+    /// Number of chunks, at least 1.
+    pub count: u64,
+}
 
 /// Two or more runs, neighbours of different edge, none expanded.
 ///
@@ -78,108 +85,6 @@ impl Runs {
     pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
         let (edge, first, start) = self.head(self.run_of_chunk(chunk));
         (start + (chunk - first) * edge, edge)
-    }
-}
-
-/// The merged runs of an axis, in order.
-///
-/// Neighbours of equal edge are one run, whatever way the metadata wrote them.
-#[derive(Debug, Clone)]
-pub struct AxisRuns<'a> {
-    pub(crate) layout: &'a crate::axis::Layout,
-    /// Next position: of a chunk in explicit boundaries, of a run otherwise.
-    pub(crate) at: usize,
-    /// Number of declared chunks.
-    pub(crate) declared: u64,
-}
-
-impl Iterator for AxisRuns<'_> {
-    type Item = Run;
-
-    fn next(&mut self) -> Option<Run> {
-        use crate::axis::Layout;
-        match self.layout {
-            Layout::Uniform { edge } => {
-                let count = if self.at == 0 { self.declared } else { 0 };
-                self.at = 1;
-                (count > 0).then_some(Run { edge: *edge, count })
-            }
-            Layout::Explicit(boundaries) => {
-                let mut start = (self.at < boundaries.len()).then(|| boundaries.bound(self.at))?;
-                let edge = boundaries.length(self.at);
-                let alike = |end: &u64| end - core::mem::replace(&mut start, *end) == edge;
-                let same = boundaries.ends(self.at).take_while(alike).count();
-                self.at += same;
-                Some(Run { edge, count: to_u64(same) })
-            }
-            Layout::Runs(runs) => {
-                let run = (self.at < runs.len()).then(|| runs.run(self.at))?;
-                self.at += 1;
-                Some(run)
-            }
-        }
-    }
-}
-
-impl core::iter::FusedIterator for AxisRuns<'_> {}
-
-/// Chunks in a row of equal edge, and where they lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    /// The first chunk.
-    pub(crate) chunk: u64,
-    /// Its first index.
-    pub(crate) start: u64,
-    pub(crate) edge: u64,
-    pub(crate) count: u64,
-}
-
-impl Stretch {
-    /// The index after the last; the declared sum was checked.
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.edge * self.count
-    }
-}
-
-/// The declared chunks as stretches, in order.
-#[derive(Debug, Clone)]
-pub(crate) struct Stretches<'a> {
-    runs: AxisRuns<'a>,
-    chunk: u64,
-    start: u64,
-}
-
-impl<'a> Stretches<'a> {
-    /// From the run that holds `index`, or from its chunk if boundaries are explicit;
-    /// `index` is 0 or less than the declared end.
-    pub(crate) fn new(axis: &'a crate::axis::Axis, index: u64) -> Stretches<'a> {
-        use crate::axis::Layout;
-        let (at, chunk, start) = match axis.layout() {
-            Layout::Explicit(boundaries) if index > 0 => {
-                let (at, start) = boundaries.find(index);
-                (at, to_u64(at), start)
-            }
-            Layout::Runs(runs) => {
-                let (at, _) = runs.starts.find(index);
-                let (_, chunk, start) = runs.head(at);
-                (at, chunk, start)
-            }
-            _ => (0, 0, 0),
-        };
-        let runs = AxisRuns { layout: axis.layout(), at, declared: axis.declared() };
-        Stretches { runs, chunk, start }
-    }
-}
-
-impl Iterator for Stretches<'_> {
-    type Item = Stretch;
-
-    fn next(&mut self) -> Option<Stretch> {
-        let Run { edge, count } = self.runs.next()?;
-        let stretch = Stretch { chunk: self.chunk, start: self.start, edge, count };
-        self.chunk += count;
-        self.start = stretch.end();
-        Some(stretch)
     }
 }
 

@@ -4,108 +4,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::axis::Axis;
+use crate::axis_part::AxisPart;
 use crate::error::{GridError, GridErrorKind};
 use crate::listed::Listed;
 use crate::num::{to_u64, to_usize};
 use crate::selection::{AxisSelection, selected};
 use crate::strided::Strided;
-
-/// What is selected of one chunk, along one axis. Lengths in elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AxisPart<'s> {
-    /// Number of the chunk.
-    pub chunk: u64,
-    /// Edge of the chunk, at which it is stored (SD-05).
-    pub edge: u64,
-    /// The selected indices.
-    pub indices: PartIndices<'s>,
-    /// Whether these are known to be all of the chunk that lies within the extent. Lists of
-    /// indices and masks are not looked into.
-    pub is_whole: bool,
-}
-
-/// Selected indices of one chunk along one axis, and their positions in the selection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PartIndices<'s> {
-    /// Every `step`-th one, and their positions in the selection follow each other.
-    Step {
-        /// The lowest, from the chunk's start.
-        in_chunk: u64,
-        /// Distance in the chunk, at least 1.
-        step: u64,
-        /// The lowest of their positions in the selection.
-        in_selection: u64,
-        /// How many there are, at least 1.
-        len: u64,
-        /// Whether the highest index has the lowest position, as with a negative step.
-        reversed: bool,
-    },
-    /// One by one.
-    List {
-        /// Each, from the chunk's start.
-        in_chunk: &'s [u64],
-        /// The position of each in the selection, ascending.
-        in_selection: &'s [u64],
-    },
-}
-
-impl<'s> AxisPart<'s> {
-    /// Number of selected indices, at least 1.
-    #[inline]
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "there is no empty part")]
-    pub fn len(&self) -> u64 {
-        match self.indices {
-            PartIndices::Step { len, .. } => len,
-            PartIndices::List { in_chunk, .. } => to_u64(in_chunk.len()),
-        }
-    }
-
-    /// The smallest range of the chunk, from its start, that holds all selected indices.
-    #[must_use]
-    pub fn in_chunk(&self) -> Range<u64> {
-        match self.indices {
-            PartIndices::Step { in_chunk, step, len, .. } => {
-                let last = in_chunk.saturating_add(len.saturating_sub(1).saturating_mul(step));
-                in_chunk..last.saturating_add(1)
-            }
-            PartIndices::List { in_chunk, .. } => around(in_chunk.iter()),
-        }
-    }
-
-    /// The smallest range of positions in the selection that holds all selected indices.
-    #[must_use]
-    pub fn in_selection(&self) -> Range<u64> {
-        match self.indices {
-            PartIndices::Step { in_selection, len, .. } => {
-                in_selection..in_selection.saturating_add(len)
-            }
-            PartIndices::List { in_selection, .. } => around(in_selection.iter()),
-        }
-    }
-
-    /// Each selected index, from the chunk's start, with its position in the selection. Of a step
-    /// the indices ascend, of a list the positions.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<'s> {
-        let indices = self.indices;
-        (0..self.len()).filter_map(move |n| match indices {
-            PartIndices::Step { in_chunk, step, in_selection, len, reversed } => {
-                let index = in_chunk.saturating_add(n.saturating_mul(step));
-                let position = if reversed { len.saturating_sub(n).saturating_sub(1) } else { n };
-                Some((index, in_selection.saturating_add(position)))
-            }
-            PartIndices::List { in_chunk, in_selection } => {
-                Some((*in_chunk.get(to_usize(n))?, *in_selection.get(to_usize(n))?))
-            }
-        })
-    }
-}
-
-/// The smallest range that holds all of these.
-fn around<'i>(indices: impl Iterator<Item = &'i u64> + Clone) -> Range<u64> {
-    let first = indices.clone().min().copied().unwrap_or(0);
-    first..indices.max().map_or(0, |last| last.saturating_add(1))
-}
 
 /// What is selected along one axis, sorted by chunk; see [`Axis::select`].
 #[derive(Debug, Clone)]

@@ -4,9 +4,9 @@
 use core::ops::Range;
 
 use crate::axis::Axis;
+use crate::axis_part::{AxisPart, PartIndices};
 use crate::error::{GridError, GridErrorKind};
-use crate::runs::Stretch;
-use crate::select::{AxisPart, PartIndices};
+use crate::layout::Stretch;
 use crate::selection::{self, count};
 use crate::walk::Walk;
 

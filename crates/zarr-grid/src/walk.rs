@@ -1,7 +1,7 @@
 //! The chunks of one axis, one after the other.
 
-use crate::axis::{Axis, Layout};
 use crate::boundaries::Ends;
+use crate::layout::Layout;
 use crate::num::to_u64;
 use crate::runs::Runs;
 
@@ -36,8 +36,8 @@ enum Source<'a> {
 
 impl<'a> Walk<'a> {
     /// Starts at the chunk that holds `index`; `index` is 0 or less than the declared end.
-    pub(crate) fn at(axis: &'a Axis, index: u64) -> Walk<'a> {
-        match axis.layout() {
+    pub(crate) fn at(layout: &'a Layout, index: u64) -> Walk<'a> {
+        match layout {
             Layout::Uniform { edge } => {
                 let chunk = index / edge;
                 Walk { chunk, start: chunk * edge, source: Source::Uniform { edge: *edge } }
