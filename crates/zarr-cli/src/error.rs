@@ -123,6 +123,13 @@ impl CliError {
     }
 }
 
+impl From<MetadataError> for CliError {
+    /// Of an element that is no value of its data type.
+    fn from(cause: MetadataError) -> Self {
+        Self::Metadata { argument: "element", cause }
+    }
+}
+
 /// The codecs that are read here.
 const CODECS: [&str; 9] = [
     "blosc",

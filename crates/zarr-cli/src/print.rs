@@ -12,6 +12,7 @@ use zarr_kit::array::store::without_secrets;
 use zarr_kit::metadata::{Printable, is_printable};
 
 use crate::error::CliError;
+use crate::system::without_numbers;
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 18;
@@ -144,16 +145,6 @@ pub(crate) fn error(message: &str) {
     let message = without_numbers(&shown(message));
     // There is nobody left to tell.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
-}
-
-/// A message without the numbers that Rust adds to what the system says: `(os error 2)`.
-pub(crate) fn without_numbers(message: &str) -> String {
-    let mut parts = message.split(" (os error ");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
-    }
-    text
 }
 
 /// A message on standard error, in one line.

@@ -35,7 +35,17 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
 
 /// What the system says, without its number.
 fn said(cause: &io::Error) -> String {
-    crate::print::without_numbers(&cause.to_string())
+    without_numbers(&cause.to_string())
+}
+
+/// A message without the numbers that Rust adds to what the system says: `(os error 2)`.
+pub(crate) fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    text
 }
 
 /// Whether a folder is known not to be there; the empty path is the current one.

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
                 text::format(array.data_type(), &shown, &elements)
             }
         };
-        let mut text = text.map_err(wrong_element)?;
+        let mut text = text?;
         text.push('\n');
         let mut out = Out::to(args.output.as_deref())?;
         out.bytes(text.as_bytes())?;
@@ -142,15 +142,5 @@ fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFo
             ))
         }
         (Some(chosen), _) => Ok(chosen),
-    }
-}
-
-pub(super) fn wrong_element(cause: zarr_kit::metadata::MetadataError) -> CliError {
-    CliError::Metadata { argument: "element", cause }
-}
-
-impl From<zarr_kit::metadata::MetadataError> for CliError {
-    fn from(cause: zarr_kit::metadata::MetadataError) -> Self {
-        wrong_element(cause)
     }
 }

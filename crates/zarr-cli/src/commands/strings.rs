@@ -11,7 +11,6 @@ use zarr_kit::metadata::{DataType, parse_element};
 use zarr_kit::{Array, AxisSelection, Selection};
 
 use super::PIECE;
-use super::read::wrong_element;
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
 use crate::format::nested::Nested;
@@ -74,7 +73,7 @@ pub(super) fn print(
         let elements = array.read_byte_strings(&piece).map_err(failed)?;
         let mut text = String::new();
         for element in elements.iter() {
-            let element = quoted(array.data_type(), element).map_err(wrong_element)?;
+            let element = quoted(array.data_type(), element)?;
             match &mut nested {
                 Some(nested) => nested.element(&element, &mut text),
                 None => {
