@@ -30,6 +30,7 @@ pub mod check;
 mod consolidated;
 #[cfg(feature = "copy")]
 pub mod copy;
+mod counts;
 mod error;
 mod grid;
 mod group;
@@ -48,9 +49,9 @@ mod unfinished;
 
 #[cfg(feature = "async")]
 pub use array::ReadFuture;
-pub use array::{Array, Element, Loss, StoredChunk, Written};
+pub use array::{Array, Element, StoredChunk};
 pub use change::{Cut, delete_node};
-pub use error::ArrayError;
+pub use error::{ArrayError, Loss, Written};
 pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;

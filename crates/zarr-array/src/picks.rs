@@ -4,8 +4,8 @@ use zarr_codec::Slice;
 use zarr_grid::{AxisPart, AxisSelection, PartIndices};
 use zarr_view::{CopyError, Output, View};
 
+use crate::counts::{bytes_of, narrow, room};
 use crate::index_moves::{IndexMoves, Pair};
-use crate::transfer::{bytes_of, narrow, room};
 
 /// The moves of a part's elements from the box around them to where they belong.
 pub(crate) struct Picks {

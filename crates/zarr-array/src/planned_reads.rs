@@ -9,11 +9,11 @@ use zarr_view::{CopyError, View};
 
 use crate::array::Array;
 use crate::array::part_reader::read_range;
+use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::picks::slice_of;
 use crate::plan::PlannedChunk;
 use crate::store::{Key, ReadRange, StoreExt as _};
-use crate::transfer::narrow;
 
 /// Which bytes of a stored chunk a read takes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! A selection and the chunks that it touches: what moves from where to where.
 
-use std::num::NonZero;
 use std::ops::Range;
 
 use zarr_codec::Slice;
@@ -8,27 +7,11 @@ use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
+use crate::counts::{bytes_of, narrow, number};
 use crate::error::ArrayError;
 use crate::index_moves::{IndexMoves, Pair};
 use crate::picks::{Picks, slice_around};
 use crate::selection::Selection;
-
-/// Bytes of so many elements of this size, `None` past what a buffer can hold.
-pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
-    if counts.contains(&0) {
-        return Some(0);
-    }
-    let bytes = counts.iter().try_fold(element_size, |bytes, count| bytes.checked_mul(*count));
-    bytes.filter(|bytes| isize::try_from(*bytes).is_ok())
-}
-
-/// The first `length` bytes of memory that is used again, whatever they hold.
-pub(crate) fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], CopyError> {
-    if buffer.len() < length {
-        *buffer = zarr_view::zeroed(length)?;
-    }
-    Ok(buffer.get_mut(..length).unwrap_or_default())
-}
 
 /// Refuses a buffer that is not as long as the elements that belong there.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
@@ -37,25 +20,6 @@ pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayErr
     }
     let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
     Err(ArrayError::BufferLength { found: wide(found), expected: wide(expected) })
-}
-
-/// What is number `linear` in C order of so many on each axis: its number on each.
-pub(crate) fn number(
-    mut linear: u64,
-    counts: impl DoubleEndedIterator<Item = usize>,
-) -> Vec<usize> {
-    let mut number: Vec<usize> = counts
-        .rev()
-        .map(|count| {
-            let count = u64::try_from(count).ok().and_then(NonZero::new);
-            let count = count.unwrap_or(NonZero::<u64>::MIN);
-            let at = linear % count;
-            linear /= count;
-            narrow(at)
-        })
-        .collect();
-    number.reverse();
-    number
 }
 
 /// The part of a selection that lies in one chunk.
@@ -189,6 +153,34 @@ impl<'a> Selected<'a> {
         ArrayError::SelectionTooLarge { elements, element_size: self.element_size }
     }
 
+    /// The moves from the order in which parts are read to the selection's own; `None` if they are
+    /// one: all lists are in the order of the chunks.
+    pub(crate) fn order(&self) -> Option<IndexMoves> {
+        let mut same = true;
+        let axes = self.chunks.axes().iter();
+        let pairs: Vec<Vec<Pair>> = axes
+            .map(|axis| {
+                let mut pairs = Vec::with_capacity(narrow(axis.len()));
+                for part in axis.parts() {
+                    let len = pairs.len();
+                    match part.indices {
+                        PartIndices::List { in_selection, .. } => {
+                            pairs.extend((len..).zip(in_selection.iter().map(|at| narrow(*at))));
+                        }
+                        // Where it is reversed the view already is.
+                        PartIndices::Step { .. } => {
+                            pairs.extend((len..).zip(len..).take(narrow(part.len())));
+                        }
+                    }
+                }
+                same &= pairs.iter().all(|(from, to)| from == to);
+                pairs
+            })
+            .collect();
+        let shape = self.shape();
+        (!same).then(|| IndexMoves::new(&pairs, &shape, &shape, self.element_size))
+    }
+
     /// Zeros for the elements.
     pub(crate) fn zeroed(&self) -> Result<Vec<u8>, ArrayError> {
         zarr_view::zeroed(self.length).map_err(|_| self.too_large())
@@ -198,7 +190,7 @@ impl<'a> Selected<'a> {
 /// A selection of an array against a buffer of the caller's.
 ///
 /// The elements lie in the buffer in the order of the chunks, but for axes selected backwards: lists
-/// that go back and forth between chunks are [put in order](Transfer::order) afterwards.
+/// that go back and forth between chunks are [put in order](Selected::order) afterwards.
 pub(crate) struct Transfer<'a> {
     pub(crate) selected: Selected<'a>,
     /// Where each axis's parts start in the selection, the first aside.
@@ -257,37 +249,6 @@ impl<'a> Transfer<'a> {
         axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
     }
 
-    /// The moves from the order in which parts are read to the selection's own; `None` if they are
-    /// one: all lists are in the order of the chunks.
-    pub(crate) fn order(&self) -> Option<IndexMoves> {
-        if !self.has_lists {
-            return None;
-        }
-        let mut same = true;
-        let axes = self.selected.chunks.axes().iter();
-        let pairs: Vec<Vec<Pair>> = axes
-            .map(|axis| {
-                let mut pairs = Vec::with_capacity(narrow(axis.len()));
-                for part in axis.parts() {
-                    let len = pairs.len();
-                    match part.indices {
-                        PartIndices::List { in_selection, .. } => {
-                            pairs.extend((len..).zip(in_selection.iter().map(|at| narrow(*at))));
-                        }
-                        // Where it is reversed the view already is.
-                        PartIndices::Step { .. } => {
-                            pairs.extend((len..).zip(len..).take(narrow(part.len())));
-                        }
-                    }
-                }
-                same &= pairs.iter().all(|(from, to)| from == to);
-                pairs
-            })
-            .collect();
-        let shape = self.selected.shape();
-        (!same).then(|| IndexMoves::new(&pairs, &shape, &shape, self.selected.element_size))
-    }
-
     /// The caller's elements cut into the parts' places, to be written from several threads.
     pub(crate) fn cut<'o>(
         &self,
@@ -326,8 +287,4 @@ impl<'a> Transfer<'a> {
         }
         Ok(())
     }
-}
-
-pub(crate) fn narrow(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -140,8 +140,9 @@ impl Array {
     ) -> Result<M, ArrayError> {
         let selected = Selected::new(self, selection)?;
         let mut memory = room(&selected)?;
+        let order = selected.order();
         let transfer = Transfer::new(selected, memory.as_mut().len())?;
-        let Some(order) = transfer.order() else {
+        let Some(order) = order else {
             return self.read_in_order_of_chunks_async(selection, &transfer, memory).await;
         };
         let by_chunk = transfer.selected.zeroed()?;

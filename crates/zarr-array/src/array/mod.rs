@@ -4,8 +4,8 @@
 mod asynchronous;
 #[cfg(feature = "async")]
 mod decoders;
+mod explain_loss;
 mod indices;
-mod loss;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub(crate) mod part_reader;
@@ -16,7 +16,7 @@ mod typed;
 mod variable;
 mod worker;
 mod write;
-mod written;
+mod write_log;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -36,11 +36,9 @@ use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
 #[cfg(feature = "async")]
 pub use asynchronous::ReadFuture;
-pub use loss::Loss;
 pub use stored::StoredChunk;
 pub use typed::Element;
 pub(crate) use variable::TYPICAL;
-pub use written::Written;
 
 /// Bytes of a local file that are read in the time that one more range takes.
 const RANGE_COST: u64 = 3 << 10;

@@ -8,6 +8,7 @@ use super::Array;
 use super::part_reader::PartReader;
 use super::worker::{ChunkBuffers, Worker};
 use crate::error::ArrayError;
+use crate::index_moves::IndexMoves;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::transfer::{Part, Selected, Transfer};
@@ -53,10 +54,23 @@ impl Array {
         out: &mut [u8],
         threads: NonZeroUsize,
     ) -> Result<(), ArrayError> {
+        match selected.order() {
+            None => {
+                self.read_in_order_of_chunks(&Transfer::new(selected, out.len())?, out, threads)
+            }
+            Some(order) => self.read_and_order(selected, &order, out, threads),
+        }
+    }
+
+    /// Reads into a second buffer, from which the elements are put in their order.
+    pub(super) fn read_and_order(
+        &self,
+        selected: Selected<'_>,
+        order: &IndexMoves,
+        out: &mut [u8],
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
         let transfer = Transfer::new(selected, out.len())?;
-        let Some(order) = transfer.order() else {
-            return self.read_in_order_of_chunks(&transfer, out, threads);
-        };
         let mut by_chunk = transfer.selected.zeroed()?;
         self.read_in_order_of_chunks(&transfer, &mut by_chunk, threads)?;
         order.run(&by_chunk, out);

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use zarr_view::{CopyError, Element, View, copy};
 
 use super::Array;
+use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::selection::Selection;
-use crate::transfer::{Selected, Transfer, narrow};
+use crate::transfer::{Selected, Transfer};
 
 impl Array {
     /// As [`read_into`](Array::read_into), into elements that lie in `out` where a view of the
@@ -48,14 +49,13 @@ impl Array {
         let selected = Selected::new(self, &selection)?;
         let threads = self.threads_for(selected.length);
         let view = view_of_axes(&selection, &selected, view)?;
-        let transfer = Transfer::in_view(selected, view.clone())?;
-        if transfer.order().is_none() {
-            return self.read_in_order_of_chunks(&transfer, out, threads);
-        }
-        let elements = self.read(selection)?;
+        let Some(order) = selected.order() else {
+            return self.read_in_order_of_chunks(&Transfer::in_view(selected, view)?, out, threads);
+        };
+        let mut elements = selected.zeroed()?;
+        self.read_and_order(selected, &order, &mut elements, threads)?;
         let contiguous = View::contiguous(view.shape()).map_err(CopyError::from)?;
-        let element = Element::try_from(self.element_size())?;
-        Ok(copy(&contiguous, &elements, &view, out, element, &[])?)
+        Ok(self.copy_elements(&contiguous, &elements, &view, out)?)
     }
 
     /// As [`write`](Array::write), from elements that lie in `elements` where a view of the
@@ -107,10 +107,20 @@ impl Array {
     /// The elements of a view, in C order.
     fn gathered(&self, view: &View, elements: &[u8]) -> Result<Vec<u8>, ArrayError> {
         let contiguous = View::contiguous(view.shape()).map_err(CopyError::from)?;
-        let element = Element::try_from(self.element_size())?;
         let mut out = zarr_view::zeroed(view.len().saturating_mul(self.element_size()))?;
-        copy(view, elements, &contiguous, &mut out, element, &[])?;
+        self.copy_elements(view, elements, &contiguous, &mut out)?;
         Ok(out)
+    }
+
+    /// Copies elements from where one view has them to where another has them.
+    pub(super) fn copy_elements(
+        &self,
+        source: &View,
+        elements: &[u8],
+        target: &View,
+        out: &mut [u8],
+    ) -> Result<(), CopyError> {
+        copy(source, elements, target, out, Element::try_from(self.element_size())?, &[])
     }
 }
 
@@ -121,12 +131,7 @@ fn view_of_axes(
     view: &View,
 ) -> Result<View, ArrayError> {
     let expected = selection.shape();
-    if view.shape().iter().ne(expected
-        .iter()
-        .map(|length| narrow(*length))
-        .collect::<Vec<_>>()
-        .iter())
-    {
+    if !view.shape().iter().copied().eq(expected.iter().map(|length| narrow(*length))) {
         return Err(ArrayError::Shape { found: view.shape().to_vec(), expected });
     }
     let reshaped = view.reshape(&selected.shape()).map_err(CopyError::from)?;

@@ -10,14 +10,14 @@ use zarr_grid::{ChunkPart, SelectedChunks};
 use zarr_metadata::DataType;
 
 use super::write::change_to;
-use super::written::Log;
+use super::write_log::Log;
 use super::{Array, BoundChain};
+use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
-use crate::transfer::narrow;
 
 /// Bytes that an element of variable length is taken to have where work is shared out.
 pub(crate) const TYPICAL: usize = 64;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use zarr_codec::{ChunkCodec, Scratch};
 
 use super::Array;
+use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::picks::Gathered;
 use crate::store::{Key, KeyError};
-use crate::transfer::narrow;
 
 /// The number of codecs that a thread caches if chunks have several shapes.
 const CODECS: usize = 1 << u8::BITS;

@@ -5,11 +5,11 @@ use std::io::IoSlice;
 
 use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
 use zarr_grid::AxisSelection;
-use zarr_view::{CopyError, Element, Output, View, copy};
+use zarr_view::{CopyError, Output, View};
 
 use super::Array;
 use super::worker::{ChunkBuffers, Worker};
-use super::written::Log;
+use super::write_log::Log;
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::Selection;
@@ -173,14 +173,7 @@ impl Array {
                 Ok(Some(mut decoded)) => {
                     let (whole, bytes) = decoded.parts_mut();
                     let target = sliced(whole, part.in_chunk)?;
-                    copy(
-                        view,
-                        elements,
-                        &target,
-                        bytes,
-                        Element::try_from(self.element_size())?,
-                        &[],
-                    )?;
+                    self.copy_elements(view, elements, &target, bytes)?;
                     codec.encode_elements(decoded, self.fill(), encoded, scratch)
                 }
                 Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
@@ -205,7 +198,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         self.change_chunk(key, codec, Order::Stored, buffers, |whole, decoded| {
             let target = sliced(whole, part.in_chunk)?;
-            copy(view, elements, &target, decoded, Element::try_from(self.element_size())?, &[])
+            self.copy_elements(view, elements, &target, decoded)
         })
     }
 

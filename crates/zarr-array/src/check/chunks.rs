@@ -8,6 +8,7 @@ use zarr_metadata::Codec;
 use super::content::{Content, ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
     BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk,
+    unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
 use super::variable::examine_variable;
@@ -284,10 +285,6 @@ impl<'a> Decoder<'a> {
         found.extend(findings(key, content));
         Ok(found)
     }
-}
-
-pub(super) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
-    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
 }
 
 /// The shape of the innermost chunks of shards.

@@ -4,6 +4,8 @@
 use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
+
+use crate::store::Key;
 pub use zarr_metadata::{Finding, Rule, Severity};
 
 macro_rules! rules {
@@ -52,6 +54,11 @@ rules! {
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "a file whose name no key can have";
+}
+
+/// That a chunk could not be looked into.
+pub(super) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
+    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
 }
 
 /// Every rule that a check knows: those of documents, [`Rule::ALL`], and those of chunks and of

@@ -2,12 +2,11 @@
 
 use zarr_codec::{ByteStrings, ChunkErrorKind};
 
-use super::chunks::unexamined;
-use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk};
+use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, unexamined};
 use crate::array::Array;
+use crate::counts::{narrow, number};
 use crate::error::ArrayError;
 use crate::store::Key;
-use crate::transfer::{narrow, number};
 
 /// Looks at a chunk of this shape, of which so much as `clipped` lies within the array.
 ///

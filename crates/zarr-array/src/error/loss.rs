@@ -1,13 +1,5 @@
 //! Values that a write was given and that its codecs would change (SD-18, SD-49).
 
-use zarr_codec::{ChunkErrorKind, Lost};
-use zarr_metadata::DataType;
-
-use super::Array;
-use crate::error::ArrayError;
-use crate::node::METADATA_KEY;
-use crate::transfer::number;
-
 /// Values that a write refused since they would read back as others.
 ///
 /// # Examples
@@ -52,79 +44,4 @@ pub struct Loss {
     pub count: u64,
     /// How many elements were given.
     pub elements: u64,
-}
-
-impl Array {
-    /// Tells of a write that was refused for a loss what would be lost, now that speed no longer
-    /// matters: of the elements given, of this shape in C order, or of the fill value, which the
-    /// write would have stored beside them. `index` is the index in the array of a position on an
-    /// axis of the shape. Other errors stay as they are.
-    pub(super) fn explain_loss(
-        &self,
-        cause: ArrayError,
-        elements: &[u8],
-        shape: &[usize],
-        index: impl Fn(usize, usize) -> u64,
-    ) -> ArrayError {
-        let ArrayError::Chunk { cause: chunk, .. } = &cause else { return cause };
-        if !matches!(chunk.kind(), ChunkErrorKind::Lost { .. }) {
-            return cause;
-        }
-        let Ok(key) = self.prefix().key(METADATA_KEY) else { return cause };
-        let size = self.element_size();
-        let Ok(chain) = self.chain() else { return cause };
-        let Ok(Some(Lost { first, count })) = chain.lost(elements) else {
-            return self.check_writable(&key).err().unwrap_or(cause);
-        };
-        let start = first.saturating_mul(size);
-        let element = elements.get(start..start.saturating_add(size)).unwrap_or_default();
-        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        let at = number(wide(first), shape.iter().copied()).into_iter().enumerate();
-        let described = self.value(element).and_then(|value| {
-            let read_back = chain
-                .read_back(element)
-                .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
-            Ok((value, self.value(&read_back)?))
-        });
-        match described {
-            Ok((value, read_back)) => ArrayError::Loss {
-                key: key.to_string(),
-                loss: Box::new(Loss {
-                    path: chunk.path().to_owned(),
-                    codec: chunk.codec().to_owned(),
-                    index: at.map(|(axis, at)| index(axis, at)).collect(),
-                    value,
-                    read_back,
-                    count,
-                    elements: wide(elements.len().checked_div(size).unwrap_or(0)),
-                }),
-            },
-            Err(_) => cause,
-        }
-    }
-
-    /// An element as the JSON of a fill value; one out of the range of a sub-byte type (SD-18) as the
-    /// number that its byte is, or as hexadecimal bits where the type's values are not integers.
-    pub(super) fn value(&self, element: &[u8]) -> Result<String, ArrayError> {
-        let mut text = String::new();
-        let mut canonical = element.to_vec();
-        self.data_type().canonicalize_element(&mut canonical);
-        let data_type = match (canonical == element, self.data_type()) {
-            (true, data_type) => data_type,
-            (false, DataType::Int2 | DataType::Int4) => &DataType::Int8,
-            (false, DataType::Uint2 | DataType::Uint4) => &DataType::Uint8,
-            (false, _) => {
-                let parts: Vec<String> =
-                    element.iter().map(|byte| format!("0x{byte:02x}")).collect();
-                return Ok(match parts.as_slice() {
-                    [part] => part.clone(),
-                    parts => format!("[{}]", parts.join(", ")),
-                });
-            }
-        };
-        zarr_metadata::format_element(data_type, element, &mut text).map_err(|cause| {
-            ArrayError::Metadata { key: crate::node::metadata_key(self.prefix()), cause }
-        })?;
-        Ok(text)
-    }
 }

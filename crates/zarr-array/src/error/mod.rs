@@ -1,11 +1,16 @@
 //! What can go wrong with arrays and groups.
 
+mod loss;
+mod written;
+
 use zarr_codec::{ChainError, ChunkError};
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::array::{Loss, Written};
 use crate::store::{KeyError, StoreError};
+
+pub use loss::Loss;
+pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.
 ///

@@ -1,0 +1,65 @@
+//! What the threads of a write have written.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{ArrayError, Written};
+
+/// What the threads of a write have written so far.
+#[derive(Default)]
+pub(super) struct Log {
+    done: Mutex<Vec<Range<u64>>>,
+}
+
+impl Log {
+    /// A thread begins with this part.
+    pub(super) fn start(&self, part: u64) -> Done<'_> {
+        Done { log: self, parts: part..part }
+    }
+
+    /// The error of a write to `total` chunks, of these numbers on each axis, that ended with
+    /// `cause`: a single chunk needs no more words.
+    pub(super) fn incomplete(
+        self,
+        axes: Vec<Vec<u64>>,
+        total: u64,
+        cause: ArrayError,
+    ) -> ArrayError {
+        if total <= 1 {
+            return cause;
+        }
+        let mut done: Vec<Range<u64>> = Vec::new();
+        let mut ranges = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ranges.sort_by_key(|range| range.start);
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            match done.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => done.push(range),
+            }
+        }
+        let written = Box::new(Written::new(axes, total, done));
+        ArrayError::Incomplete { written, cause: Box::new(cause) }
+    }
+}
+
+/// The parts that a thread has written one after another, told to the log in the end.
+pub(super) struct Done<'a> {
+    log: &'a Log,
+    parts: Range<u64>,
+}
+
+impl Done<'_> {
+    pub(super) fn one_more(&mut self) {
+        self.parts.end = self.parts.end.saturating_add(1);
+    }
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        let mut done = self.log.done.lock().unwrap_or_else(PoisonError::into_inner);
+        match done.last_mut() {
+            Some(last) if last.end == self.parts.start => last.end = self.parts.end,
+            _ => done.push(self.parts.clone()),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Counts of elements and of bytes, and memory for so many.
+
+use std::num::NonZero;
+
+use zarr_view::CopyError;
+
+/// The number as one of the address space, saturating: what is checked elsewhere fits.
+pub(crate) fn narrow(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// Bytes of so many elements of this size, `None` past what a buffer can hold.
+pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
+    if counts.contains(&0) {
+        return Some(0);
+    }
+    let bytes = counts.iter().try_fold(element_size, |bytes, count| bytes.checked_mul(*count));
+    bytes.filter(|bytes| isize::try_from(*bytes).is_ok())
+}
+
+/// The first `length` bytes of memory that is used again, whatever they hold.
+pub(crate) fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], CopyError> {
+    if buffer.len() < length {
+        *buffer = zarr_view::zeroed(length)?;
+    }
+    Ok(buffer.get_mut(..length).unwrap_or_default())
+}
+
+/// What is number `linear` in C order of so many on each axis: its number on each.
+pub(crate) fn number(
+    mut linear: u64,
+    counts: impl DoubleEndedIterator<Item = usize>,
+) -> Vec<usize> {
+    let mut number: Vec<usize> = counts
+        .rev()
+        .map(|count| {
+            let count = u64::try_from(count).ok().and_then(NonZero::new);
+            let count = count.unwrap_or(NonZero::<u64>::MIN);
+            let at = linear % count;
+            linear /= count;
+            narrow(at)
+        })
+        .collect();
+    number.reverse();
+    number
+}
