@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use zarr_kit::array::{Node, open_node};
+use zarr_kit::array::store::{Change, LockScope, UpdatePolicy, update};
+use zarr_kit::array::{Node, delete_node, open_node};
 use zarr_kit::codec::Options;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata};
 
@@ -125,6 +126,56 @@ impl PyGroup {
         let metadata = GroupMetadata::from_json(document.as_bytes()).map_err(refused)?;
         let group = py.detach(|| self.group.create_group(name, metadata));
         Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
+    }
+
+    /// Puts another document in place of the one that the group was opened with.
+    fn replaced(&self, py: Python<'_>, document: &str) -> PyResult<Self> {
+        let metadata = GroupMetadata::from_json(document.as_bytes()).map_err(refused)?;
+        let (store, prefix) = (&self.place.store, self.group.prefix());
+        let before = self.document().as_bytes();
+        let group = py.detach(|| {
+            let key = prefix.key("zarr.json").map_err(ArrayError::from)?;
+            let policy = UpdatePolicy::default();
+            update(&**store, &key, policy, &mut Vec::new(), |_, document| {
+                if document != before {
+                    return Err(ArrayError::Stale { path: prefix.as_str().to_owned() });
+                }
+                document.clear();
+                document.extend_from_slice(metadata.json().as_bytes());
+                Ok(Change::Put)
+            })?;
+            Group::open(Arc::clone(store), prefix)
+        });
+        Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
+    }
+
+    /// Deletes the group with all that is below it, and makes an empty one in its place.
+    fn recreated(&self, py: Python<'_>, document: &str) -> PyResult<Self> {
+        let metadata = GroupMetadata::from_json(document.as_bytes()).map_err(refused)?;
+        let (store, prefix) = (&self.place.store, self.group.prefix());
+        let group = py.detach(|| {
+            delete_node(store, prefix)?;
+            Group::create(Arc::clone(store), prefix, metadata)
+        });
+        Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
+    }
+
+    /// The group at a path of the same store.
+    fn at(&self, py: Python<'_>, path: &str) -> PyResult<Self> {
+        let prefix = prefix(path)?;
+        let group = py.detach(|| Group::open(Arc::clone(&self.place.store), &prefix));
+        Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
+    }
+
+    /// Whether writes to parts of one chunk exclude each other between processes.
+    fn excludes_processes(&self, py: Python<'_>) -> PyResult<bool> {
+        let (store, prefix) = (&self.place.store, self.group.prefix());
+        py.detach(|| {
+            let key = prefix.key("zarr.json")?;
+            let has_condition = store.capabilities().conditional_put;
+            Ok(has_condition || store.lock(&key)?.scope() == LockScope::AllProcesses)
+        })
+        .map_err(|error: ArrayError| raised(&error))
     }
 
     fn update_attributes(

@@ -231,7 +231,7 @@ def test_threads(tmp_path):
     ragged(tmp_path / "a.zarr")
     lazy = LazyArray(zarr_kit.open(tmp_path / "a.zarr", "rain"))
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(lambda: lazy.array).result() is not lazy.array
+        assert pool.submit(lazy.reader).result() is not lazy.reader()
     found = open_kit(tmp_path / "a.zarr")
     with ThreadPoolExecutor(8) as pool:
         for row, read in enumerate(pool.map(lambda n: found.rain[n].values, range(120))):

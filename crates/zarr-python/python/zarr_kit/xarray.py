@@ -1,15 +1,15 @@
 """Xarray datasets in Zarr.
 
 The engine ``"zarr-kit"`` for `xarray.open_dataset`, `xarray.open_datatree` and similar functions
-reads Zarr v3 groups with chunks of any length.
+reads Zarr v3 groups with chunks of any length. `to_zarr` writes them.
 
 Examples
 --------
->>> import tempfile, xarray, zarr_kit
->>> folder = tempfile.mkdtemp()
->>> g = zarr_kit.create_group(folder)
->>> rain = g.create_array("rain", shape=59, dtype="f4", chunks=[(31, 28)], dimension_names=["day"])
->>> ds = xarray.open_dataset(folder, engine="zarr-kit", chunks={})
+>>> import tempfile, numpy, xarray, zarr_kit.xarray
+>>> url = tempfile.mkdtemp() + "/rain.zarr"
+>>> rain = xarray.DataArray(numpy.ones(59, "f4"), dims="day", name="rain")
+>>> zarr_kit.xarray.to_zarr(rain.chunk(day=(31, 28)), url)
+>>> ds = xarray.open_dataset(url, engine="zarr-kit", chunks={})
 >>> ds.rain.chunks
 ((31, 28),)
 """
@@ -17,5 +17,6 @@ Examples
 from __future__ import annotations
 
 from ._xarray.backend import Backend
+from ._xarray.writing import to_zarr
 
-__all__ = ["Backend"]
+__all__ = ["Backend", "to_zarr"]

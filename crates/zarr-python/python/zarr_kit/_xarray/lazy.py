@@ -34,8 +34,7 @@ class LazyArray(BackendArray):
         self.shape = array.shape
         self.dtype = array.dtype
 
-    @property
-    def array(self) -> Array:
+    def reader(self) -> Array:
         """The array, with the number of threads that suits the caller.
 
         A caller in a thread other than the main one, or in a child process, most likely has one
@@ -63,13 +62,13 @@ class LazyArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _basic(self, key: Any) -> NDArray[Any]:
-        return self._as_array(self.array[key])
+        return self._as_array(self.reader()[key])
 
     def _outer(self, key: Any) -> NDArray[Any]:
-        return self._as_array(self.array.oindex[key])
+        return self._as_array(self.reader().oindex[key])
 
     def _points(self, key: Any) -> NDArray[Any]:
-        return self._as_array(self.array.vindex[_without_slices(key, self.shape)])
+        return self._as_array(self.reader().vindex[_without_slices(key, self.shape)])
 
     def _as_array(self, found: Any) -> NDArray[Any]:
         return np.asarray(found, self.dtype)

@@ -1,0 +1,200 @@
+"""How a new array is to be stored: what is asked for, Dask's chunks, or what Xarray remembers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from xarray import Variable
+from xarray.coding.strings import check_vlen_dtype
+
+from .. import _create, _dtypes, _grid
+from .encoding import Chunks, _compact
+
+ENTRIES = frozenset(
+    "chunks shards codecs compressors filters serializer fill_value preferred_chunks "
+    "source original_shape write_empty_chunks".split()
+)
+"""The entries of ``encoding`` that say how an array is stored; all others are CF's or unknown."""
+
+CHUNK_BYTES = 16 << 20
+"""The most bytes of a chunk whose lengths nobody chose."""
+
+
+def document(
+    name: str,
+    variable: Variable,
+    *,
+    is_explicit: bool,
+    codecs: Any = None,
+    chunks: Mapping[Hashable, Any] | None = None,
+) -> str:
+    """The ``zarr.json`` of a new array for an encoded variable.
+
+    Parameters
+    ----------
+    is_explicit
+        Whether the caller gave the variable's ``encoding``. Otherwise it is what Xarray remembers
+        from where the variable was read, which is left aside where it does not fit.
+    codecs
+        The codecs where ``encoding`` does not name them.
+    chunks
+        Lengths of chunks by dimension, before all others.
+    """
+    encoding = dict(variable.encoding)
+    if is_explicit and (unknown := sorted(set(encoding) - ENTRIES - {"_FillValue"}, key=str)):
+        raise ValueError(f"variable {name!r}: unexpected encoding {unknown}")
+    lengths, shards = layout(name, variable, is_explicit=is_explicit, asked=chunks)
+    if codecs is None or is_explicit and "codecs" in encoding:
+        codecs = _codecs(name, variable, encoding, is_explicit=is_explicit)
+    data_type = _data_type(variable)
+    attributes = dict(variable.attrs)
+    fill_value = encoding.get("fill_value")
+    if fill_value is None and variable.dtype.kind == "f":
+        fill_value = np.nan
+    arguments = {
+        "shape": variable.shape,
+        "dtype": data_type,
+        "chunks": lengths,
+        "shards": shards,
+        "codecs": codecs,
+        "dimension_names": variable.dims,
+        "attributes": attributes,
+    }
+    try:
+        return _create.array_document(**arguments, fill_value=fill_value)
+    except (OverflowError, TypeError, ValueError) as error:
+        error.add_note(f"while the array of variable {name!r} was planned")
+        if is_explicit or "fill_value" not in encoding:
+            raise
+    # One of another type: what Xarray remembers is no longer true.
+    return _create.array_document(**arguments, fill_value=None)
+
+
+def layout(
+    name: str,
+    variable: Variable,
+    *,
+    is_explicit: bool,
+    asked: Mapping[Hashable, Any] | None = None,
+) -> tuple[Chunks, Chunks | None]:
+    """The chunks and shards of a new array."""
+    chunks, shards = _by_encoding(name, variable, is_explicit)
+    if not is_explicit and chunks is not None and variable.chunks is not None:
+        if not is_aligned(variable.chunks, shards or chunks, variable.shape):
+            chunks, shards = None, None
+    if chunks is None:
+        chunks = _by_data(variable)
+    named = {dim: length for dim, length in (asked or {}).items() if dim in variable.dims}
+    if named:
+        both = zip(variable.dims, chunks, strict=True)
+        chunks = tuple(_entry(name, named.get(dim, length)) for dim, length in both)
+        shards = shards if is_explicit else None
+    return chunks, shards
+
+
+def is_aligned(
+    edges: tuple[tuple[int, ...], ...], chunks: Chunks, shape: tuple[int, ...], start: tuple[int, ...] = ()
+) -> bool:
+    """Whether no chunk has elements of two blocks of a Dask array, which begins at ``start``."""
+    starts = start or (0,) * len(shape)
+    for blocks, entry, length, first in zip(edges, chunks, shape, starts, strict=True):
+        inner = [first + end for end in accumulate(blocks)][:-1]
+        if isinstance(entry, int):
+            if any(end % entry for end in inner if first < end < length):
+                return False
+        elif not {end for end in inner if first < end < length} <= set(accumulate(entry)):
+            return False
+    return True
+
+
+def _by_encoding(
+    name: str, variable: Variable, is_explicit: bool
+) -> tuple[Chunks | None, Chunks | None]:
+    found = []
+    for entry in ("chunks", "shards"):
+        value = variable.encoding.get(entry)
+        if isinstance(value, int | np.integer):
+            value = (value,) * variable.ndim
+        try:
+            found.append(None if value is None else _checked(name, entry, value, variable))
+        except ValueError:
+            if is_explicit:
+                raise
+            return None, None
+    return found[0], found[1]
+
+
+def _checked(name: str, entry: str, value: Any, variable: Variable) -> Chunks:
+    where = f"variable {name!r}: encoding[{entry!r}]={value!r}"
+    if not isinstance(value, tuple | list):
+        raise TypeError(f"{where} is no tuple with an entry per dimension")
+    if len(value) != variable.ndim:
+        raise ValueError(f"{where} has not {variable.ndim} entries, one per dimension")
+    chunks = tuple(_entry(name, length) for length in value)
+    for length, size, dim in zip(chunks, variable.shape, variable.dims, strict=True):
+        edges = (length,) if isinstance(length, int) else length
+        is_too_short = any(edge < 1 for edge in edges) and size > 0
+        if is_too_short or not isinstance(length, int) and sum(edges) != size:
+            raise ValueError(f"{where} does not fit dimension {dim!r} of length {size}")
+    return chunks
+
+
+def _entry(name: str, value: Any) -> int | tuple[int, ...]:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, tuple | list) and all(isinstance(n, int | np.integer) for n in value):
+        return tuple(int(edge) for edge in value)
+    raise TypeError(
+        f"variable {name!r}: the chunks of a dimension are an int or a tuple of ints, not {value!r}"
+    )
+
+
+def _by_data(variable: Variable) -> Chunks:
+    if variable.chunks is not None:
+        return tuple(_compact(edges) for edges in variable.chunks)
+    lengths = [max(length, 1) for length in variable.shape]
+    size = max(variable.dtype.itemsize, 1)
+    while math.prod(lengths) * size > CHUNK_BYTES and max(lengths) > 1:
+        axis = lengths.index(max(lengths))
+        lengths[axis] = -(-lengths[axis] // 2)
+    return tuple(lengths)
+
+
+def _data_type(variable: Variable) -> Any:
+    if variable.dtype.kind == "T" or check_vlen_dtype(variable.dtype) is str:  # type: ignore[no-untyped-call]
+        return "string"
+    return _dtypes.to_zarr(variable.dtype)
+
+
+def _codecs(
+    name: str, variable: Variable, encoding: Mapping[str, Any], *, is_explicit: bool
+) -> list[Any] | None:
+    """The chain that ``encoding`` names, as ours or as Xarray's engine ``"zarr"`` writes it."""
+    if encoding.get("codecs") is not None:
+        return list(encoding["codecs"])
+    parts = [encoding.get(entry, "auto") for entry in ("filters", "serializer", "compressors")]
+    if all(isinstance(part, str) and part == "auto" for part in parts):
+        return None
+    usual = _create._codecs(None, _data_type(variable))
+    filters, serializer, compressors = parts
+    chain: list[Any] = [] if isinstance(filters, str) else _sequence(filters)
+    chain += [usual[0] if serializer is None or isinstance(serializer, str) else serializer]
+    chain += usual[1:] if isinstance(compressors, str) else _sequence(compressors)
+    try:
+        return [codec if isinstance(codec, Mapping) else codec.to_dict() for codec in chain]
+    except AttributeError:
+        if is_explicit:
+            raise TypeError(
+                f"variable {name!r}: a codec is a codec of zarr-python or its JSON, not {chain!r}"
+            ) from None
+        return None
+
+
+def _sequence(codecs: Any) -> list[Any]:
+    if codecs is None:
+        return []
+    return list(codecs) if isinstance(codecs, tuple | list) else [codecs]

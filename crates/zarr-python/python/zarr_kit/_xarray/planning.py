@@ -1,0 +1,287 @@
+"""What writing a dataset into a group will do, all checked before anything is changed."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xarray import Dataset, Variable, conventions
+from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value, encode_zarr_variable
+
+from .. import _native
+from .._array import Array
+from .._attributes import _json
+from .encoding import chunks_of
+from .layout import document, is_aligned
+from .region import Region, resolved
+from .store import variable as stored_variable
+
+_FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
+"""What Xarray's encoder has to be told since version 2026.9."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `to_zarr` asks for, for one group."""
+
+    mode: str
+    append_dim: Hashable | None = None
+    region: Region | None = None
+    encoding: Mapping[Hashable, Mapping[str, Any]] = field(default_factory=dict)
+    codecs: Any = None
+    chunks: Mapping[Hashable, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Addition:
+    """A variable that is not stored yet."""
+
+    name: str
+    variable: Variable
+    document: str
+
+
+@dataclass(frozen=True)
+class Update:
+    """A stored variable of which elements are written, after it has grown."""
+
+    name: str
+    variable: Variable
+    array: Array
+    region: tuple[slice, ...]
+    axis: int | None = None
+    """The axis that grows, None if none does."""
+
+    @property
+    def start(self) -> tuple[int, ...]:
+        """The first index of the region on each axis."""
+        return tuple(part.start or 0 for part in self.region)
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """The lengths of the chunks that are added, none where the grid says them by one number."""
+        if self.axis is None:
+            return ()
+        grid = self.array._document["chunk_grid"]
+        if grid["name"] != "rectilinear":
+            return ()
+        declared = grid["configuration"]["chunk_shapes"][self.axis]
+        if isinstance(declared, int):
+            return ()
+        added = self.variable.shape[self.axis]
+        blocks = self.variable.chunks[self.axis] if self.variable.chunks else (added,)
+        # Chunks that are declared past the end are filled before others are added.
+        total = sum(entry if isinstance(entry, int) else entry[0] * entry[1] for entry in declared)
+        spare = total - self.array.shape[self.axis]
+        edges: list[int] = []
+        for block in blocks:
+            covered = min(spare, block)
+            spare -= covered
+            edges += [block - covered] if block > covered else []
+        return tuple(edges)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The changes of one group."""
+
+    attributes: Mapping[str, str] | None
+    """Those of the group as JSON texts, None if they stay as they are."""
+    additions: list[Addition]
+    updates: list[Update]
+
+
+def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> Plan:
+    """Plans to write a dataset into a group that has these arrays.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If the dataset and what is stored do not fit together, or cannot be encoded.
+    """
+    _check_names(dataset)
+    region: dict[Hashable, slice] = {}
+    if request.region is not None:
+        dataset, region = resolved(dataset, request.region, arrays, request.append_dim)
+    variables, attributes = conventions.encode_dataset_coordinates(dataset)
+    _check_existing(variables, arrays, request)
+    texts = {name: _json(name, value) for name, value in _plain(attributes).items()}
+    plan = Plan(None if request.mode == "r+" else texts, [], [])
+    for name, variable in variables.items():
+        if name not in arrays:
+            explicit = request.encoding.get(name)
+            if explicit is not None:
+                variable.encoding = dict(explicit)
+            is_data = name not in dataset.coords
+            plan.additions.append(_addition(name, variable, explicit is not None, is_data, request))
+        elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
+            plan.updates.append(_update(name, variable, arrays[name], region, request))
+    return plan
+
+
+def check_tasks(plan: Plan) -> str | None:
+    """What says that tasks of a Dask array share a stored chunk, None if none do."""
+    for update in plan.updates:
+        blocks = update.variable.chunks
+        chunks, shape = chunks_of(update.array), _grown(update)
+        if update.axis is not None and not isinstance(chunks[update.axis], int):
+            before = chunks[update.axis]
+            assert isinstance(before, tuple)
+            grown = (*before, *update.edges)
+            chunks = chunks[: update.axis] + (grown,) + chunks[update.axis + 1 :]
+        if blocks is not None and not is_aligned(blocks, chunks, shape, update.start):
+            return _shared(update.name, blocks, chunks)
+    for addition in plan.additions:
+        blocks = addition.variable.chunks
+        if blocks is not None:
+            chunks = _declared(addition.document)
+            if not is_aligned(blocks, chunks, addition.variable.shape):
+                return _shared(addition.name, blocks, chunks)
+    return None
+
+
+def _shared(name: str, blocks: Any, chunks: Any) -> str:
+    return (
+        f"variable {name!r}: several blocks of the Dask array {blocks} would overlap one stored "
+        f"chunk of {chunks}, and the store cannot keep their tasks from overwriting each other: "
+        "use blocks of whole chunks, by chunk() or another encoding['chunks']"
+    )
+
+
+def _declared(text: str) -> Any:
+    grid = json.loads(text)["chunk_grid"]
+    if grid["name"] == "regular":
+        return tuple(grid["configuration"]["chunk_shape"])
+    return tuple(
+        axis
+        if isinstance(axis, int)
+        else tuple(n for e in axis for n in ([e] if isinstance(e, int) else [e[0]] * e[1]))
+        for axis in grid["configuration"]["chunk_shapes"]
+    )
+
+
+def _grown(update: Update) -> tuple[int, ...]:
+    shape = list(update.array.shape)
+    if update.axis is not None:
+        shape[update.axis] += update.variable.shape[update.axis]
+    return tuple(shape)
+
+
+def _check_names(dataset: Dataset) -> None:
+    for name in dataset.variables:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a variable or dimension is a string, not {name!r}")
+        if not name or "/" in name or name.startswith("__") or not name.strip("."):
+            raise ValueError(f"{name!r} is no name of a node: it is empty, . or .., has a slash, or begins with __")
+
+
+def _check_existing(
+    variables: Mapping[Any, Variable], arrays: Mapping[str, Array], request: Request
+) -> None:
+    new = [key for key in variables if key not in arrays]
+    if request.mode == "r+" and new:
+        raise ValueError(
+            f"dataset contains non-pre-existing variables {new!r}, which is not allowed with "
+            "``mode='r+'``. To allow writing new variables, set ``mode='a'``."
+        )
+    for key in request.encoding:
+        if key not in variables:
+            raise KeyError(f"encoding for {key!r}, which is no variable of the dataset")
+        if not isinstance(request.encoding[key], Mapping):
+            raise ValueError(f"encoding[{key!r}] must be castable to a dict, not {request.encoding[key]!r}")
+        if key in arrays:
+            raise ValueError(f"variable {key!r} already exists, but encoding was provided")
+    dim = request.append_dim
+    sizes = {name: length for a in arrays.values() for name, length in zip(a.dims or (), a.shape)}
+    if dim is not None and dim not in sizes:
+        raise ValueError(
+            f"append_dim={dim!r} does not match any existing dataset dimensions {sizes}"
+        )
+
+
+def _addition(
+    name: str, variable: Variable, is_explicit: bool, is_data: bool, request: Request
+) -> Addition:
+    codecs = request.codecs
+    if isinstance(codecs, Mapping):
+        codecs = codecs.get(name)
+    elif not is_data:
+        codecs = None
+    variable = _encoded(name, variable)
+    attributes = _plain(variable.attrs)
+    missing = attributes.pop("_FillValue", None)
+    if missing is not None:
+        attributes["_FillValue"] = FillValueCoder.encode(variable.attrs["_FillValue"], variable.dtype)
+    variable = variable.copy(deep=False)
+    variable.attrs = attributes
+    text = document(
+        name, variable, is_explicit=is_explicit, codecs=codecs, chunks=request.chunks
+    )
+    try:
+        # Whatever is wrong with it is found before anything is stored.
+        _native.Array.create("memory:", "", {}, None, text)
+    except ValueError as error:
+        error.add_note(f"while the array of variable {name!r} was planned")
+        raise
+    return Addition(name, variable, text)
+
+
+def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Attributes whose arrays and scalars of numpy's are lists and numbers."""
+    return {k: encode_zarr_attr_value(v) for k, v in attributes.items()}  # type: ignore[no-untyped-call]
+
+
+def _encoded(name: str, variable: Variable) -> Variable:
+    try:
+        found: Variable = encode_zarr_variable(variable, name=name, **_FORMAT)
+    except Exception as error:
+        error.add_note(f"while variable {name!r} was encoded")
+        raise
+    if found.encoding.get("_FillValue") is not None:
+        raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
+    return found
+
+
+def _update(
+    name: str, variable: Variable, array: Array, region: Mapping[Hashable, slice], request: Request
+) -> Update:
+    """Checks a variable against the stored one, and encodes it as that one is."""
+    stored = conventions.decode_cf_variable(name, stored_variable(name, array))
+    if variable.dtype.kind in "SU" and stored.dtype.kind in "SU" and variable.dtype != stored.dtype:
+        raise ValueError(
+            f"Mismatched dtypes for variable {name} between Zarr store on disk and dataset to "
+            f"append. Store has dtype {stored.dtype} but dataset to append has dtype {variable.dtype}."
+        )
+    variable = variable.copy(deep=False)
+    variable.encoding = stored.encoding
+    variable = _encoded(name, variable)
+    if variable.dims != stored.dims:
+        if set(variable.dims) != set(stored.dims):
+            raise ValueError(
+                f"variable {name!r} already exists with different dimension names {stored.dims} != "
+                f"{variable.dims}, but changing variable dimensions is not supported by to_zarr()."
+            )
+        variable = variable.transpose(*stored.dims)
+    parts: list[slice] = []
+    grows: int | None = None
+    for axis, (dim, length) in enumerate(zip(stored.dims, array.shape, strict=True)):
+        given = variable.sizes[dim]
+        if dim == request.append_dim:
+            grows = axis
+            parts.append(slice(length, length + given))
+            continue
+        part = region.get(dim, slice(None))
+        start, stop, _ = part.indices(length)
+        if stop - start != given:
+            raise ValueError(
+                f"variable {name!r} already exists with different dimension sizes: {dim!r} has "
+                f"{stop - start} there and {given} in the dataset. to_zarr() only supports changing "
+                f"dimension sizes when explicitly appending, but append_dim={request.append_dim!r}. "
+                "If you are attempting to write to a subset of the existing store without changing "
+                "dimension sizes, consider using the region argument in to_zarr()."
+            )
+        parts.append(slice(start, stop))
+    return Update(name, variable, array, tuple(parts), grows)

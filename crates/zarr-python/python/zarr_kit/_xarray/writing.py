@@ -1,0 +1,278 @@
+"""Datasets, arrays and trees of Xarray into groups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from xarray import DataArray, Dataset, DataTree
+from xarray.backends.common import ArrayWriter
+
+from .. import create_group
+from .._array import Array
+from .._group import Group
+from . import consolidated as consolidated_metadata
+from .planning import Plan, Request, Update, check_tasks, planned
+from .region import Region
+from .store import _is_remote, nodes, opened
+
+MODES = ("w", "w-", "a", "a-", "r+")
+
+
+def to_zarr(
+    data: Dataset | DataArray | DataTree,
+    url: str | os.PathLike[str] | Group,
+    *,
+    group: str | None = None,
+    mode: str | None = None,
+    codecs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    chunks: Mapping[Any, int | Sequence[int]] | None = None,
+    encoding: Mapping[Any, Mapping[Any, Any]] | None = None,
+    append_dim: Hashable | None = None,
+    region: Region | None = None,
+    compute: bool = True,
+    consolidated: bool | None = None,
+    safe_chunks: bool = True,
+    write_inherited_coords: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> Any:
+    """Stores a dataset, an array or a tree.
+
+    Everything is checked before anything is changed. Then documents are written, so that arrays
+    have their new shapes, and then elements: those of Dask arrays by its tasks, each to its own
+    region. Writes are exact also where tasks share a stored chunk.
+
+    Parameters
+    ----------
+    data
+        What to store.
+    url
+        A folder, a URL, or a `Group` that is open.
+    group
+        The path of the group in the store; groups above it are made where there are none.
+    mode
+        ``"w-"`` makes a new group; ``"w"`` deletes what is in its place first; ``"a"`` makes it or
+        adds to it, and writes over variables that it has; ``"a-"`` is ``"a"``, but of stored
+        variables only those with ``append_dim`` are written; ``"r+"`` writes only to stored
+        variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
+    codecs
+        The codecs of new data variables as in ``zarr.json``, for all or by name; ``encoding`` goes
+        before them.
+    chunks
+        For new variables the chunks of dimensions: a number, or the lengths of all, which makes the
+        grid ``rectilinear``. Else they are those of ``encoding``; else those of the Dask array,
+        ``regular`` where all but the last are equal; else such that none has more than 16 MiB.
+        zarr-python reads rectilinear grids with its configuration ``array.rectilinear_chunks``.
+    encoding
+        For new variables by name what Xarray's ``encoding`` has, with ``chunks``, ``shards``,
+        ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
+        ``compressors``. For a tree by path of the node and name. What a variable remembers of where
+        it was read holds where it is not given, unless it does not fit: the chunks of a Dask array
+        go before those that its blocks would divide.
+    append_dim
+        The dimension at whose end the data is added. Where its chunks are listed one by one, the
+        blocks of the Dask array are added to them.
+    region
+        The part of stored variables to write, by dimension as slices or ``"auto"``, which finds it
+        by the values of the coordinate.
+    compute
+        Whether to store the elements of Dask arrays now. Otherwise all else is done, and what is
+        returned stores them when it is computed.
+    consolidated
+        What becomes of consolidated metadata, here and in groups above: None renews what there is,
+        True makes it for the whole store, False removes it.
+    safe_chunks
+        Whether to raise where tasks share a stored chunk and the store cannot keep them from
+        overwriting each other. Local stores, and those with conditional puts, can.
+    write_inherited_coords
+        Whether nodes of a tree have the coordinates that they inherit.
+    storage_options
+        As for `zarr_kit.open`.
+
+    Returns
+    -------
+    None or dask.delayed.Delayed
+        None if ``compute``.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a group, and ``mode`` is ``"w-"``.
+    ValueError
+        If the data does not fit what is stored.
+
+    Examples
+    --------
+    >>> import tempfile, numpy, xarray, zarr_kit.xarray
+    >>> url = tempfile.mkdtemp() + "/rain.zarr"
+    >>> rain = xarray.Dataset({"rain": (("day", "x"), numpy.ones((59, 4)))})
+    >>> january, february = rain.isel(day=slice(0, 31)), rain.isel(day=slice(31, 59))
+    >>> zarr_kit.xarray.to_zarr(january, url, chunks={"day": [31]})
+    >>> zarr_kit.xarray.to_zarr(february, url, append_dim="day")
+    >>> xarray.open_dataset(url, engine="zarr-kit", chunks={}).rain.chunks
+    ((31, 28), (4,))
+    """
+    mode = _mode(mode, append_dim, region)
+    if isinstance(data, DataTree):
+        if append_dim is not None or region is not None:
+            raise NotImplementedError("append_dim and region of a tree: write its nodes one by one")
+        datasets = _of_tree(data, write_inherited_coords)
+        encodings = dict(encoding or {})
+        if unknown := set(encodings) - set(data.groups):
+            raise ValueError(f"encoding of nodes that the tree does not have: {sorted(unknown)}")
+    else:
+        datasets = {"": data if isinstance(data, Dataset) else _of_array(data)}
+        encodings = {"/": encoding or {}}
+
+    path = (group or "").strip("/")
+    root = None if mode == "w" else _existing(url, path, storage_options)
+    if root is not None and mode == "w-":
+        raise FileExistsError(f"there is a group {root!r} already; mode 'a' adds to it, 'w' replaces it")
+    if root is None and mode == "r+":
+        raise FileNotFoundError(f"no group to write to: {url!r}, {path!r}")
+    plans = {}
+    for below, dataset in datasets.items():
+        request = Request(
+            mode, append_dim, region, encodings.get(f"/{below}", {}), codecs, chunks
+        )
+        plans[below] = planned(dataset, _arrays(root, below), request)
+    shared = list(filter(None, map(check_tasks, plans.values()))) if safe_chunks else []
+    _check_shared(shared, root or _existing(url, "", storage_options))
+
+    if root is None:
+        root = _made(url, path, storage_options, replace=mode == "w")
+        _check_shared(shared, root)
+    writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
+    for below, plan in plans.items():
+        _execute(plan, _with_parents(root, below), writer)
+    consolidated_metadata.renew(root, consolidated)
+    stored = writer.sync(compute=compute)  # type: ignore[no-untyped-call]
+    if compute:
+        return None
+    from dask.delayed import delayed
+
+    return delayed(_none)(stored)
+
+
+def _none(stored: Any) -> None:
+    """What Dask computes when all tasks have stored their elements."""
+
+
+def _mode(mode: str | None, append_dim: Hashable | None, region: Region | None) -> str:
+    if mode is None:
+        mode = "a" if append_dim is not None else "r+" if region is not None else "w-"
+    if mode not in MODES:
+        raise ValueError(f"The only supported options for mode are {MODES}, but mode={mode!r}")
+    if append_dim is not None and mode not in ("a", "a-"):
+        raise ValueError("cannot set append_dim unless mode='a' or mode=None")
+    if region is not None and mode not in ("a", "a-", "r+"):
+        raise ValueError("cannot set region unless mode='a', mode='a-', mode='r+' or mode=None")
+    return mode
+
+
+def _of_array(array: DataArray) -> Dataset:
+    """A dataset from which `xarray.open_dataarray` makes the same array.
+
+    Xarray's engine ``"zarr"`` invents a name with two underscores where there is none, which Zarr
+    reserves.
+    """
+    if array.name is None:
+        raise ValueError("the array has no name, which Zarr needs: rename(...) gives it one")
+    if array.name in array.coords or array.name in array.dims:
+        raise ValueError(f"the array has the name of its coordinate {array.name!r}: rename(...) it")
+    return array.to_dataset()
+
+
+def _of_tree(tree: DataTree, write_inherited_coords: bool) -> dict[str, Dataset]:
+    return {
+        "" if path == "." else path: node.to_dataset(inherit=write_inherited_coords or node is tree)
+        for path, node in tree.subtree_with_keys
+    }
+
+
+def _existing(
+    url: str | os.PathLike[str] | Group, path: str, storage_options: Mapping[str, str] | None
+) -> Group | None:
+    try:
+        return opened(url, path, storage_options)
+    except (FileNotFoundError, KeyError):
+        return None
+
+
+def _arrays(root: Group | None, below: str) -> dict[str, Array]:
+    if root is None or below and below not in root:
+        return {}
+    group = root[below] if below else root
+    if isinstance(group, Array):
+        raise ValueError(f"there is an array in the place of the group {below!r}")
+    return {name: node for name, node in nodes(group).items() if isinstance(node, Array)}
+
+
+def _check_shared(shared: list[str], group: Group | None) -> None:
+    if shared and group is not None and not group._native.excludes_processes():
+        raise ValueError(shared[0])
+
+
+def _made(
+    url: str | os.PathLike[str] | Group,
+    path: str,
+    storage_options: Mapping[str, str] | None,
+    replace: bool,
+) -> Group:
+    """A new group in the place of the old one, and those above it that there are not."""
+    old = _existing(url, path, storage_options)
+    if old is not None:
+        if not replace:
+            raise FileExistsError(f"there is a group {old!r} already")
+        return Group(old._native.recreated('{"zarr_format": 3, "node_type": "group"}'))
+    root = url if isinstance(url, Group) else _existing(url, "", storage_options)
+    if root is None:
+        assert not isinstance(url, Group)
+        root = create_group(url, storage_options=storage_options)
+    return _with_parents(root, path)
+
+
+def _with_parents(root: Group, path: str) -> Group:
+    group = root
+    for name in path.split("/") if path else ():
+        node = group[name] if name in group else group.create_group(name)
+        if isinstance(node, Array):
+            raise ValueError(f"there is an array in the place of the group {path!r}: {node!r}")
+        group = node
+    return group
+
+
+def _execute(plan: Plan, group: Group, writer: ArrayWriter) -> None:
+    if plan.attributes is not None:
+        gone = dict.fromkeys(set(group.attrs) - set(plan.attributes))
+        if gone or plan.attributes:
+            group._update_attributes({**gone, **plan.attributes})
+    for addition in plan.additions:
+        array = Array(group._native.create_array(addition.name, addition.document))
+        _write(writer, array, addition.variable, ())
+    for update in plan.updates:
+        _apply(update, writer, _is_remote(group))
+
+
+def _apply(update: Update, writer: ArrayWriter, is_remote: bool) -> None:
+    variable, array = update.variable, update.array
+    if update.axis is None:
+        _write(writer, array, variable, update.region)
+        return
+    if variable.chunks is None and not is_remote:
+        # Elements and shape show at once. Elsewhere no lock covers both.
+        array.append(variable.values, update.axis, chunks=update.edges)
+        return
+    shape = list(array.shape)
+    shape[update.axis] += variable.shape[update.axis]
+    edges = [update.edges if axis == update.axis else () for axis in range(array.ndim)]
+    array.resize(shape, chunks=edges, discard=False)
+    _write(writer, array, variable, update.region)
+
+
+def _write(writer: ArrayWriter, array: Array, variable: Any, region: tuple[slice, ...]) -> None:
+    target = array if variable.chunks is None else array.with_threads(1)
+    writer.add(  # type: ignore[no-untyped-call]
+        variable.data, target, region or (slice(None),) * array.ndim
+    )

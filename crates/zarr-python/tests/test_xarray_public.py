@@ -1,0 +1,122 @@
+"""Xarray's own tests of its engine for Zarr, with our engine in its place.
+
+They are run three times: we write and read, we write and its engine reads, its engine writes and we
+read. Those that cannot pass are listed with the reason; one that is listed and passes is a failure.
+"""
+
+import asyncio
+import contextlib
+
+import pytest
+
+xr = pytest.importorskip("xarray")
+zarr = pytest.importorskip("zarr")
+pytest.importorskip("dask.array")
+backends = pytest.importorskip("xarray.tests.test_backends")
+
+from zarr_kit.xarray import to_zarr  # noqa: E402
+
+WRITES = {
+    "test_roundtrip_None_variable": "Zarr reserves names that begin with two underscores",
+    "test_invalid_dataarray_names_raise": "another message: None is no name either",
+    "test_attributes": "another message, which names the attribute",
+    "test_shard_encoding_with_dask": "no error: tasks may share a shard",
+    "test_chunk_encoding_with_dask": "no error: chunks may be ragged, and tasks may share one",
+}
+"""Tests that fail where we write."""
+
+READS = {
+    "test_read_non_consolidated_warning": "no warning: documents are read one by one by default",
+    "test_compressor_encoding": "encoding has codecs as in zarr.json, not objects of zarr-python",
+    "test_check_encoding_is_consistent_after_append": "the same",
+}
+"""Tests that fail where we read."""
+
+
+@pytest.fixture(params=[3])
+def default_zarr_format(request):
+    with zarr.config.set({"default_zarr_format": 3, "array.rectilinear_chunks": True}):
+        yield request.param
+
+
+@pytest.fixture(params=[True, False])
+def use_dask(request):
+    return request.param
+
+
+@pytest.fixture(params=["s", "ms", "us", "ns"])
+def time_unit(request):
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def expectations(request):
+    """What Xarray's own configuration of pytest does with its marks, and what is listed here."""
+    for mark in request.node.iter_markers("skip_if_param"):
+        if mark.kwargs.get("default_zarr_format") == 3 and mark.kwargs.get("condition", True):
+            pytest.skip(mark.kwargs["reason"])
+    name = request.node.name.partition("[")[0]
+    expected = {**(WRITES if request.cls.writes else {}), **(READS if request.cls.reads else {})}
+    if name in expected:
+        request.node.add_marker(pytest.mark.xfail(reason=expected[name], strict=True))
+
+
+def our_to_zarr(ds, store=None, chunk_store=None, mode=None, synchronizer=None, group=None,
+                encoding=None, *, zarr_format=None, write_empty_chunks=None, **arguments):
+    """`Dataset.to_zarr` by us."""
+    assert zarr_format in (None, 3) and chunk_store is None and synchronizer is None
+    return to_zarr(ds, store, mode=mode, group=group, encoding=encoding, **arguments)
+
+
+def with_engine(open_theirs):
+    """`open_dataset` and its kin, which take our engine for theirs."""
+
+    def open_ours(where, *, engine="zarr", mode="r", consolidated=None, zarr_format=None, **arguments):
+        assert engine == "zarr"
+        more = arguments.pop("backend_kwargs", None) or {}
+        more.pop("consolidated", None)
+        return open_theirs(where, engine="zarr-kit", **arguments, **more)
+
+    return open_ours
+
+
+def open_zarr(where, chunks="default", **arguments):
+    return with_engine(xr_open_dataset)(where, chunks={} if chunks == "default" else chunks, **arguments)
+
+
+xr_open_dataset = xr.open_dataset
+
+
+class Base(backends.ZarrBase):
+    __test__ = False
+    writes, reads = True, True
+
+    @pytest.fixture(autouse=True)
+    def in_place(self, monkeypatch):
+        if self.writes:
+            monkeypatch.setattr(xr.Dataset, "to_zarr", our_to_zarr)
+        if self.reads:
+            monkeypatch.setattr(xr, "open_dataset", with_engine(xr_open_dataset))
+            monkeypatch.setattr(xr, "open_zarr", open_zarr)
+
+    def test_load_async(self):
+        asyncio.run(super().test_load_async())
+
+    @contextlib.contextmanager
+    def create_zarr_target(self):
+        with backends.create_tmp_file(suffix=".zarr") as path:
+            yield path
+
+
+class TestWeWriteAndRead(Base):
+    __test__ = True
+
+
+class TestWeWrite(Base):
+    __test__ = True
+    reads = False
+
+
+class TestWeRead(Base):
+    __test__ = True
+    writes = False
