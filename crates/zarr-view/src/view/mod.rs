@@ -37,9 +37,9 @@ pub(crate) type Dims<T> = SmallVec<[T; 6]>;
 ///
 /// # Invariants
 ///
-/// 1. 1. The product of the sizes is at most `isize::MAX`, where a size of zero counts as one.
+/// 1. The product of the sizes is at most `isize::MAX`, where a size of zero counts as one.
 /// 2. The position of every valid index is between 0 and `isize::MAX - 1`.
-/// 3. 3. The form is *canonical*: a dimension with a single valid index has stride 0 (its
+/// 3. The form is *canonical*: a dimension with a single valid index has stride 0 (its
 ///    contribution is in the offset); a view without any valid index has strides and offset 0,
 ///    and, unless a size is zero, the mask `(0, 0)` in every dimension; a mask that hides nothing
 ///    is absent.
