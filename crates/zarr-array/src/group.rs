@@ -7,6 +7,7 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use crate::array::Array;
+use crate::change::{Scope, follow};
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
@@ -54,7 +55,7 @@ impl Group {
     /// [`ArrayError`] if there is none, or its metadata is not valid.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Group(metadata) => Ok(Self::with_metadata(store, prefix, metadata)),
+            Node::Group(metadata) => Ok(Self::new(store, prefix, metadata)),
             Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
         }
     }
@@ -103,7 +104,7 @@ impl Group {
         }
     }
 
-    fn with_metadata(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
         Self {
             store,
             prefix: prefix.clone(),
@@ -125,7 +126,8 @@ impl Group {
     ) -> Result<Self, ArrayError> {
         node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.json().as_bytes())?;
-        Ok(Self::with_metadata(store, prefix, metadata))
+        follow(&store, prefix, Scope::Node, UpdatePolicy::default());
+        Ok(Self::new(store, prefix, metadata))
     }
 
     /// With another policy for changes of its attributes where nothing keeps other processes out,
@@ -183,8 +185,6 @@ impl Group {
 
     /// Creates an array at `path` below this group.
     ///
-    /// Consolidated metadata of this group, if it has any, does not learn of it.
-    ///
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, path: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
@@ -193,8 +193,6 @@ impl Group {
     }
 
     /// Creates a group at `path` below this one.
-    ///
-    /// Consolidated metadata of this group, if it has any, does not learn of it.
     ///
     /// # Errors
     /// As [`Group::create`].
@@ -227,7 +225,7 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
             Node::Group(metadata) => {
-                let group = Self::with_metadata(self.store.clone(), &prefix, metadata);
+                let group = Self::new(self.store.clone(), &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
                 Ok(Self { snapshot, policy: self.policy, ..group })
             }

@@ -74,6 +74,7 @@ pub(crate) fn create(
             return Err(ArrayError::NodeName { path, name, fault });
         }
     }
+    refuse_in_array(store, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
     let exists = || ArrayError::Exists { path: display(prefix) };
     if store.capabilities().conditional_put {
@@ -87,6 +88,20 @@ pub(crate) fn create(
         return Err(exists());
     }
     Ok(store.put(&key, document)?)
+}
+
+/// Refuses a place in an array, where no reader would look for a node.
+fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let mut above = prefix.parent();
+    while let Some(prefix) = above {
+        let document = store.read(&prefix.key(METADATA_KEY)?)?;
+        let node = document.map(|document| NodeMetadata::from_json(&document));
+        if let Some(Ok(NodeMetadata::Array(_))) = node {
+            return Err(ArrayError::NotGroup { path: display(&prefix) });
+        }
+        above = prefix.parent();
+    }
+    Ok(())
 }
 
 /// What messages call the root of a store.

@@ -64,6 +64,11 @@ impl<'a> ConsolidatedMetadata<'a> {
         self.nodes.iter().map(|(path, _)| path.as_ref())
     }
 
+    /// The path of every node and the JSON text of its document, as written.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &'a str)> {
+        self.nodes.iter().map(|(path, raw)| (path.as_ref(), raw.text()))
+    }
+
     /// The path and the text of every node.
     pub(crate) fn texts(&self) -> impl ExactSizeIterator<Item = (&str, Raw<'a>)> {
         self.nodes.iter().map(|(path, raw)| (path.as_ref(), *raw))

@@ -6,7 +6,7 @@ use crate::consolidated::ConsolidatedMetadata;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{JsonType, Raw, same_value, utf8};
+use crate::json::{Grammar, JsonType, Raw, same_value, utf8, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -92,6 +92,45 @@ impl GroupMetadata {
     pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
         let attributes = document::changed_attributes(self.attributes(), name, json)?;
         Self::from_json(self.document.with_member("attributes", &attributes, GROUP).as_bytes())
+    }
+
+    /// The document with these paths and documents, as JSON text, as its consolidated metadata.
+    ///
+    /// # Errors
+    /// If a text is not JSON, or a path is there twice. The documents themselves are checked when
+    /// they are [asked for](ConsolidatedMetadata).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::GroupMetadata;
+    ///
+    /// let station = GroupMetadata::new();
+    /// let root = GroupMetadata::new().with_consolidated_metadata([("station", station.json())])?;
+    /// assert!(root.consolidated_metadata().is_some_and(|nodes| nodes.paths().eq(["station"])));
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    ///
+    /// # Spec
+    /// Zarr v3 core 3.1, "Consolidated metadata".
+    pub fn with_consolidated_metadata<'n>(
+        &self,
+        nodes: impl IntoIterator<Item = (&'n str, &'n str)>,
+    ) -> Result<Self> {
+        let mut json = r#"{"kind": "inline", "must_understand": false, "metadata": {"#.to_owned();
+        for (index, (path, document)) in nodes.into_iter().enumerate() {
+            // Two texts that are JSON together need not be so apart.
+            Raw::parse(document, Grammar::WithNotFinite)
+                .member(path)
+                .member("metadata")
+                .member("consolidated_metadata")?;
+            json.push_str(if index == 0 { "" } else { ", " });
+            write_string(path, &mut json);
+            json.push_str(": ");
+            json.push_str(document);
+        }
+        json.push_str("}}");
+        let text = self.document.with_member("consolidated_metadata", &json, GROUP);
+        Self::from_json(text.as_bytes())
     }
 
     /// The document without consolidated metadata. All other members keep their text.

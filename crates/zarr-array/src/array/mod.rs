@@ -28,6 +28,7 @@ use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
+use crate::change::{Scope, follow};
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
@@ -158,6 +159,7 @@ impl Array {
             array.check_empty()?;
         }
         node::create(&array.shared.store, prefix, array.shared.metadata.json().as_bytes())?;
+        follow(&array.shared.store, prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use zarr_grid::{GridErrorKind, Run};
 
+use super::consolidate::{Scope, follow};
 use super::document::{Document, Extent};
 use super::resize::grown;
 use crate::array::{Array, Element};
@@ -151,6 +152,8 @@ impl Array {
         let grown = grown(self, &document, &shape, &all_edges)?;
         write(&grown, &ranges)?;
         document.put(grown.metadata())?;
+        drop(document);
+        follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
         Ok(grown)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
+use super::consolidate::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;
@@ -93,6 +94,7 @@ fn update_document(
         changed = Some(node);
         Ok(if is_same { Change::Keep } else { Change::Put })
     })?;
+    follow(store, prefix, Scope::Node, policy);
     // An update that ends well has called the closure.
     changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::consolidate::{Scope, follow};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, Links, Prefix, Store, remove};
+use crate::store::{Key, Links, Prefix, Store, UpdatePolicy, remove};
 
 /// Deletes the node at `prefix` and everything below it.
 ///
@@ -46,7 +47,9 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     for document in documents(&**store, prefix)? {
         remove(&**store, &document)?;
     }
-    Ok(store.delete_prefix(prefix)?)
+    store.delete_prefix(prefix)?;
+    follow(store, prefix, Scope::Subtree, UpdatePolicy::default());
+    Ok(())
 }
 
 /// The documents of a node and of all nodes below it, parents first.

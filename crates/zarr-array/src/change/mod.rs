@@ -2,10 +2,12 @@
 
 mod append;
 mod attributes;
+mod consolidate;
 mod delete;
 mod document;
 mod resize;
 
+pub(crate) use consolidate::{Scope, follow};
 pub use delete::delete_node;
 #[cfg(feature = "copy")]
 pub(crate) use delete::documents;

@@ -3,6 +3,7 @@
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
 
+use super::consolidate::{Scope, follow};
 use super::document::{Document, Extent};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -74,6 +75,7 @@ impl Array {
         let document = Document::lock(self, extent)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put(resized.metadata())?;
+        follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
         if cut == Cut::Discard {
             resized.discard()?;
         }

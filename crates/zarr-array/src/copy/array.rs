@@ -79,6 +79,7 @@ pub fn copy_array(
             withdraw(there, error);
         }
     })?;
+    there.follow();
     Ok((prepared.to, summary))
 }
 

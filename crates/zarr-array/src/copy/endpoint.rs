@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::error::{TransferError, source};
+use crate::change::{Scope, follow};
 use crate::node::{self, METADATA_KEY};
-use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError};
+use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, UpdatePolicy};
 use crate::unfinished::MARKER;
 
 /// The source or the target of a copy: a node with all below it, or where it is to be.
@@ -52,6 +53,11 @@ impl<'a> Endpoint<'a> {
             }
         };
         if overlap { Err(TransferError::Overlap { path: to.path() }) } else { Ok(()) }
+    }
+
+    /// Brings the consolidated metadata of the groups above up to date with a finished copy.
+    pub(super) fn follow(self) {
+        follow(self.store, self.prefix, Scope::Subtree, UpdatePolicy::default());
     }
 
     /// Removes what killed writers left beside the objects.

@@ -20,7 +20,8 @@
 //! and nothing else. From its first step on until the copy is finished there is a marker; documents
 //! go before chunks, so that here, too, a document is always that of a whole node. Readers that
 //! opened the old one before read fill values where its chunks have gone, and then those of the
-//! new one; so does whoever trusts the consolidated metadata of a group above.
+//! new one. The consolidated metadata of groups above is brought up to date when the copy is
+//! finished.
 
 mod array;
 mod begin;

@@ -74,7 +74,7 @@ pub fn copy_tree(
             let found = begin(&marker, from, target, options, &mut || Ok(()))?;
             let progress = &mut |done| progress(from.prefix, done);
             let result = marker.finish(found, || job.run(found, options, progress));
-            result.inspect_err(|error| {
+            result.inspect(|_| to.follow()).inspect_err(|error| {
                 if found == TargetState::Fresh {
                     withdraw(to, error);
                 }
@@ -127,7 +127,10 @@ pub fn copy_tree(
             if let (Err(error), TargetState::Fresh) = (&walked, tree) {
                 withdraw(to, error);
             }
-            walked.map(|()| summary)
+            walked.map(|()| {
+                to.follow();
+                summary
+            })
         }
     }
 }

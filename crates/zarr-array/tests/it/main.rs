@@ -6,6 +6,7 @@ mod asynchronous;
 #[cfg(test)]
 mod check;
 mod check_nodes;
+mod consolidate;
 #[cfg(test)]
 mod copy;
 #[cfg(test)]

@@ -57,7 +57,8 @@ fn what_was_there_before_was_not_created() {
     for fault in [None, Some(ServerFault::DoneThenFails), Some(ServerFault::Closes)] {
         let server = Server::start();
         let store = soon(&server);
-        Array::create(store.clone(), &Prefix::root(), metadata(8)).unwrap();
+        let first = Prefix::new("a").unwrap();
+        Array::create(store.clone(), &first, metadata(8)).unwrap();
         let other = Prefix::new("g").unwrap();
         Group::create(store.clone(), &other, GroupMetadata::new()).unwrap();
         // Lost answers of others' puts say nothing of ours.
@@ -66,7 +67,7 @@ fn what_was_there_before_was_not_created() {
             let prefix = Prefix::new("h").unwrap();
             Group::create(store.clone(), &prefix, GroupMetadata::new()).unwrap();
         }
-        let error = Array::create(store.clone(), &Prefix::root(), metadata(8)).unwrap_err();
+        let error = Array::create(store.clone(), &first, metadata(8)).unwrap_err();
         assert!(matches!(error, ArrayError::Exists { .. }), "{error}");
         let error = Group::create(store, &other, GroupMetadata::new()).unwrap_err();
         assert!(matches!(error, ArrayError::Exists { .. }), "{error}");

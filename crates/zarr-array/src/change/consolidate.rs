@@ -1,0 +1,190 @@
+//! Consolidated metadata: made, and kept true by the changes of this library.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
+
+use crate::error::ArrayError;
+use crate::group::Group;
+use crate::node::{self, METADATA_KEY, Node};
+use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
+
+/// Documents by the path of their node, parents before what is in them.
+type Documents = BTreeMap<String, String>;
+
+/// What a change has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The document of one node.
+    Node,
+    /// A node and what is below it.
+    Subtree,
+}
+
+impl Group {
+    /// Writes copies of the documents of all nodes below into the group's own, as
+    /// [`Group::open_consolidated`] reads them. The result is the group as it is stored then.
+    ///
+    /// From then on, the changes that this library makes below the group keep the copies up to
+    /// date: of nodes that are created, resized, appended to, deleted or given other attributes,
+    /// by handles of a store that holds the group. Changes by other programs do not; `check` names
+    /// what is out of date, and consolidating again mends it.
+    ///
+    /// # Errors
+    /// [`ArrayError::Metadata`] if a document below is not valid; what the store says. The group is
+    /// then as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Group;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+    /// let store = Arc::new(MemoryStore::new());
+    /// let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
+    /// root.create_array("rain", ArrayBuilder::new([31], DataType::Float32).build()?)?;
+    /// root.consolidate()?;
+    /// root.create_array("wind", ArrayBuilder::new([31], DataType::Float32).build()?)?;
+    /// let root = Group::open_consolidated(store, &Prefix::root())?;
+    /// assert_eq!(root.children()?, ["rain", "wind"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Spec
+    /// Zarr v3 core 3.1, "Consolidated metadata".
+    pub fn consolidate(&self) -> Result<Self, ArrayError> {
+        let (store, prefix) = (self.store(), self.prefix());
+        let changed = change(store, prefix, self.update_policy(), |group| {
+            // Its own documents, whatever this handle trusts.
+            with_entries(prefix, group, &below(store, prefix, "", Scope::Subtree)?).map(Some)
+        })?;
+        follow(store, prefix, Scope::Node, self.update_policy());
+        changed.map_or_else(
+            || Err(ArrayError::NotGroup { path: node::display(prefix) }),
+            |metadata| Ok(self.with_document(metadata)),
+        )
+    }
+}
+
+/// Brings the consolidated metadata of the groups above `prefix` up to date with what has changed
+/// there.
+///
+/// The change itself is done, so that a failure here is not one of the change: the metadata is out
+/// of date then, as after a change by another program, and `check` says so.
+pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {
+    let mut above = prefix.parent();
+    while let Some(group) = above {
+        let _out_of_date = follow_in(store, &group, prefix, scope, policy);
+        above = group.parent();
+    }
+}
+
+fn follow_in(
+    store: &Arc<dyn Store>,
+    above: &Prefix,
+    prefix: &Prefix,
+    scope: Scope,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    // Most groups have none, which takes no lock to see.
+    let Some(document) = store.read(&above.key(METADATA_KEY)?)? else { return Ok(()) };
+    match NodeMetadata::from_json(&document) {
+        Ok(NodeMetadata::Group(group)) if group.consolidated_metadata().is_some() => {}
+        _ => return Ok(()),
+    }
+    let path = prefix.as_str().get(above.key_start()..).unwrap_or_default();
+    change(store, above, policy, |group| {
+        let Some(consolidated) = group.consolidated_metadata() else { return Ok(None) };
+        let is_below = |other: &str| {
+            scope == Scope::Subtree
+                && other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut entries: Documents = consolidated
+            .entries()
+            .filter(|(other, _)| *other != path && !is_below(other))
+            .map(|(other, json)| (other.to_owned(), json.to_owned()))
+            .collect();
+        entries.extend(below(store, above, path, scope)?);
+        with_entries(above, group, &entries).map(Some)
+    })
+    .map(drop)
+}
+
+/// Changes the document of the group at `prefix` in one step that no other change of it is lost in.
+/// `None` if there is no group, or `change` made none.
+fn change(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+    mut change: impl FnMut(&GroupMetadata) -> Result<Option<GroupMetadata>, ArrayError>,
+) -> Result<Option<GroupMetadata>, ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let mut changed = None;
+    update(&**store, &key, policy, &mut Vec::new(), |_, document| {
+        let Ok(NodeMetadata::Group(group)) = NodeMetadata::from_json(document) else {
+            return Ok::<_, ArrayError>(Change::Keep);
+        };
+        changed = change(&group)?;
+        match &changed {
+            Some(new) if new.json() != group.json() => {
+                document.clear();
+                document.extend_from_slice(new.json().as_bytes());
+                Ok(Change::Put)
+            }
+            _ => Ok(Change::Keep),
+        }
+    })?;
+    Ok(changed)
+}
+
+fn with_entries(
+    prefix: &Prefix,
+    group: &GroupMetadata,
+    entries: &Documents,
+) -> Result<GroupMetadata, ArrayError> {
+    let entries = entries.iter().map(|(path, json)| (path.as_str(), json.as_str()));
+    group.with_consolidated_metadata(entries).map_err(|cause| wrong(prefix, cause))
+}
+
+/// The documents of the node at `path` below `root`, if there is one, and of what is in it.
+fn below(
+    store: &Arc<dyn Store>,
+    root: &Prefix,
+    path: &str,
+    scope: Scope,
+) -> Result<Documents, ArrayError> {
+    let mut documents = Documents::new();
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let prefix = root.join(&path)?;
+        let node = match node::open(store, &prefix) {
+            Ok(node) => node,
+            Err(ArrayError::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let json = match node {
+            Node::Array(array) => array.json().to_owned(),
+            Node::Group(group) => {
+                if scope == Scope::Subtree {
+                    let children = Group::new(store.clone(), &prefix, group.clone()).children()?;
+                    let join = |name: &String| match path.as_str() {
+                        "" => name.clone(),
+                        path => format!("{path}/{name}"),
+                    };
+                    waiting.extend(children.iter().map(join));
+                }
+                let group = group.without_consolidated_metadata();
+                group.map_err(|cause| wrong(&prefix, cause))?.json().to_owned()
+            }
+        };
+        if !path.is_empty() {
+            documents.insert(path, json);
+        }
+    }
+    Ok(documents)
+}
+
+fn wrong(prefix: &Prefix, cause: MetadataError) -> ArrayError {
+    ArrayError::Metadata { key: node::metadata_key(prefix), cause }
+}

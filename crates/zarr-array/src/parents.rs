@@ -1,0 +1,47 @@
+//! The groups that a new node lies in.
+
+use std::sync::Arc;
+
+use zarr_metadata::GroupMetadata;
+
+use crate::error::ArrayError;
+use crate::group::Group;
+use crate::node::{self, Node};
+use crate::store::{Prefix, Store};
+
+/// Creates a group at each prefix above this one where there is no node, from the root on, as
+/// zarr-python does when it creates a node.
+///
+/// # Errors
+/// [`ArrayError::NotGroup`] if one of them is an array, or what the store says.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Prefix, Store};
+/// use zarr_array::{Group, create_parents};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// create_parents(&store, &Prefix::new("weather/rain")?)?;
+/// assert_eq!(Group::open(store, &Prefix::root())?.children()?, ["weather"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let mut above: Vec<Prefix> = std::iter::successors(prefix.parent(), Prefix::parent).collect();
+    while let Some(prefix) = above.pop() {
+        match node::open(store, &prefix) {
+            Ok(Node::Group(_)) => continue,
+            Ok(Node::Array(_)) => {
+                return Err(ArrayError::NotGroup { path: node::display(&prefix) });
+            }
+            Err(ArrayError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        match Group::create(store.clone(), &prefix, GroupMetadata::new()) {
+            // Others may have made it meanwhile.
+            Ok(_) | Err(ArrayError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
