@@ -10,9 +10,12 @@
 //! expressions. It is not a library for Rust.
 
 mod array;
+mod batch;
+mod codec;
 mod error;
 mod group;
 mod memory;
+mod pipeline;
 mod place;
 mod variable;
 
@@ -23,9 +26,13 @@ mod _native {
     #[pymodule_export]
     use super::array::PyArray;
     #[pymodule_export]
+    use super::codec::{PyChain, PyReader, check_codec};
+    #[pymodule_export]
     use super::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]
     use super::group::PyGroup;
+    #[pymodule_export]
+    use super::pipeline::PyOpened;
     #[pymodule_export]
     use super::variable::PyElements;
 

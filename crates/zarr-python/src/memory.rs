@@ -85,6 +85,28 @@ impl Memory {
         Ok(py.detach(|| work(&self.view, bytes)))
     }
 
+    /// As [`write`](Self::write), with the bytes of `source` at hand.
+    ///
+    /// # Errors
+    /// If the object does not let its memory be changed, or both are the same memory.
+    #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
+    pub(crate) fn write_from<R: Send>(
+        &mut self,
+        py: Python<'_>,
+        source: &Self,
+        work: impl FnOnce(&View, &mut [u8], &[u8]) -> R + Send,
+    ) -> PyResult<R> {
+        let (from, len) = (source.address(), source.len);
+        let (to, own_len) = (self.address(), self.len);
+        let is_apart = from.wrapping_add(len) <= to || to.wrapping_add(own_len) <= from || len == 0;
+        if !is_apart {
+            return Err(PyBufferError::new_err("decoding into the memory of the encoded bytes"));
+        }
+        // SAFETY: as in `read`; it shares no byte with the memory that is written.
+        let bytes = unsafe { slice::from_raw_parts(from, len) };
+        self.write(py, |view, out| work(view, out, bytes))
+    }
+
     /// The address of the first byte of any element.
     fn address(&self) -> *mut u8 {
         if self.len == 0 {

@@ -7,6 +7,7 @@ __version__: str
 
 _State = tuple[str, str, dict[str, str], int | None]
 _Axis = tuple[int, int, int] | NDArray[Any]
+Steps = tuple[int, int, int]
 
 class UnfinishedCopyError(FileNotFoundError):
     """The node is an unfinished copy, which cannot be read until the copy is resumed."""
@@ -16,6 +17,59 @@ class ConflictError(RuntimeError):
 
 class LossError(ValueError):
     """A value that the array's codecs cannot keep."""
+
+def check_codec(json: str) -> None: ...
+@final
+class Chain:
+    def __init__(
+        self,
+        codecs: str,
+        data_type: str,
+        edges: Sequence[Sequence[int]],
+        place: str | None = None,
+    ) -> None: ...
+    @property
+    def element_size(self) -> int: ...
+    def stored_shape(self, shape: Sequence[int]) -> tuple[int, ...]: ...
+    def encoded_len(self, shape: Sequence[int]) -> int | None: ...
+    def encode(
+        self, shape: Sequence[int], elements: NDArray[Any], fill: bytes, skip_fill: bool
+    ) -> bytes | None: ...
+    def decode(
+        self,
+        shape: Sequence[int],
+        encoded: NDArray[Any] | bytes,
+        region: Sequence[tuple[int, int, int]],
+        out: NDArray[Any],
+        fill: bytes,
+    ) -> None: ...
+    def reader(
+        self, shape: Sequence[int], region: Sequence[tuple[int, int, int]], range_cost: int
+    ) -> Reader: ...
+
+@final
+class Reader:
+    def need(self) -> list[tuple[int | None, int | None]] | None: ...
+    def supply(self, encoded: NDArray[Any] | bytes, out: NDArray[Any], fill: bytes) -> None: ...
+
+@final
+class Opened:
+    def __init__(
+        self,
+        url: str,
+        path: str,
+        settings: Mapping[str, str],
+        threads: int | None,
+        document: str,
+        empty_chunks: bool,
+    ) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def selected(
+        self, items: list[Any]
+    ) -> tuple[list[Steps], list[tuple[int, int] | None]] | None: ...
+    def read(self, axes: Sequence[Steps], out: NDArray[Any]) -> None: ...
+    def write(self, axes: Sequence[Steps], elements: NDArray[Any]) -> None: ...
 
 @final
 class Array:

@@ -1,0 +1,106 @@
+"""Chunks of zarr-python as the native part takes them: chains, memory, regions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _dtypes, _native
+
+if TYPE_CHECKING:
+    from zarr.core.array_spec import ArraySpec
+    from zarr.core.dtype.wrapper import ZDType
+
+Region = tuple[tuple[int, int, int], ...]
+"""Per axis the first index, the number of indices, and the step between them."""
+
+
+def data_type(dtype: ZDType[Any, Any]) -> Any:
+    """The Zarr data type, as a document has it."""
+    return dtype.to_json(zarr_format=3)
+
+
+def chain(codecs: str, spec: ArraySpec, place: str | None = None) -> _native.Chain:
+    """The codecs bound to the data type and the rank of a chunk.
+
+    Parameters
+    ----------
+    codecs
+        A JSON list of codecs.
+    spec
+        The chunk that they encode.
+    place
+        What messages call the place of the first codec, where it is not ``$.codecs[0]``.
+
+    Raises
+    ------
+    ValueError
+        If the codecs do not fit the data type, naming the JSON member.
+    """
+    return _chain(codecs, spec.dtype, len(spec.shape), place)
+
+
+@lru_cache(maxsize=256)
+def _chain(codecs: str, dtype: ZDType[Any, Any], rank: int, place: str | None) -> _native.Chain:
+    # No edges at all: what fits is decided for each chunk's shape.
+    return _native.Chain(codecs, json.dumps(data_type(dtype)), [[]] * rank, place)
+
+
+def memory(array: NDArray[Any]) -> NDArray[Any]:
+    """An array with a dtype that every buffer can have, and at least one axis."""
+    array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
+    return array if array.ndim else array.reshape(1)
+
+
+def elements(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
+    """A chunk's elements in the machine's byte order, with the bytes that Zarr defines."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return memory(_dtypes.to_stored(array, data_type(spec.dtype)))
+
+
+def empty(shape: Sequence[int], spec: ArraySpec) -> NDArray[Any]:
+    """Memory to decode elements into, in the machine's byte order."""
+    return np.empty(shape, spec.dtype.to_native_dtype().newbyteorder("="), order=spec.order)
+
+
+def decoded(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
+    """Elements that were decoded, as zarr-python's data type has them."""
+    _dtypes.from_stored(array, data_type(spec.dtype))
+    dtype = spec.dtype.to_native_dtype()
+    return array if dtype.isnative else array.astype(dtype)
+
+
+def whole(shape: Sequence[int]) -> Region:
+    """The region that is all of a chunk."""
+    return tuple((0, length, 1) for length in shape)
+
+
+def region(selection: Any, shape: Sequence[int]) -> Region | None:
+    """A selection of slices and integers; None for one that has lists or masks."""
+    entries = selection if isinstance(selection, tuple) else (selection,)
+    if len(entries) != len(shape):
+        return None
+    found = []
+    for entry, length in zip(entries, shape, strict=True):
+        if isinstance(entry, slice):
+            start, stop, step = entry.indices(length)
+            if step < 1:
+                return None
+            found.append((start, len(range(start, stop, step)), step))
+        elif isinstance(entry, (int, np.integer)) and -length <= entry < length:
+            found.append((int(entry) % length, 1, 1))
+        else:
+            return None
+    return tuple(found)
+
+
+def without_integers(array: NDArray[Any], selection: Any) -> NDArray[Any]:
+    """An array of a region without the axes that the selection gives by one index."""
+    entries = selection if isinstance(selection, tuple) else (selection,)
+    return array[tuple(slice(None) if isinstance(entry, slice) else 0 for entry in entries)]

@@ -1,0 +1,240 @@
+"""The codecs ``packbits`` and ``reshape`` for zarr-python.
+
+zarr-python finds them by their entry points once zarr-kit is installed. Arrays that have them open
+as all others do, and new ones take them as objects, or as in ``zarr.json``.
+
+Examples
+--------
+>>> import numpy as np, zarr
+>>> from zarr_kit.codecs import PackBits, Reshape
+>>> a = zarr.create_array(
+...     {}, shape=(6, 4), chunks=(3, 4), dtype="uint8", compressors=None,
+...     filters=[Reshape([[0, 1]])], serializer=PackBits(last_bit=3),
+... )
+>>> a[...] = np.arange(24).reshape(6, 4) % 16
+>>> a.store._store_dict["c/0/0"].to_bytes().hex()
+'1032547698ba'
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
+
+from zarr.abc.codec import ArrayArrayCodec
+
+from . import _chunks, _native
+from ._compiled import CompiledCodec
+
+if TYPE_CHECKING:
+    from zarr.core.array_spec import ArraySpec
+    from zarr.core.buffer import NDBuffer
+
+__all__ = ["PackBits", "Reshape"]
+
+
+@dataclass(frozen=True)
+class PackBits(CompiledCodec):
+    """Packs the low bits of each value next to each other, without padding between values.
+
+    Parameters
+    ----------
+    first_bit, last_bit
+        The first and the last bit of each component that are stored, counted from the least
+        significant; None for the lowest and the highest of the data type.
+    padding_encoding
+        ``"first_byte"`` or ``"last_byte"`` to store how many bits of the last byte are padding,
+        ``"none"`` not to.
+
+    Raises
+    ------
+    ValueError
+        If a member is not valid, naming it.
+    zarr_kit.LossError
+        On writing, if a value has bits outside of those that are stored: nothing is cut.
+
+    Notes
+    -----
+    Specification: zarr-extensions, ``codecs/packbits``.
+
+    Examples
+    --------
+    >>> PackBits(last_bit=11).to_dict()
+    {'name': 'packbits', 'configuration': {'last_bit': 11}}
+    >>> PackBits(first_bit=-1)
+    Traceback (most recent call last):
+    ValueError: $.configuration.first_bit: found -1, expected a bit, counted from 0, or null
+    """
+
+    is_fixed_size = True
+
+    first_bit: int | None
+    last_bit: int | None
+    padding_encoding: str
+    _document: str = field(repr=False, compare=False)
+
+    def __init__(
+        self,
+        *,
+        first_bit: int | None = None,
+        last_bit: int | None = None,
+        padding_encoding: str = "none",
+    ) -> None:
+        configuration: dict[str, Any] = {}
+        if padding_encoding != "none":
+            configuration["padding_encoding"] = padding_encoding
+        for name, bit in (("first_bit", first_bit), ("last_bit", last_bit)):
+            if bit is not None:
+                configuration[name] = operator.index(bit)
+        self._set({"name": "packbits", "configuration": configuration} if configuration else {"name": "packbits"})
+
+    def _set(self, document: dict[str, Any]) -> None:
+        checked = _checked(document)
+        configuration = document.get("configuration", {})
+        object.__setattr__(self, "first_bit", configuration.get("first_bit"))
+        object.__setattr__(self, "last_bit", configuration.get("last_bit"))
+        object.__setattr__(self, "padding_encoding", configuration.get("padding_encoding", "none"))
+        object.__setattr__(self, "_document", checked)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The codec that a document has, which is written back as it was."""
+        codec = cls.__new__(cls)
+        codec._set(_object(data))
+        return codec
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codec as in ``zarr.json``."""
+        return _document(self._document)
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """The same codec, if it can encode the data type."""
+        self._chain(array_spec)
+        return self
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """How many bytes a chunk has that takes this many in memory."""
+        elements = input_byte_length // chunk_spec.dtype.to_native_dtype().itemsize
+        length = self._chain(replace(chunk_spec, shape=(elements,))).encoded_len((elements,))
+        assert length is not None
+        return length
+
+    def _chain(self, spec: ArraySpec) -> _native.Chain:
+        return _chunks.chain(f"[{self._document}]", spec, place="$")
+
+
+@dataclass(frozen=True)
+class Reshape(ArrayArrayCodec):
+    """Gives chunks another shape, with the elements in the same (C) order.
+
+    Parameters
+    ----------
+    shape
+        Per axis of the result its length, a list of axes of the chunk whose lengths are multiplied,
+        or, once, -1 for whatever is left.
+
+    Raises
+    ------
+    ValueError
+        If an entry is not valid, or does not fit the shape of a chunk, naming it.
+
+    Notes
+    -----
+    Specification: zarr-extensions, ``codecs/reshape``. zarr-python tells a codec the shape of
+    chunks only when it encodes or decodes one: a shape that does not fit is found then.
+
+    Examples
+    --------
+    >>> Reshape([[0, 1], 3]).to_dict()
+    {'name': 'reshape', 'configuration': {'shape': [[0, 1], 3]}}
+    """
+
+    is_fixed_size = True
+
+    shape: tuple[int | tuple[int, ...], ...]
+    _document: str = field(repr=False, compare=False)
+
+    def __init__(self, shape: Iterable[int | Iterable[int]]) -> None:
+        entries = [
+            [operator.index(axis) for axis in entry] if isinstance(entry, Iterable) else operator.index(entry)
+            for entry in shape
+        ]
+        self._set({"name": "reshape", "configuration": {"shape": entries}})
+
+    def _set(self, document: dict[str, Any]) -> None:
+        checked = _checked(document)
+        entries = document["configuration"]["shape"]
+        shape = tuple(entry if isinstance(entry, int) else tuple(entry) for entry in entries)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "_document", checked)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The codec that a document has, which is written back as it was."""
+        codec = cls.__new__(cls)
+        codec._set(_object(data))
+        return codec
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codec as in ``zarr.json``."""
+        return _document(self._document)
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """As many bytes as before."""
+        return input_byte_length
+
+    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
+        """What the next codec is given.
+
+        zarr-python also asks with the shape of the array, or a made-up one: where that does not
+        fit, the answer has the right number of axes.
+        """
+        try:
+            shape = self._stored_shape(chunk_spec)
+        except ValueError:
+            shape = (1,) * len(self.shape)
+        return replace(chunk_spec, shape=shape)
+
+    def _stored_shape(self, spec: ArraySpec) -> tuple[int, ...]:
+        return _stored_shape(self._document, tuple(spec.shape))
+
+    def _encode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> NDBuffer | None:
+        return chunk_data.reshape(self._stored_shape(chunk_spec))
+
+    async def _encode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> NDBuffer | None:
+        return self._encode_sync(chunk_data, chunk_spec)
+
+    def _decode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> NDBuffer:
+        self._stored_shape(chunk_spec)
+        return chunk_data.reshape(chunk_spec.shape)
+
+    async def _decode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> NDBuffer:
+        return self._decode_sync(chunk_data, chunk_spec)
+
+
+@lru_cache(maxsize=256)
+def _stored_shape(document: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that a chunk of this shape gets."""
+    chain = _native.Chain(f'[{document}, {{"name": "bytes"}}]', '"uint8"', [[]] * len(shape), "$")
+    return chain.stored_shape(shape)
+
+
+def _checked(document: dict[str, Any]) -> str:
+    text = json.dumps(document)
+    _native.check_codec(text)
+    return text
+
+
+def _object(data: dict[str, Any] | str) -> dict[str, Any]:
+    """A codec's object, as the document has it, with lists where zarr-python has tuples."""
+    found: dict[str, Any] = {"name": data} if isinstance(data, str) else json.loads(json.dumps(data))
+    return found
+
+
+def _document(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
