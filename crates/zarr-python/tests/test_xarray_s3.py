@@ -1,0 +1,113 @@
+"""Xarray on object storage: a server of the S3 protocol on this machine."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_kit
+
+xr = pytest.importorskip("xarray")
+pd = pytest.importorskip("pandas")
+da = pytest.importorskip("dask.array")
+server_module = pytest.importorskip("moto.server")
+
+from zarr_kit.xarray import to_zarr  # noqa: E402
+
+MONTHS = (31, 28, 31)
+URL = "s3://bucket/rain.zarr"
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def options(server, monkeypatch):
+    """Settings; credentials are in the environment, where workers find them."""
+    import boto3
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "SECRET-OF-THE-TEST")
+    client = boto3.client("s3", endpoint_url=server, region_name="us-east-1")
+    client.create_bucket(Bucket="bucket")
+    options = {"endpoint": server, "region": "us-east-1", "allow_http": "true"}
+    try:
+        zarr_kit.create_group("s3://bucket/probe", storage_options=options)
+    except OSError as error:
+        if "feature" in str(error):
+            pytest.skip("built without object storage")
+        raise
+    yield options
+    for item in client.list_objects_v2(Bucket="bucket").get("Contents", []):
+        client.delete_object(Bucket="bucket", Key=item["Key"])
+
+
+@pytest.fixture
+def cluster(options):
+    """Processes, which inherit the credentials."""
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+def rain():
+    times = pd.date_range("2001-01-01", periods=90)
+    values = np.arange(900, dtype="f4").reshape(90, 10)
+    return xr.Dataset({"rain": (("time", "x"), values)}, {"time": times, "name": ("x", list("abcdefghij"))})
+
+
+def open_kit(options, **arguments):
+    return xr.open_dataset(URL, engine="zarr-kit", storage_options=options, **arguments)
+
+
+def test_append_and_regions(options):
+    first, rest = rain().isel(time=slice(0, 31)), rain().isel(time=slice(31, 90))
+    to_zarr(first, URL, chunks={"time": [31]}, storage_options=options)
+    to_zarr(rest.chunk(time=(28, 31)), URL, append_dim="time", storage_options=options)
+    found = open_kit(options, chunks={})
+    assert found.rain.chunks == (MONTHS, (10,))
+    xr.testing.assert_equal(found, rain())
+    part = rain()[["rain"]].isel(time=slice(20, 70)) * 0
+    to_zarr(part.chunk(time=9), URL, region="auto", storage_options=options)
+    assert float(open_kit(options).rain.sum()) == float(rain().rain.sum() - rain().rain[20:70].sum())
+    with pytest.raises(FileExistsError):
+        to_zarr(first, URL, storage_options=options)
+    to_zarr(first, URL, mode="w", consolidated=True, storage_options=options)
+    xr.testing.assert_equal(open_kit(options).load(), first)
+    assert sorted(zarr_kit.open_group(URL, storage_options=options)) == ["name", "rain", "time"]
+    document = zarr_kit.open_group(URL, storage_options=options).metadata
+    assert document["consolidated_metadata"]["metadata"]["rain"]["shape"] == [31, 10]
+    assert "SECRET" not in json.dumps(document)
+
+
+def test_a_cluster_stores_and_appends(options, cluster):
+    first, rest = rain().isel(time=slice(0, 31)), rain().isel(time=slice(31, 90))
+    to_zarr(first.chunk(time=8), URL, chunks={"time": [31]}, storage_options=options)
+    to_zarr(rest.chunk(time=(28, 31)), URL, append_dim="time", storage_options=options)
+    found = open_kit(options, chunks={})
+    assert found.rain.chunks == (MONTHS, (10,))
+    xr.testing.assert_equal(found.compute(), rain())
+    monthly = found.rain.groupby("time.month").mean().compute()
+    xr.testing.assert_allclose(monthly, rain().rain.groupby("time.month").mean())
+
+
+def test_secrets_are_not_in_pickles(options):
+    import pickle
+
+    to_zarr(rain(), URL, storage_options=options)
+    sent = pickle.dumps(open_kit(options))
+    assert b"SECRET" not in sent
+    xr.testing.assert_equal(pickle.loads(sent), rain())
+
+
+def test_a_store_that_is_not_there(options):
+    with pytest.raises(FileNotFoundError):
+        open_kit(options)
+    with pytest.raises(FileNotFoundError):
+        to_zarr(rain(), URL, mode="r+", storage_options=options)
