@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// The help of `--region`: a text of its own, since rustdoc takes brackets for links.
-const REGION: &str = "Which elements, as in numpy: 0:10,5,::2,[0,3]; all if left out";
+/// The help of `--region`: a constant, because rustdoc would take its brackets for links.
+const REGION: &str = "Region in numpy's syntax: 0:10,5,::2,[0,3] [default: the whole array]";
 
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
@@ -16,13 +16,12 @@ Results go to standard output, messages to standard error. Exit status: 0 succes
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Of URLs: give up on a server that has not answered for so long [default: 180].
+    /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
 }
 
-/// A value that may begin with a hyphen, as negative numbers do; not the next option, whose value was
-/// left out before it.
+/// A value that may begin with a hyphen, as negative numbers do, but is not an option.
 fn value(text: &str) -> Result<String, &'static str> {
     match text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic)) {
         true => Err("a value is needed here, and this is an option"),
@@ -46,10 +45,10 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
-/// Show what an array or group is, in words.
+/// Describe an array or group.
 ///
-/// For an array: type, shape, chunks along each axis, codecs, what the chain compiled to, and how
-/// many chunks are stored. For a group: what lies in it.
+/// For an array: type, shape, chunks along each axis, codecs, the view that the codecs compile
+/// to, and the number of stored chunks. For a group: its members.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -87,16 +86,17 @@ pub(crate) struct Read {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// How to print the elements [default: as FILE ends: .txt, .json, .jsonl, .csv, .npy, .raw, .bin; else text].
+    /// How to print the elements [default: by the extension of FILE: .txt, .json, .jsonl, .csv,
+    /// .npy, .raw, .bin; else text].
     #[arg(long, short, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReadFormat>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// In text, show only the ends of long axes, as numpy does.
+    /// In text, show only both ends of long axes, as numpy does.
     #[arg(long)]
     pub(crate) elide: bool,
-    /// Say on standard error which chunks are read, and what they go through.
+    /// List on standard error which chunks are read, and the codecs that decode them.
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -105,9 +105,9 @@ pub(crate) struct Read {
 pub(crate) enum ReadFormat {
     /// Nested lists, aligned.
     Text,
-    /// One element a line, as the JSON of a fill value.
+    /// One element per line, as the JSON of a fill value.
     Lines,
-    /// One JSON document: nested lists of such elements.
+    /// One JSON document: nested lists of elements.
     Json,
     /// Comma-separated values.
     Csv,
@@ -119,7 +119,7 @@ pub(crate) enum ReadFormat {
 
 /// Write elements from a file into an array, or into a region of it.
 ///
-/// Chunks that the region covers in part are read, changed and written back.
+/// Chunks that the region covers only in part are read, changed and written back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A .npy file may be of either byte order and in C or Fortran order; its type and shape must be those \
@@ -140,7 +140,7 @@ pub(crate) struct Write {
     pub(crate) region: Option<String>,
     #[command(flatten)]
     pub(crate) writing: Writing,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -148,16 +148,18 @@ pub(crate) struct Write {
 /// How elements are written.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Writing {
-    /// Store values also where packbits leaves out bits of theirs or they are out of the range of
-    /// int4 and the like, so that they read back as others; refused otherwise.
+    /// Store values even if packbits would drop some of their bits, or they are out of the range
+    /// of int4 and similar types. They then read back as other values. By default they are
+    /// refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
-    /// Store chunks that hold the fill value only, too; they read the same if they are left out.
+    /// Also store chunks that hold only the fill value. By default they are left out; they read
+    /// the same.
     #[arg(long)]
     pub(crate) store_empty: bool,
 }
 
-/// Create an array, where there must be nothing yet.
+/// Create an array.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Chunks:
@@ -175,7 +177,7 @@ Examples:
     '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
   zarr-kit create copy.zarr --metadata zarr.json")]
 pub(crate) struct Create {
-    /// Where: a folder or a URL.
+    /// The new array: a folder or a URL.
     pub(crate) array: String,
     /// The length of each axis: 1461,4.
     #[arg(
@@ -189,7 +191,7 @@ pub(crate) struct Create {
     /// with a configuration.
     #[arg(long, value_name = "TYPE", required_unless_present = "metadata")]
     pub(crate) dtype: Option<String>,
-    /// How the array is cut into chunks [default: regular, about 1 MiB].
+    /// The lengths of the chunks [default: regular, about 1 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
     /// The codec chain, as the JSON list of zarr.json.
@@ -204,20 +206,20 @@ pub(crate) struct Create {
     /// Attributes, as a JSON object.
     #[arg(long, value_name = "JSON")]
     pub(crate) attributes: Option<String>,
-    /// A zarr.json to take all of this from.
+    /// A zarr.json that contains all of this.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
         "fill", "dims", "attributes"])]
     pub(crate) metadata: Option<PathBuf>,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Copy an array or group: into other chunks, other codecs, another store.
+/// Copy an array or group into other chunks, other codecs or another store.
 ///
-/// Works by tasks that own whole chunks of the target, within the memory given. An interrupted copy
-/// is continued by --resume, to the same bytes. Without --chunks and --codecs, objects are copied as
-/// they are, also of arrays whose elements cannot be read here.
+/// Copies whole chunks of the target at a time, within the given memory. --resume continues an
+/// interrupted copy, with the same result. Without --chunks and --codecs, objects are copied
+/// unchanged, even if this program cannot read the array's elements.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Chunks and codecs are written as for `create`. Of a group, all arrays are copied alike.
@@ -227,42 +229,43 @@ Examples:
   zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\
     --codecs '[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]'")]
 pub(crate) struct Copy {
-    /// What is copied: a folder or a URL.
+    /// The source: a folder or a URL.
     pub(crate) source: String,
-    /// Where to: a folder or a URL.
+    /// The target: a folder or a URL.
     pub(crate) target: String,
-    /// How the target is cut into chunks [default: as the source].
+    /// The lengths of the target's chunks [default: those of the source].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
-    /// The target's codec chain, as the JSON list of zarr.json [default: as the source].
+    /// The target's codec chain, as the JSON list of zarr.json [default: that of the source].
     #[arg(long, value_name = "JSON")]
     pub(crate) codecs: Option<String>,
     /// Memory for elements and chunks: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,
-    /// Go on with an interrupted copy.
+    /// Continue an interrupted copy.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
     /// Remove the array or group at the target first.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Read everything that was written again, and compare.
+    /// Read everything that was written, and compare it with the source.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Copy values also where packbits leaves out bits of theirs, so that they read back as others;
-    /// refused otherwise.
+    /// Copy values even if packbits would drop some of their bits, so that they read back as
+    /// other values. By default they are refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Check an array, or a group and all below it, against the specifications.
+/// Check an array, or a group with everything below it, against the specifications.
 ///
-/// One finding a line: error, warning or note, key, JSON path, what was found and what is allowed,
-/// and the finding's id, which docs/check.md explains. Exit status 1 if there is an error or a
-/// warning; notes say what ordinary writers leave, or what could not be checked here.
+/// Prints one finding per line: error, warning or note, key, JSON path, what was found and what
+/// is allowed, and the finding's id, which docs/check.md explains. The exit status is 1 if there
+/// is an error or a warning. Notes name what ordinary writers leave, and what could not be
+/// checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -273,13 +276,13 @@ or chunk is changed.")]
 pub(crate) struct Check {
     /// An array or group: a folder or a URL.
     pub(crate) path: String,
-    /// Read and decode every chunk too.
+    /// Also read and decode every chunk.
     #[arg(long)]
     pub(crate) data: bool,
-    /// Memory for the elements of chunks that are decoded at a time: 64MiB, 2GiB.
+    /// Memory for the elements of chunks that are decoded at the same time: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,
-    /// Remove first the files that killed writers left, and say which.
+    /// First remove the files that killed writers left, and list them.
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print one JSON document.
@@ -303,7 +306,7 @@ pub(crate) struct Locate {
     pub(crate) json: bool,
 }
 
-/// Show what a read touches: chunks, their keys and sizes, and how much of each is needed.
+/// List the chunks of a read, their keys and sizes, and how much of each is needed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -314,15 +317,16 @@ pub(crate) struct Plan {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// Print one JSON object for each chunk, one a line.
+    /// Print one JSON object per chunk, one per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Draw the chunk grid: in the terminal, or as SVG.
+/// Draw the chunk grid in the terminal or as SVG.
 ///
-/// Chunks that are stored are shaded, a region is marked. Of many axes the last two of
-/// more than one chunk are drawn, unless --axes says others. On long axes a cell is several chunks.
+/// Stored chunks are shaded, and a region is marked. If there are several axes, the last two with
+/// more than one chunk are drawn, unless --axes selects others. On long axes one cell stands for
+/// several chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -331,16 +335,17 @@ Examples:
 pub(crate) struct Draw {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// Elements to mark, as in numpy.
+    /// The region to mark, in numpy's syntax.
     #[arg(long, short, value_name = "R", allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
     /// Write an SVG picture to this file.
     #[arg(long, short, value_name = "FILE.svg")]
     pub(crate) output: Option<PathBuf>,
-    /// The axes that are drawn, downwards and across: names or numbers.
+    /// The vertical and the horizontal axis: names or numbers.
     #[arg(long, value_name = "AXIS,AXIS")]
     pub(crate) axes: Option<String>,
-    /// Print the picture as one JSON document: where cells begin, how many chunks of each are stored.
+    /// Print the picture as one JSON document: the start of each cell, and the number of its
+    /// stored chunks.
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
 }
@@ -348,8 +353,8 @@ pub(crate) struct Draw {
 /// Change the shape of an array.
 ///
 /// A rectilinear axis that grows past its last edge takes new edges from --edges, or repeats the
-/// last. What a shrinking array loses stays in the store and shows again when it grows, unless
-/// --discard is given.
+/// last edge. Elements that a shrinking array cuts off stay in the store and reappear when it
+/// grows, unless --discard is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -360,26 +365,26 @@ pub(crate) struct Resize {
     /// The new length of each axis.
     #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = value)]
     pub(crate) shape: String,
-    /// Edges of the chunks that are added, by axis: time=30|31,x=64.
+    /// Edges of the added chunks, by axis: time=30|31,x=64.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Remove what the new shape cuts off.
+    /// Remove the elements that the new shape cuts off.
     #[arg(long)]
     pub(crate) discard: bool,
-    /// Nobody else writes to the array meanwhile: for --discard where no locks reach other
-    /// processes, as in object storage.
+    /// Nobody else writes to the array at the same time. Needed for --discard on stores without
+    /// locks between processes, such as object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 /// Append elements to an axis of an array.
 ///
-/// They show all at once when all are written: an append that is interrupted leaves the array as
-/// it was, and doing it again completes it. An axis of listed edges takes new ones from --edges, or
-/// repeats its last.
+/// They become visible all at once when all are written: an interrupted append leaves the array
+/// unchanged, and repeating it completes it. A rectilinear axis takes new edges from --edges, or
+/// repeats its last edge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Elements come from a .npy file, whose shape is the array's but on that axis, or raw: C order, little
@@ -396,27 +401,27 @@ pub(crate) struct Append {
     /// The axis that grows, by name or number.
     #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
-    /// Edges of the chunks that are added: 30|31x2.
+    /// Edges of the added chunks: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Nobody else writes to the array meanwhile: needed where no locks reach other processes, as in
-    /// object storage.
+    /// Nobody else writes to the array at the same time. Needed on stores without locks between
+    /// processes, such as object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Print completions for a shell.
+/// Print shell completions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   zarr-kit completions bash > ~/.local/share/bash-completion/completions/zarr-kit")]
 pub(crate) struct Completions {
-    /// Which shell.
+    /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

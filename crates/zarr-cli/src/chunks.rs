@@ -1,4 +1,4 @@
-//! How chunks are written on the command line.
+//! The notation of chunks on the command line.
 //!
 //! ```text
 //! 100,64                      regular: every chunk 100 by 64
@@ -8,8 +8,8 @@
 //! {"name": "regular", ...}    or a whole chunk grid
 //! ```
 //!
-//! Numbers alone make a regular grid, any list of edges a rectilinear one. A number stays one
-//! number, also beside lists (SD-04); `31x1` is a list of one edge.
+//! Numbers alone make a regular grid, any list of edges a rectilinear one. A number stays a
+//! single number, even next to lists (SD-04); `31x1` is a list of one edge.
 
 use std::num::NonZeroU64;
 
@@ -22,10 +22,10 @@ use crate::words;
 pub(crate) enum ChunksError {
     #[error(transparent)]
     Json(MetadataError),
-    #[error("this is no JSON list such as [[31, 28, [31, 2]], 100]: {reason}")]
+    #[error("this is not a JSON list such as [[31, 28, [31, 2]], 100]: {reason}")]
     List { reason: String },
     #[error(
-        "{found:?} is no edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
+        "{found:?} is not an edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
     )]
     Edge { found: String },
     #[error("chunks for {}, but the array has {}", words::axes(*found), words::axes(*rank))]
@@ -44,7 +44,7 @@ pub(crate) enum ChunksError {
     TooLong { name: String },
 }
 
-/// Reads the chunks of an array of this shape, whose axes may have names.
+/// Parses the chunks of an array of this shape, whose axes may have names.
 pub(crate) fn parse(
     text: &str,
     shape: &[u64],
@@ -78,7 +78,7 @@ pub(crate) fn parse_edges(text: &str) -> Result<ChunkEdges, ChunksError> {
 
 /// A JSON list: numbers alone are a chunk shape, otherwise they are the edges of each axis.
 fn from_list(text: &str) -> Result<ChunkGrid, ChunksError> {
-    // A place in the text that is made of it here would mean nothing to whoever wrote it.
+    // Positions in the text built here would mean nothing to the user.
     serde_json::from_str::<&RawValue>(text)
         .map_err(|cause| ChunksError::List { reason: cause.to_string() })?;
     let regular = format!(r#"{{"name": "regular", "configuration": {{"chunk_shape": {text}}}}}"#);
@@ -131,7 +131,7 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
     })
 }
 
-/// The axis of this name, or of this number.
+/// The axis with this name or number.
 pub(crate) fn axis_of(
     name: &str,
     rank: usize,
@@ -153,7 +153,7 @@ pub(crate) fn axis_of(
     Err(ChunksError::Name { name: name.to_owned(), allowed })
 }
 
-/// What the metadata would refuse too, here by the axis's name.
+/// Checks what the metadata would refuse too, to report the axis by its name.
 fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
     if grid.rank() != shape.len() {
         return Err(ChunksError::Rank { found: grid.rank(), rank: shape.len() });

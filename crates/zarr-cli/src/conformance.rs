@@ -1,7 +1,8 @@
 //! The program that the public conformance tests of Zarr run.
 //!
-//! `zarr-kit-conformance --array_path PATH` prints the elements of an array in C order, one a line,
-//! each as the JSON of a fill value. Exit status 0, or 2 and one line on standard error.
+//! `zarr-kit-conformance --array_path PATH` prints the elements of an array in C order, one per
+//! line, each as the JSON of a fill value. The exit status is 0, or 2 with one line on standard
+//! error.
 //!
 //! # What it does not do
 //! Anything else: `zarr-kit read --format lines` has regions and files.
@@ -17,10 +18,10 @@ use zarr_kit::array::store::{StoreOptions, open_url};
 use zarr_kit::metadata::format_element;
 use zarr_kit::{Array, Prefix, Selection};
 
-/// Bytes of elements in memory at a time.
+/// Bytes of elements that are in memory at a time.
 const PIECE: u64 = 64 << 20;
 
-/// Print the elements of a Zarr v3 array, one a line.
+/// Print the elements of a Zarr v3 array, one per line.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {

@@ -1,4 +1,4 @@
-//! What can go wrong, each in one line: what, where, what to do.
+//! Errors, each in one line: what, where, and what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(crate) enum CliError {
     Copy {
         place: String,
         memory: u64,
-        /// Whether something was copied that can be gone on with, and if so, whether by --overwrite.
+        /// Whether a copy was begun that can be resumed, and if so, whether with --overwrite.
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
@@ -76,15 +76,15 @@ pub(crate) enum CliError {
          them in --region, or choose another --format"
     )]
     NoTable { axes: String },
-    #[error("{format} is no text: give a file with -o, or a pipe")]
+    #[error("{format} is not text: use -o FILE or a pipe")]
     Terminal { format: &'static str },
 }
 
 impl CliError {
-    /// A mistake in the arguments, as clap found it.
+    /// A mistake in the arguments, from clap's error.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let message = usage::message(error).unwrap_or_else(|| Self::clap_says(error));
-        // A question is not followed by more to read.
+        // A message that ends in a question gets no further text.
         Self::Usage {
             message: match message.ends_with('?') {
                 true => message,
@@ -93,7 +93,7 @@ impl CliError {
         }
     }
 
-    /// What clap prints, in one line.
+    /// Clap's own message, in one line.
     fn clap_says(error: &clap::Error) -> String {
         let text = error.render().to_string();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -124,13 +124,13 @@ impl CliError {
 }
 
 impl From<MetadataError> for CliError {
-    /// Of an element that is no value of its data type.
+    /// An element that is not a value of its data type.
     fn from(cause: MetadataError) -> Self {
         Self::Metadata { argument: "element", cause }
     }
 }
 
-/// The codecs that are read here.
+/// The supported codecs.
 const CODECS: [&str; 9] = [
     "blosc",
     "bytes",
@@ -143,8 +143,8 @@ const CODECS: [&str; 9] = [
     "zstd",
 ];
 
-/// A library error, with the place as the user wrote it: the library knows only the root of a
-/// store.
+/// An error of the library, with the place as the user wrote it: the library knows only the root
+/// of a store.
 fn at(place: &str, cause: &ArrayError) -> String {
     match cause {
         ArrayError::NotFound { .. } => {
@@ -156,13 +156,13 @@ fn at(place: &str, cause: &ArrayError) -> String {
         ),
         ArrayError::Unfinished { resumable: false, .. } => format!(
             "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
-             resumed; `copy` with --overwrite begins anew"
+             resumed; `copy` with --overwrite starts again"
         ),
         ArrayError::Unfinished { from, .. } => {
             let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
             format!(
-                "{place}: an unfinished copy{of}; the same `copy` with --resume goes on with it, \
-                 --overwrite begins anew"
+                "{place}: an unfinished copy{of}; repeat the `copy` with --resume to continue it, \
+                 --overwrite starts again"
             )
         }
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
@@ -176,12 +176,12 @@ fn at(place: &str, cause: &ArrayError) -> String {
         {
             format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
-        loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them so"),
+        loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => format!("{place}: {other}"),
     }
 }
 
-/// Whether values were refused since they would read back as others.
+/// Whether values were refused because they would not read back unchanged.
 fn is_loss(cause: &ArrayError) -> bool {
     match cause {
         ArrayError::Loss { .. } => true,
@@ -190,7 +190,7 @@ fn is_loss(cause: &ArrayError) -> bool {
     }
 }
 
-/// What is wrong with an argument: where, if not with all of it.
+/// The error of an argument, with the place in it if there is one.
 fn within(cause: &MetadataError) -> String {
     match cause.path() {
         "$" => cause.reason().to_string(),
@@ -198,7 +198,7 @@ fn within(cause: &MetadataError) -> String {
     }
 }
 
-/// What JSON looks like, where an argument is none.
+/// An example of JSON, if an argument is not JSON.
 fn json(argument: &str, cause: &MetadataError) -> &'static str {
     match argument {
         "--codecs" if cause.path() == "$" && cause.rule() == Some(Rule::NOT_JSON) => {
@@ -208,15 +208,15 @@ fn json(argument: &str, cause: &MetadataError) -> &'static str {
     }
 }
 
-/// What the process and the compressors take for themselves.
+/// Memory that the process and the compressors use themselves.
 const ITSELF: u64 = 8 << 20;
 
-/// What of `--memory` is left for elements and chunks.
+/// The part of `--memory` that is left for elements and chunks.
 pub(crate) fn memory_for_chunks(given: u64) -> u64 {
     given.saturating_sub(ITSELF.min(given / 8))
 }
 
-/// The least `--memory` that leaves so much for elements and chunks.
+/// The smallest `--memory` that leaves this much for elements and chunks.
 fn memory_to_give(needed: u64) -> u64 {
     needed.saturating_add(ITSELF).min(needed.div_ceil(7).saturating_mul(8))
 }
@@ -229,11 +229,11 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
     };
     match cause {
         TransferError::Exists { .. } => format!(
-            "{place}: there is a node here already; --overwrite removes it first, --resume goes on \
-             with an interrupted copy"
+            "{place}: there is a node here already; --overwrite removes it first, --resume \
+             continues an interrupted copy"
         ),
         TransferError::Unfinished { .. } => format!(
-            "{place}: an unfinished copy is here; --resume goes on with it, --overwrite begins anew"
+            "{place}: there is an unfinished copy here; --resume continues it, --overwrite starts again"
         ),
         TransferError::Overlap { .. } => format!(
             "{place}: this is the source, or one of the two lies in the other; choose another place"
@@ -246,12 +246,12 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
              another path"
         ),
         TransferError::NotInterrupted { .. } => format!(
-            "{place}: there is a node here, but no interrupted copy to go on with: it may be \
-             finished; --overwrite begins anew"
+            "{place}: there is a node here, but no interrupted copy to continue: it may be \
+             finished; --overwrite starts again"
         ),
         TransferError::OtherCopy { .. } => format!(
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
-             --overwrite begins anew"
+             --overwrite starts again"
         ),
         TransferError::Memory { needed, .. } => format!(
             "one chunk of the target needs {} of memory (its elements, the buffers to decode and \
@@ -276,10 +276,10 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
         TransferError::Target(loss) if is_loss(loss) => match begun {
             None => at(place, loss),
             Some(overwrite) => {
-                let instead = if overwrite { " in place of --overwrite" } else { "" };
+                let instead = if overwrite { " instead of --overwrite" } else { "" };
                 format!(
-                    "{place}: {loss}; the same command with --resume --allow-loss{instead} goes on \
-                     and stores them so"
+                    "{place}: {loss}; repeat the command with --resume --allow-loss{instead} to \
+                     continue and store them anyway"
                 )
             }
         },

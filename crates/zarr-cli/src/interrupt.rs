@@ -1,4 +1,4 @@
-//! What a copy says when a signal ends it: Ctrl-C, a request to end, a terminal that goes away.
+//! The message of a copy that a signal ends: Ctrl-C, a termination request, or a closed terminal.
 
 use std::process;
 use std::sync::Arc;
@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::print;
 use crate::progress::Bar;
 
-/// What a shell expects of a command that a signal ended: this and the signal's number.
+/// Shells expect this plus the signal's number as the exit status of a command that a signal
+/// ended.
 const SIGNALLED: i32 = 128;
 
-/// While this lives, a signal that asks the process to end clears the bar, says a sentence and ends
-/// the process; after that it ends the process without a word.
+/// While this exists, a signal that asks the process to end clears the bar, prints a sentence and
+/// ends the process; afterwards it ends the process without a message.
 pub(crate) struct Interrupt {
     active: Arc<AtomicBool>,
 }
@@ -20,7 +21,7 @@ impl Interrupt {
     pub(crate) fn saying(message: &'static str, bar: &Bar) -> Self {
         let active = Arc::new(AtomicBool::new(true));
         let (says, bar) = (Arc::clone(&active), bar.clone());
-        // Runs on a thread of its own, where all that a signal handler must not do is allowed.
+        // This runs on a separate thread, where the restrictions of signal handlers do not apply.
         signals::on_first(move |signal| {
             if says.load(Ordering::Relaxed) {
                 bar.clear();
@@ -46,12 +47,12 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    /// Calls `end` with the signal that asks the process to end. Where that cannot be arranged,
-    /// signals end the process as they do elsewhere.
+    /// Calls `end` with the signal that asks the process to end. If that cannot be set up,
+    /// signals end the process as usual.
     pub(super) fn on_first(end: impl Fn(i32) + Send + 'static) {
         let (ready, is_ready) = mpsc::channel::<()>();
         let wait = move || {
-            // On this thread: a signal that was caught and has nobody to handle it would be lost.
+            // On this thread: a signal that was caught while nothing handles it would be lost.
             let caught =
                 [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
             let signals = Signals::new(caught);
@@ -63,14 +64,14 @@ mod signals {
             }
         };
         if thread::Builder::new().name("signals".to_owned()).spawn(wait).is_ok() {
-            // Ends when the other end is dropped.
+            // Returns when the other end is dropped.
             let _ready = is_ready.recv();
         }
     }
 
-    /// Whether whoever started the process has it ignore a signal, as `nohup` does with SIGHUP and
-    /// shells with the SIGINT of background jobs. Where the system does not say, that of `nohup` is
-    /// left as it is.
+    /// Whether the process was started with a signal ignored, as `nohup` does with SIGHUP and
+    /// shells with the SIGINT of background jobs. If the system does not tell, SIGHUP is assumed
+    /// to be ignored.
     fn is_ignored(signal: i32) -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         match ignored(&status) {
@@ -87,10 +88,10 @@ mod signals {
 
 #[cfg(not(unix))]
 mod signals {
-    /// What Ctrl-C is elsewhere.
+    /// The number of Ctrl-C on Unix.
     const SIGINT: i32 = 2;
 
-    /// Calls `end` at Ctrl-C. If that cannot be arranged, it ends the process as it does elsewhere.
+    /// Calls `end` at Ctrl-C. If that cannot be set up, Ctrl-C ends the process as usual.
     pub(super) fn on_first(end: impl Fn(i32) + Send + 'static) {
         let _unset = ctrlc::set_handler(move || end(SIGINT));
     }

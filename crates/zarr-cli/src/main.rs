@@ -1,7 +1,7 @@
 //! The `zarr-kit` command: open, read, write and check Zarr v3 arrays from a terminal.
 //!
-//! This file parses, runs and turns errors into one line and an exit status. What a command does
-//! is in the library; its module here reads the arguments and prints.
+//! This file parses arguments, runs a command and turns errors into one line and an exit status.
+//! The work of a command is in the library; its module here reads the arguments and prints.
 //!
 //! # What it does not do
 //! No arithmetic on arrays, no plots of their values, no Zarr version 2.
@@ -30,7 +30,7 @@ use clap::Parser;
 use crate::args::Args;
 use crate::error::CliError;
 
-/// Any error: bad arguments, no such array, a chunk that does not decode.
+/// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
     match commands::run(args.command) {
         Ok(code) => code,
-        // Whoever read the output has what it wanted.
+        // The reader of the output has closed it, and needs no more.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             print::error(&error.to_string());
@@ -52,10 +52,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version as clap prints them, a mistake in the arguments in one line.
+/// Prints help and version as clap does, and a mistake in the arguments in one line.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Help into a closed pipe is no error.
+        // Help into a closed pipe is not an error.
         let _closed = error.print();
         return ExitCode::SUCCESS;
     }

@@ -1,12 +1,12 @@
-//! The name that was meant where there is none of what was written.
+//! Suggests names for unknown ones.
 
 use std::fs;
 use std::path::Path;
 
-/// Folders beside the missing one that are looked at.
+/// The most neighbours of a missing folder that are compared.
 const LOOKED_AT: usize = 10_000;
 
-/// The node beside a missing folder whose name is nearest, if it is near enough.
+/// The node next to a missing folder whose name is nearest, if it is near enough.
 pub(crate) fn node(path: &str) -> Option<String> {
     let path = Path::new(path);
     let name = path.file_name()?.to_str()?;
@@ -33,20 +33,22 @@ pub(crate) fn hint<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) 
     ranked.min().map_or_else(String::new, |(_, near)| format!("; did you mean {near}?"))
 }
 
-/// How far a name is from what was written, `None` if nobody would mistake them.
+/// The distance of a name from the one that was written; `None` if nobody would mistake one for
+/// the other.
 fn rank(written: &str, other: &str) -> Option<usize> {
     let (written, other) = (written.to_lowercase(), other.to_lowercase());
     let length = written.chars().count();
     if length >= 2 && other.starts_with(&written) {
         return Some(0);
     }
-    // What was written may be the beginning alone.
+    // The written name may be only the beginning.
     let beginning: String = other.chars().take(length).collect();
     let mut distance = strsim::osa_distance(&written, &other);
     if length > 4 {
         distance = distance.min(strsim::osa_distance(&written, &beginning));
     }
-    // One mistake in each three characters, so that short names are not taken for one another.
+    // At most one mistake per three characters, so that short names are not mistaken for one
+    // another.
     let shorter = length.min(other.chars().count());
     (distance <= shorter / 3).then_some(distance)
 }

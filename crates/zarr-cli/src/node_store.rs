@@ -1,4 +1,4 @@
-//! The folders and URLs that arguments name, opened as stores.
+//! Opens the folders and URLs in arguments as stores.
 
 use std::fs;
 use std::io;
@@ -15,17 +15,17 @@ use zarr_kit::codec::Options;
 use crate::error::CliError;
 use crate::{nearest, print};
 
-/// How long to go on with a server that does not answer, if not as long as the library does.
+/// The timeout for servers that do not answer, if not the library's default.
 static TIMEOUT: OnceLock<Duration> = OnceLock::new();
 
-/// Sets the timeout of all stores that are opened; once.
+/// Sets the timeout of all stores that are opened later; call it once.
 pub(crate) fn set_timeout(seconds: u32) {
     let _set_before = TIMEOUT.set(Duration::from_secs(seconds.into()));
 }
 
-/// Says what is waited for, though many requests may be waiting.
+/// Reports a wait, at intervals, since many requests may be waiting.
 fn tell(waiting: &Waiting) {
-    /// Between two lines.
+    /// The least time between two messages.
     const PAUSE: Duration = Duration::from_secs(30);
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,12 +38,12 @@ fn tell(waiting: &Waiting) {
 /// A folder or URL, opened as a store whose root is the node.
 #[derive(Debug)]
 pub(crate) struct NodeStore {
-    /// As the user wrote it, without what may be secret.
+    /// The place as the user wrote it, without secrets.
     pub(crate) shown: String,
     pub(crate) store: Arc<dyn Store>,
-    /// The folder, if it is one: asking for the size of an object costs next to nothing there.
+    /// The folder, if it is one: there, the size of an object is cheap to look up.
     pub(crate) folder: Option<PathBuf>,
-    /// Folders that were made for it, the innermost first.
+    /// Folders that were created for it, the innermost first.
     made: Vec<PathBuf>,
 }
 
@@ -52,21 +52,21 @@ impl NodeStore {
         Self::with(path, &StoreOptions::new())
     }
 
-    /// Makes the folder if there is none.
+    /// Creates the folder if there is none.
     pub(crate) fn create(path: &str) -> Result<Self, CliError> {
         Self::with(path, &StoreOptions::new().create(true))
     }
 
-    /// Removes the folders that were made for it, as far as nothing is in them.
+    /// Removes the folders that were created for it, if they are empty.
     pub(crate) fn abandon(&self) {
-        // One that somebody else has put something into stays, and those around it.
+        // A folder into which somebody else has put something stays, and so do those around it.
         let _stays = self.made.iter().try_for_each(fs::remove_dir);
     }
 
     fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };
-        // A trailing `zarr.json` is what completion in a shell leads to.
+        // Completion in a shell leads to a trailing `zarr.json`.
         let path = path.strip_suffix("/zarr.json").unwrap_or(path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
@@ -87,7 +87,7 @@ impl NodeStore {
             Err(cause) => cause,
         };
         Err(match (cause, folder) {
-            // Of a folder that was to be made, the one around it.
+            // For a folder that was to be created, the parent folder.
             (StoreError::Io { cause, .. }, Some(_))
                 if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
             {
@@ -99,7 +99,7 @@ impl NodeStore {
             _ if !cfg!(feature = "remote") && is_remote(path) => {
                 CliError::NotRemote { place: shown }
             }
-            // The place is in it: as a URL without what may be secret.
+            // The error contains the place, as a URL without secrets.
             (cause, _) => CliError::Store(cause),
         })
     }
@@ -116,12 +116,12 @@ impl NodeStore {
         self.bind_with(self.metadata()?, options).map_err(|cause| self.failed(cause))
     }
 
-    /// Where the chunks of the array with this document are, whatever is in them.
+    /// The layout of the chunks of the array with this document, whatever their content.
     pub(crate) fn layout(&self, metadata: &ArrayMetadata) -> Result<ChunkLayout, CliError> {
         ChunkLayout::new(&Prefix::root(), metadata).map_err(|cause| self.failed(cause))
     }
 
-    /// The document of the array, which may be one that is not supported.
+    /// The document of the array, which may be unsupported.
     pub(crate) fn metadata(&self) -> Result<ArrayMetadata, CliError> {
         match self.node()? {
             Node::Array(metadata) => Ok(metadata),
@@ -150,10 +150,10 @@ impl NodeStore {
         }
     }
 
-    /// What may have been meant where there is no node: one directly below, or the one that a
-    /// folder within an array belongs to.
+    /// A suggestion where there is no node: one directly below, or the one to which a folder
+    /// within an array belongs.
     fn hint(&self) -> String {
-        // What cannot be listed gives no hint.
+        // A store that cannot be listed gives no hint.
         let nodes = self.store.list_dir(&Prefix::root()).filter_map(|entry| {
             let Ok(DirEntry::Prefix(prefix)) = entry else { return None };
             let found = self.store.head(&prefix.key("zarr.json").ok()?).ok()?;
@@ -191,7 +191,7 @@ impl NodeStore {
     }
 }
 
-/// Whether a URL is one that a build with the feature `remote` opens.
+/// Whether a URL needs the feature `remote`.
 fn is_remote(path: &str) -> bool {
     const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());

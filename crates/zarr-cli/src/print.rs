@@ -1,4 +1,4 @@
-//! Where results and messages go.
+//! Prints results and messages.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -14,15 +14,15 @@ use zarr_kit::metadata::{Printable, is_printable};
 use crate::error::CliError;
 use crate::system::without_numbers;
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before they are written.
 const BUFFER: usize = 1 << 18;
 
-/// Results: standard output, or a file that is removed again if it does not get finished. A new
-/// file has its name once it is whole: what a killed process leaves ends in `.partial`.
+/// Results: standard output, or a file that is removed if it is not finished. A new file gets its
+/// name when it is complete: a killed process leaves a file that ends in `.partial`.
 pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
     file: Option<PathBuf>,
-    /// Where the bytes go until the end, if that is not the file itself.
+    /// The temporary name of the file until it is complete, if it has one.
     partial: Option<PathBuf>,
     finished: bool,
     color: bool,
@@ -45,7 +45,7 @@ impl Out {
 
     pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
         let failed = |cause| CliError::File { path: path.to_owned(), cause };
-        // What is there already may be a pipe, a device or a link: it is written to as it is.
+        // An existing path may be a pipe, a device or a link: it is written to directly.
         let partial = fs::symlink_metadata(path).is_err().then(|| {
             let mut name = path.as_os_str().to_owned();
             name.push(".partial");
@@ -65,7 +65,7 @@ impl Out {
         }
     }
 
-    /// Whether text may be coloured.
+    /// Whether the output may be coloured.
     pub(crate) fn color(&self) -> bool {
         self.color
     }
@@ -74,12 +74,13 @@ impl Out {
         self.writer.write_all(bytes).map_err(|cause| self.failed(cause))
     }
 
-    /// One line of text, whatever is in it: all but numbers comes from stores and arguments.
+    /// Writes one line of text, escaped: everything except numbers comes from stores and
+    /// arguments.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), CliError> {
         self.styled(Style::new(), "", line)
     }
 
-    /// A line whose beginning has a style where text may be coloured.
+    /// Writes a line whose beginning has a style if the output may be coloured.
     pub(crate) fn styled(
         &mut self,
         style: Style,
@@ -91,7 +92,7 @@ impl Out {
         writeln!(self.writer, "{style}{start}{style:#}{rest}").map_err(|cause| self.failed(cause))
     }
 
-    /// A document over several lines.
+    /// Writes a document over several lines.
     pub(crate) fn json(&mut self, document: &Value) -> Result<(), CliError> {
         let mut text = String::new();
         pretty(document, 0, &mut text);
@@ -99,18 +100,18 @@ impl Out {
         self.bytes(json_escaped(&text).as_bytes())
     }
 
-    /// A document in one line.
+    /// Writes a document in one line.
     pub(crate) fn json_line(&mut self, document: &Value) -> Result<(), CliError> {
         let text = format!("{document}\n");
         self.bytes(json_escaped(&text).as_bytes())
     }
 
-    /// Writes what has been gathered, to be seen now.
+    /// Writes the buffer, so that the output so far is visible.
     pub(crate) fn flush(&mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|cause| self.failed(cause))
     }
 
-    /// Writes what is left; without this a file does not stay.
+    /// Writes the rest; without this call a file is removed.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|cause| self.failed(cause))?;
         if let (Some(partial), Some(file)) = (&self.partial, &self.file) {
@@ -130,7 +131,7 @@ impl Out {
 
 impl Drop for Out {
     fn drop(&mut self) {
-        // A file that cannot be removed is reported by the error that brought us here.
+        // If the file cannot be removed, the error that led here is reported.
         if let (false, Some(path)) = (self.finished, self.partial.as_ref().or(self.file.as_ref()))
             && fs::metadata(path).is_ok_and(|meta| meta.is_file())
         {
@@ -139,27 +140,27 @@ impl Drop for Out {
     }
 }
 
-/// One line on standard error, red where it is a terminal.
+/// Prints one line on standard error, with a red label on a terminal.
 pub(crate) fn error(message: &str) {
     let red = AnsiColor::Red.on_default().bold();
     let message = without_numbers(&shown(message));
-    // There is nobody left to tell.
+    // Nobody is left to tell.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
 
-/// A message on standard error, in one line.
+/// Prints a message on standard error, in one line.
 pub(crate) fn note(message: impl Display) {
     let _closed = writeln!(anstream::stderr(), "{}", shown(&message.to_string()));
 }
 
-/// A message in one line, without what drives a terminal, and without the secrets of URLs that were
-/// typed.
+/// A message in one line, without characters that control a terminal, and without the secrets of
+/// URLs.
 fn shown(message: &str) -> String {
     Printable(without_secrets(message)).to_string()
 }
 
-/// JSON with what a terminal obeys as escapes. JSON's own have control characters up to the space
-/// only; all that is not printable elsewhere can stand within strings alone, and but for line
+/// JSON with control characters escaped for terminals. JSON itself escapes only those below the
+/// space. All other characters that do not print can occur only within strings, except line
 /// breaks, which are layout here.
 fn json_escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -175,7 +176,8 @@ fn json_escaped(text: &str) -> String {
     escaped
 }
 
-/// What a command has done: a line on standard error, or one JSON document on standard output.
+/// Reports what a command has done: a line on standard error, or one JSON document on standard
+/// output.
 pub(crate) fn done(
     json: bool,
     message: impl Display,
@@ -190,8 +192,8 @@ pub(crate) fn done(
     out.finish()
 }
 
-/// JSON with a member a line, as `serde_json` has it, but lists of plain values in one line: shapes
-/// and indices are for people too.
+/// JSON with one member per line, as in `serde_json`, but with lists of plain values in one line:
+/// people read shapes and indices too.
 fn pretty(value: &Value, depth: usize, text: &mut String) {
     let mut lines = |open: char, close: char, members: Vec<(String, &Value)>| {
         text.push(open);
@@ -222,18 +224,18 @@ fn pretty(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// Whether raw bytes would go to somebody's screen.
+/// Whether raw bytes would go to a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Characters of a value that are shown in a line however narrow the terminal is.
+/// The least characters of a value per line, however narrow the terminal is.
 const NARROWEST: usize = 24;
 
-/// What names of things look like.
+/// The style of names.
 pub(crate) const LABEL: Style = Style::new().bold();
 
-/// Lines of a name and a value, the values aligned.
+/// Lines of a name and a value, with the values aligned.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<(String, String)>,
@@ -241,7 +243,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn row(&mut self, name: impl Display, value: impl Display) {
-        // Escaped here, so that columns are as wide as what is printed.
+        // Escaped here, so that columns have the width of the printed text.
         self.rows.push((Printable(name).to_string(), Printable(value).to_string()));
     }
 
@@ -262,10 +264,10 @@ impl Table {
     }
 }
 
-/// Characters of a line where neither the terminal nor `COLUMNS` says.
+/// Characters per line if neither the terminal nor `COLUMNS` tells.
 const COLUMNS: usize = 80;
 
-/// How wide a picture may be: as wide as the terminal, or as `COLUMNS` says.
+/// The width of a picture: that of the terminal, or `COLUMNS`.
 pub(crate) fn columns() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let terminal = || {
@@ -275,8 +277,8 @@ pub(crate) fn columns() -> usize {
     said.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(COLUMNS)
 }
 
-/// How many characters of a line are left in the terminal; any number in a pipe, whose reader wants
-/// one line a row.
+/// The number of characters left in a line of the terminal; unlimited in a pipe, whose reader
+/// wants one line per row.
 pub(crate) fn room_after(used: usize) -> usize {
     match stdout_is_terminal() {
         true => columns().saturating_sub(used).max(NARROWEST),
@@ -284,12 +286,12 @@ pub(crate) fn room_after(used: usize) -> usize {
     }
 }
 
-/// A text in lines of at most `room` characters, cut at spaces where there are any.
+/// Breaks a text into lines of at most `room` characters, at spaces if there are any.
 pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while let Some((end, _)) = rest.char_indices().nth(room) {
-        // A space just past the end will do.
+        // A space just past the end is acceptable.
         let cut = rest[..=end].rfind(' ').filter(|cut| *cut > 0);
         let Some(cut) = cut else { break };
         lines.push(rest[..cut].trim_end());

@@ -1,9 +1,10 @@
-//! Progress on a terminal, nothing in a pipe.
+//! Shows progress on a terminal, and nothing in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use zarr_kit::metadata::Printable;
 
-/// A bar with rate and time left on standard error, where that is a terminal. Clones are the same bar.
+/// A bar with rate and remaining time on standard error, if that is a terminal. Clones share the
+/// bar.
 #[derive(Clone)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -13,7 +14,7 @@ impl Bar {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
         let bar = Self { bar };
-        // Whatever is set first would be drawn at once, without what is set next.
+        // The first setting would be drawn at once, without those that follow.
         bar.style("");
         bar
     }
@@ -24,18 +25,18 @@ impl Bar {
         }
     }
 
-    /// Whether anybody sees it.
+    /// Whether it is visible.
     pub(crate) fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }
 
-    /// Does something that may write to the same terminal, and must not ask the bar anything.
+    /// Runs code that may write to the same terminal. The code must not use the bar.
     pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
-        // What has not been shown yet would be drawn empty.
+        // A bar that has not been shown yet would be drawn empty.
         if self.bar.length().is_none() { write() } else { self.bar.suspend(write) }
     }
 
-    /// So many chunks of so many are done, which had so many bytes.
+    /// Reports that `done` of `total` chunks are done, with this many bytes.
     pub(crate) fn chunks(&self, name: &str, done: u64, total: u64, bytes: u64) {
         let name = &Printable(name).to_string();
         if self.bar.prefix() != *name {
@@ -46,14 +47,14 @@ impl Bar {
             self.bar.set_position(0);
             self.bar.reset_eta();
         }
-        // Several threads tell of it, not always in order.
+        // Several threads report, not always in order.
         if done > self.bar.position() {
             self.bar.set_message(format!(", {}", crate::words::bytes(bytes.into())));
             self.bar.set_position(done);
         }
     }
 
-    /// So many bytes are done, of a total that may not be known.
+    /// Reports that this many bytes are done, of a total that may be unknown.
     pub(crate) fn bytes(&self, name: &str, done: u64, total: Option<u64>) {
         if self.bar.is_hidden() {
             return;
@@ -77,7 +78,7 @@ impl Bar {
         self.bar.set_position(done);
     }
 
-    /// Takes it off the terminal; it does not come back.
+    /// Removes the bar from the terminal for good.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,7 +1,7 @@
-//! Sizes as people write them: `64MiB`, `2G`, `1000`.
+//! Sizes in human notation: `64MiB`, `2G`, `1000`.
 
-/// Bytes of a size. `K`, `M`, `G` and `T` are powers of 1024, as are `KiB` and so on; `KB` and so
-/// on are powers of 1000.
+/// Parses a size to bytes. `K`, `M`, `G` and `T` are powers of 1024, as are `KiB` and so on; `KB`
+/// and so on are powers of 1000.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());

@@ -1,10 +1,10 @@
-//! What the operating system refuses, told apart: what is missing, what is no folder, what is not
-//! permitted, what is read-only.
+//! Errors of the operating system: a missing file, a file in place of a folder, missing
+//! permission, a read-only file system.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Why a file or folder could not be used, and which one on the way to it is to blame.
+/// Why a file or folder could not be used, and which part of its path is the cause.
 pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
     if let Some(reason) = link_on_the_way(path) {
         return reason;
@@ -14,7 +14,7 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
             Some(folder) => format!("there is no folder {}", folder.display()),
             None => "there is no such file".to_owned(),
         },
-        // Making a folder where there is a file is told as the second.
+        // Creating a folder where there is a file is reported like a file in place of a folder.
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => match file_on_the_way(path) {
             Some(file) if file == path => "this is a file, not a folder".to_owned(),
             Some(file) => format!("{} is a file, not a folder", file.display()),
@@ -33,12 +33,12 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
     }
 }
 
-/// What the system says, without its number.
+/// The message of the system, without its number.
 fn said(cause: &io::Error) -> String {
     without_numbers(&cause.to_string())
 }
 
-/// A message without the numbers that Rust adds to what the system says: `(os error 2)`.
+/// A message without the numbers that Rust adds: `(os error 2)`.
 pub(crate) fn without_numbers(message: &str) -> String {
     let mut parts = message.split(" (os error ");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -48,25 +48,25 @@ pub(crate) fn without_numbers(message: &str) -> String {
     text
 }
 
-/// Whether a folder is known not to be there; the empty path is the current one.
+/// Whether a folder is known not to exist; the empty path is the current one.
 fn is_missing(folder: &Path) -> bool {
     folder != Path::new("") && folder.try_exists().is_ok_and(|is| !is)
 }
 
-/// The file that stands where a folder is needed.
+/// The file in the path where a folder is needed.
 fn file_on_the_way(path: &Path) -> Option<&Path> {
     path.ancestors().find(|ancestor| ancestor.is_file())
 }
 
-/// What is said of a symbolic link on the way that leads to nothing, the path itself included.
+/// The message for a dangling symbolic link in the path, including the path itself.
 fn link_on_the_way(path: &Path) -> Option<String> {
     let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
     let link = path.ancestors().find(is_link)?;
     let cause = link.metadata().err()?;
     let leads = match cause.kind() {
-        ErrorKind::NotFound => "is a symbolic link to what is not there".to_owned(),
+        ErrorKind::NotFound => "is a symbolic link whose target does not exist".to_owned(),
         ErrorKind::PermissionDenied => return None,
-        // The kind of error that a loop is has no stable name.
+        // The kind of error for a loop has no stable name.
         _ => format!("is a symbolic link that cannot be followed: {}", said(&cause)),
     };
     Some(match link == path {
@@ -75,7 +75,7 @@ fn link_on_the_way(path: &Path) -> Option<String> {
     })
 }
 
-/// The path itself, or the innermost folder on the way to it that is there.
+/// The path itself, or the innermost existing folder of it.
 fn nearest_existing(path: &Path) -> Option<&Path> {
     let there = path.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok())?;
     (there != Path::new("")).then_some(there)
@@ -131,7 +131,7 @@ mod tests {
         let text = said("loop/a/b", ErrorKind::Other);
         assert!(text.starts_with("ROOT/loop is a symbolic link that cannot be followed"), "{text}");
         let text = said("dangling/a", ErrorKind::NotFound);
-        assert_eq!(text, "ROOT/dangling is a symbolic link to what is not there");
+        assert_eq!(text, "ROOT/dangling is a symbolic link whose target does not exist");
         assert_eq!(said("good/a", ErrorKind::NotFound), "there is no such file");
     }
 }

@@ -1,5 +1,5 @@
-//! Mistakes in the arguments, in one line of our own: what was written, what is allowed, what was
-//! meant.
+//! Mistakes in the arguments, as one line of our own: what was written, what is allowed, and a
+//! suggestion.
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args::Args;
 use crate::nearest;
 
-/// The command whose help says more: the one that was given, if there is such a one.
+/// The command whose help explains more: the one that was given, if it exists.
 pub(crate) fn command() -> String {
     let given = std::env::args().nth(1).unwrap_or_default();
     match commands().contains(&given) {
@@ -20,7 +20,7 @@ fn commands() -> Vec<String> {
     Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
-/// `None` for mistakes that clap's own words are good enough for.
+/// `None` for mistakes that clap's own message explains well enough.
 pub(crate) fn message(error: &clap::Error) -> Option<String> {
     let one = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -80,9 +80,9 @@ pub(crate) fn message(error: &clap::Error) -> Option<String> {
             let others: Vec<String> =
                 several(ContextKind::PriorArg).iter().map(|other| bare(other).to_owned()).collect();
             match others.as_slice() {
-                [other] if other == bare(&argument) => format!("{other} is there twice"),
+                [other] if other == bare(&argument) => format!("{other} is given twice"),
                 others => {
-                    format!("{} does not go together with {}", bare(&argument), others.join(", "))
+                    format!("{} cannot be combined with {}", bare(&argument), others.join(", "))
                 }
             }
         }
@@ -90,8 +90,8 @@ pub(crate) fn message(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// The option whose value was left out, so that it took the next option for its value, and this
-/// argument, which was to be that one's, is one too many.
+/// The option without a value: it took the next option as its value, and so this argument, the
+/// value of that option, is one too many.
 fn without_value<'a>(arguments: &'a [String], too_many: &str) -> Option<&'a str> {
     let args = Args::command();
     let command = args.find_subcommand(arguments.first()?)?;
@@ -108,7 +108,7 @@ fn without_value<'a>(arguments: &'a [String], too_many: &str) -> Option<&'a str>
     (takes_value(option) && takes_value(next)).then_some(option.as_str())
 }
 
-/// `--format` of `--format <FORMAT>`.
+/// Turns `--format <FORMAT>` into `--format`.
 fn bare(argument: &str) -> &str {
     argument.split(' ').next().unwrap_or(argument)
 }

@@ -1,4 +1,4 @@
-//! Numbers, axes, codecs and views in words.
+//! Describes numbers, axes, codecs and views in words.
 
 use zarr_kit::Array;
 use zarr_kit::codec::ChunkCodec;
@@ -37,7 +37,7 @@ pub(crate) fn axes(n: usize) -> String {
     }
 }
 
-/// Bytes in the unit that leaves one to four digits.
+/// Bytes in the unit that gives one to four digits.
 pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 7] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];
     if n < 1024 {
@@ -45,7 +45,7 @@ pub(crate) fn bytes(n: u128) -> String {
     }
     let mut unit = 0;
     let mut rest = n;
-    // Tenths, rounded to the nearest, never up to 1024.0.
+    // Tenths, rounded to the nearest, but never to 1024.0.
     while rest >= 1024 * 1024 && unit + 1 < UNITS.len() {
         rest /= 1024;
         unit += 1;
@@ -57,7 +57,7 @@ pub(crate) fn bytes(n: u128) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// Sizes as people say them: `31 x 2`; `()` for no dimension.
+/// Formats sizes: `31 x 2`; `()` without dimensions.
 pub(crate) fn shape(sizes: &[impl ToString]) -> String {
     match sizes {
         [] => "()".to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn shape(sizes: &[impl ToString]) -> String {
     }
 }
 
-/// The names of the axes, `axis 0` where they have none.
+/// The names of the axes; `axis 0` if they have none.
 pub(crate) fn axis_names(array: &zarr_kit::ArrayMetadata) -> Vec<String> {
     let given = array.dimension_names().unwrap_or_default();
     (0..array.shape().len())
@@ -76,7 +76,7 @@ pub(crate) fn axis_names(array: &zarr_kit::ArrayMetadata) -> Vec<String> {
         .collect()
 }
 
-/// A data type and what an element of it is: `int4 (4 bits)`, `struct (2 fields, 12 bytes)`.
+/// A data type and a description of its elements: `int4 (4 bits)`, `struct (2 fields, 12 bytes)`.
 pub(crate) fn data_type(data_type: &DataType) -> String {
     let name = data_type.name();
     let size = |bytes: usize| counted(widen(bytes), "byte");
@@ -106,8 +106,8 @@ pub(crate) fn data_type(data_type: &DataType) -> String {
     }
 }
 
-/// The fields of a record in words, those of records within it by their names with a dot between:
-/// `point.x`, `float32 (4 bytes)`. At most `most` of them, and how many there are.
+/// The fields of a record, with those of nested records joined by a dot: `point.x`, `float32 (4
+/// bytes)`. Returns at most `most` fields, and their total number.
 pub(crate) fn fields(data_type: &DataType, most: usize) -> (Vec<(String, String)>, usize) {
     fn gather(
         data_type: &DataType,
@@ -164,7 +164,7 @@ fn unit(step: &TimeStep) -> String {
         TimeUnit::Picosecond => "picoseconds",
         TimeUnit::Femtosecond => "femtoseconds",
         TimeUnit::Attosecond => "attoseconds",
-        _ => "units that are not said",
+        _ => "unspecified units",
     };
     match step.scale_factor() {
         1 => name.to_owned(),
@@ -176,7 +176,7 @@ fn widen(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
 
-/// An axis's chunks: `1,461 in 48 chunks: 31, 29, 31, 30, ...`.
+/// The chunks of an axis: `1,461 in 48 chunks: 31, 29, 31, 30, ...`.
 pub(crate) fn axis(axis: &Axis) -> String {
     let extent = count(axis.extent());
     let chunks = counted(axis.declared(), "chunk");
@@ -199,7 +199,7 @@ pub(crate) fn axis(axis: &Axis) -> String {
     text
 }
 
-/// Edges one after another, a run as `31 x2`, long lists cut.
+/// Edges in sequence, a run as `31 x2`; long lists are cut.
 fn edges(runs: impl Iterator<Item = Run>) -> String {
     const SHOWN: usize = 12;
     let mut runs = runs.peekable();
@@ -218,7 +218,7 @@ fn edges(runs: impl Iterator<Item = Run>) -> String {
     words.join(", ")
 }
 
-/// A chain in the order of encoding.
+/// A codec chain in the order of encoding.
 pub(crate) fn codecs(codecs: &[Codec], data_type: &DataType) -> String {
     let words: Vec<String> = codecs.iter().map(|codec| self::codec(codec, data_type)).collect();
     words.join(" -> ")
@@ -303,7 +303,7 @@ fn sharding(sharding: &Sharding, data_type: &DataType) -> String {
     format!("sharding_indexed (inner chunks {size}: {inner}; index at the {location})")
 }
 
-/// What the array-to-array codecs compiled to, for one chunk shape.
+/// The view to which the array-to-array codecs compile for one chunk shape.
 pub(crate) fn transform(codec: &ChunkCodec) -> String {
     let transform = codec.transform();
     match transform.view() {
@@ -319,14 +319,14 @@ pub(crate) fn transform(codec: &ChunkCodec) -> String {
             )
         }
         None => format!(
-            "no single view: a chunk of {} and its stored elements, {}, meet part of the way",
+            "no single view from a chunk of {} to its stored elements, {}",
             shape(transform.chunk_shape()),
             shape(transform.stored_shape())
         ),
     }
 }
 
-/// The shape of the first chunk, as it is stored; `None` without chunks.
+/// The shape of the first chunk as it is stored; `None` without chunks.
 pub(crate) fn first_chunk(array: &Array) -> Option<Vec<u64>> {
     let grid = array.grid();
     let mut shape = vec![0; grid.rank()];

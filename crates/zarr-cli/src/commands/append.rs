@@ -51,7 +51,7 @@ fn append(
     let mut elements = input.rest()?;
     let size = array.element_size();
 
-    // The shape of what is appended: the array's, but on the axis.
+    // The shape of the appended elements: the array's, except on the axis.
     let mut shape = array.shape().to_vec();
     let row = shape.iter().enumerate().filter(|(other, _)| *other != axis);
     let row = row.fold(u64::try_from(size).ok(), |bytes, (_, length)| bytes?.checked_mul(*length));

@@ -14,10 +14,10 @@ use crate::print::{Out, note};
 use crate::progress::Bar;
 use crate::words;
 
-/// `check` found an error or a warning; a note is nothing to act on.
+/// Exit status if `check` found an error or a warning; notes need no action.
 const FOUND: u8 = 1;
 
-/// Entries of the documentation that are listed.
+/// The most links to the documentation that are printed.
 const LINKS: usize = 3;
 
 pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     Ok(if any { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
 }
 
-/// Removes what killed writers left; its names.
+/// Removes files that killed writers left; returns their names.
 fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>, CliError> {
     let mut removed = Vec::new();
     let cleaned = place.store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned()));
@@ -132,7 +132,7 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
     Ok(removed)
 }
 
-/// Where an id is explained.
+/// The link to the explanation of an id.
 fn entry(id: &str) -> String {
     format!("docs/check.md#{id}")
 }

@@ -15,10 +15,10 @@ use crate::print::done;
 use crate::progress::Bar;
 use crate::words;
 
-/// What is said when a signal ends the copy.
-const INTERRUPTED: &str = "interrupted; the same command with --resume goes on with the copy";
+/// The message when a signal ends the copy.
+const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the copy";
 const INTERRUPTED_OVERWRITE: &str =
-    "interrupted; the same command with --resume in place of --overwrite goes on with the copy";
+    "interrupted; repeat the command with --resume instead of --overwrite to continue the copy";
 
 pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let source = NodeStore::open(&args.source)?;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ),
         None => None,
     };
-    // A mistake is found before a folder is made; those in a group before anything is in it.
+    // Mistakes are found before a folder is created; those in a group, before anything is in it.
     if let Node::Array(metadata) = source.node()? {
         changed(args, codecs.as_deref(), &metadata)?;
     }
@@ -87,10 +87,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     })
 }
 
-/// An error with the place that it is about, as the user wrote it.
+/// The error, with the place as the user wrote it.
 fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
-    // What cannot be found out is not said.
+    // If this cannot be found out, it is not reported.
     let begun = Prefix::root()
         .key(MARKER)
         .is_ok_and(|marker| target.store.head(&marker).is_ok_and(|marker| marker.is_some()));
@@ -100,7 +100,7 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
         _ => &target.shown,
     };
     match error {
-        // What this command itself says of an array.
+        // An error of this command about an array.
         TransferError::Change { path, cause } => match cause.downcast::<CliError>() {
             Ok(cause) => CliError::Within { array: path, cause },
             Err(cause) => {
@@ -112,7 +112,7 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     }
 }
 
-/// The metadata of the target of one array.
+/// The metadata of the target array.
 fn changed(
     args: &Copy,
     codecs: Option<&[Codec]>,

@@ -1,4 +1,4 @@
-//! The elements that a shortened text shows, read without those between them.
+//! The elements that a shortened text shows, read without those in between.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::error::CliError;
 use crate::format::text::Shown;
 use crate::node_store::NodeStore;
 
-/// Reads what is shown of a region, in C order. Each corner is a read of its own, so that no more
-/// is in memory than what is shown and the chunks that hold it.
+/// Reads the shown part of a region, in C order. Each corner is a separate read, so that memory
+/// holds only the shown elements and the chunks that contain them.
 pub(super) fn read(
     place: &NodeStore,
     array: &Array,
@@ -53,7 +53,7 @@ fn length(block: &Range<u64>) -> u64 {
     block.end.saturating_sub(block.start)
 }
 
-/// What is shown has been found to be few.
+/// The shown elements are known to be few.
 fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }

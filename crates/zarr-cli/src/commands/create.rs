@@ -18,10 +18,10 @@ use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::words;
 
-/// Bytes of elements that a chunk has at most where `--chunks` is left out.
+/// The most bytes of elements per chunk if `--chunks` is not given.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Bytes that an element of variable length is taken to have.
+/// The assumed size of an element of variable length, in bytes.
 const VARIABLE_BYTES: u64 = 16;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
         }
         None => metadata(args)?,
     };
-    // All that can be wrong with it is found before a folder is made.
+    // Find all mistakes before a folder is created.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|cause| CliError::Node { place: shown_url(&args.array), cause })?;
     let place = NodeStore::create(&args.array)?;
@@ -96,7 +96,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     Ok(metadata)
 }
 
-/// `1461,4`; nothing at all is the shape of a single element.
+/// Parses `1461,4`; an empty text is the shape of a single element.
 pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, CliError> {
     let inside = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')', ',']);
     if inside.trim().is_empty() {
@@ -116,7 +116,7 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
     numbers.collect::<Result<_, _>>().map_err(|reason| CliError::argument(argument, text, reason))
 }
 
-/// A name, or the JSON object of a type with a configuration.
+/// Parses a name, or the JSON object of a type with a configuration.
 fn data_type(text: &str) -> Result<DataType, CliError> {
     let read = match text.trim_start().starts_with('{') {
         true => DataType::from_json(text.as_bytes()),
@@ -134,7 +134,7 @@ fn data_type(text: &str) -> Result<DataType, CliError> {
     }
 }
 
-/// What a type is called here that numpy and C call otherwise: `<i2`, `f4`, `double`, `<M8[s]`.
+/// The Zarr name of a type with another name in numpy or C: `<i2`, `f4`, `double`, `<M8[s]`.
 fn elsewhere(name: &str) -> Option<String> {
     let known = |name: &str| DataType::from_name(name).is_ok().then(|| name.to_owned());
     let lower = name.trim_start_matches(['<', '>', '|', '=']).to_ascii_lowercase();
@@ -178,12 +178,12 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
     Err(CliError::argument("--dims", text, reason))
 }
 
-/// JSON, or the bare word for a text: NaN, 0x7fc00000.
+/// Parses JSON, or a bare word as a text: NaN, 0x7fc00000.
 fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
     let quoted = serde_json::Value::from(text).to_string();
     FillValue::parse(data_type, text)
         .or_else(|error| match FillValue::parse(data_type, &quoted) {
-            // What is no JSON at all was meant for a text: what is wrong with that is to be told.
+            // If it is not JSON at all, it was meant as a text: report the error of the text.
             Err(as_text) if error.rule() == Some(Rule::NOT_JSON) => Err(as_text),
             Err(_) => Err(error),
             Ok(fill) => Ok(fill),
@@ -191,7 +191,7 @@ fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
         .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
 }
 
-/// NaT for times, else all bits zero.
+/// NaT for times, otherwise all bits zero.
 fn default_fill(data_type: &DataType) -> Result<FillValue, CliError> {
     FillValue::default_for(data_type)
         .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
@@ -207,7 +207,7 @@ fn default_codecs(data_type: &DataType) -> Vec<Codec> {
     vec![Codec::Bytes(Bytes::new(endian)), Codec::zstd(3)]
 }
 
-/// The whole array, its longest edge halved until a chunk is small enough.
+/// Halves the longest edge of the whole array until a chunk is small enough.
 fn default_chunks(shape: &[u64], data_type: &DataType) -> Vec<u64> {
     let size = match data_type.is_variable_length() {
         true => VARIABLE_BYTES,

@@ -1,4 +1,4 @@
-//! What a read touches, said on standard error before it is done.
+//! Lists on standard error what a read requests, before it starts.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::node_store::NodeStore;
 use crate::print::note;
 use crate::words;
 
-/// Chunks that are listed.
+/// The most chunks that are listed.
 const SHOWN: usize = 12;
 
 pub(super) fn explain(

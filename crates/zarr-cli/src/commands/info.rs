@@ -16,10 +16,10 @@ use crate::node_store::NodeStore;
 use crate::print::{self, LABEL, Out, Table};
 use crate::words;
 
-/// Stored chunks above which their sizes are not added up: each is a request.
+/// Above this number of stored chunks their sizes are not added up: each takes a request.
 const SIZED: u64 = 100_000;
 
-/// Fields of a record that are listed.
+/// The most fields of a record that are listed.
 const FIELDS: usize = 50;
 
 pub(super) fn run(args: &Info) -> Result<(), CliError> {
@@ -32,10 +32,10 @@ pub(super) fn run(args: &Info) -> Result<(), CliError> {
     }
 }
 
-/// What to do with Zarr version 2.
+/// The advice for Zarr version 2.
 const NOT_READ: &str = "only version 3 is read; zarr-python's `zarr migrate` converts it";
 
-/// What a document of Zarr version 2 says, which is all that is known of it here.
+/// Describes a document of Zarr version 2 by its own text, since nothing else is known of it.
 fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result<(), CliError> {
     const MEMBERS: [&str; 8] = [
         "shape",
@@ -75,14 +75,14 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
     out.finish()
 }
 
-/// What is stored of an array.
+/// The stored chunks of an array.
 #[derive(Debug, Default)]
 struct Stored {
     /// Chunks with elements of the array.
     occupied: u64,
-    /// Chunks wholly past its end.
+    /// Chunks entirely past its end.
     beyond: u64,
-    /// Bytes of the first and of the second, where that is cheap to know.
+    /// Bytes of the former and of the latter, if that is cheap to find out.
     bytes: Option<[u64; 2]>,
 }
 
@@ -112,9 +112,9 @@ fn stored(place: &NodeStore, layout: &ChunkLayout) -> Result<Stored, CliError> {
 
 fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
     let bound = place.bind(metadata.clone());
-    // Chunks can be counted whatever is in them.
+    // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
-    // What cannot be listed (HTTP) can still be described.
+    // A store that cannot be listed (HTTP) can still be described.
     let stored = layout.as_ref().and_then(|layout| stored(place, layout).ok());
     let mut out = Out::stdout();
     if as_json {
@@ -205,12 +205,12 @@ fn attribute_rows(attributes: &str, table: &mut Table) {
                 table.row(format!("  {name}"), shortened(value.get()));
             }
         }
-        // Bare NaN is no JSON; the text is worth showing all the same.
+        // Bare NaN is not JSON, but the text is still worth showing.
         Err(_) => table.row("attributes", shortened(attributes)),
     }
 }
 
-/// The members of an object in the order and the spelling of the document.
+/// The members of an object, in the order and spelling of the document.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for Members<'de> {
@@ -237,7 +237,7 @@ impl<'de> serde::de::Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Text that stays one line of a terminal.
+/// Shortens a text to one line of a terminal.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 72;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -247,12 +247,12 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Bare NaN, which a document may have, is passed on as text.
+/// Bare NaN, which a document may contain, is passed on as text.
 fn raw(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// The fill value as it is written, in one line, and the time that it is.
+/// The fill value as written, in one line, with the time that it means.
 fn fill_value(metadata: &ArrayMetadata) -> String {
     let (data_type, fill) = (metadata.data_type(), metadata.fill_value());
     let Some(bytes) = fill.bytes() else { return fill.json().to_owned() };
@@ -278,7 +278,7 @@ fn array_json(
     layout: Option<&ChunkLayout>,
     stored: Option<&Stored>,
 ) -> Value {
-    // In canonical form, where the type is interpreted.
+    // In canonical form if the type is interpreted.
     let fill = metadata.fill_value();
     let canonical =
         fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
@@ -334,10 +334,10 @@ fn array_json(
     document
 }
 
-/// Characters of a column to which others are aligned.
+/// The most characters of a column to which others are aligned.
 const COLUMN: usize = 32;
 
-/// What is in a group, one line or object each.
+/// A member of a group: one line or object.
 struct Child {
     name: String,
     node: Result<Node, String>,
@@ -375,7 +375,7 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
     };
-    // What is longer makes its own line longer, and no other.
+    // A longer entry makes only its own line longer.
     let widths: Vec<usize> = (0..3).map(|column| width(column).unwrap_or(0).min(COLUMN)).collect();
     // Two spaces before each column.
     let before: usize = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
@@ -407,7 +407,7 @@ fn child_row(child: &Child) -> [String; 4] {
         Ok(Node::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
         Err(error) => [name, "error".to_owned(), String::new(), error.clone()],
     };
-    // Before columns are measured.
+    // Escaped before columns are measured.
     row.map(|text| Printable(text).to_string())
 }
 

@@ -25,7 +25,9 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
                 format!("{found}, but the array has {}", words::axes(rank))
             }
             SelectionError::Syntax { axis, found } => {
-                format!("axis {axis}: {found:?} is no index; a number such as 5 or -1 is allowed")
+                format!(
+                    "axis {axis}: {found:?} is not an index; a number such as 5 or -1 is allowed"
+                )
             }
             cause => cause.to_string(),
         };
@@ -51,11 +53,11 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let key =
         layout.key(&chunk).map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
     let stored = place.store.size(&key).map_err(|cause| place.failed(cause))?;
-    // Without the codecs, what is in the chunk is not known.
+    // Without the codecs, the content of the chunk is unknown.
     let (location, unknown) = match place.bind(metadata) {
         Ok(array) if array.data_type().is_variable_length() => {
             let what = format!("elements of type {} have no fixed size", array.data_type());
-            let why = format!("{what}: where one is stored depends on those before it");
+            let why = format!("{what}: the position of each depends on those before it");
             (None, Some(("not located", why)))
         }
         Ok(array) => {
@@ -115,13 +117,13 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     out.finish()
 }
 
-/// `1, 4`.
+/// Formats `1, 4`.
 fn list(numbers: &[impl ToString]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Where the element at `index` of the chunk at `key` is, which has so many bytes if it is stored.
-/// The index of each shard on the way is read.
+/// Locates the element at `index` in the chunk at `key`, which has the given number of bytes if
+/// it is stored. Reads the index of each shard on the way.
 fn find(
     array: &Array,
     key: &Key,
@@ -173,7 +175,7 @@ fn inner_json(inner: &InnerChunk) -> Value {
     })
 }
 
-/// The element's lowest bit, counted from the first byte that the array-to-bytes codec gives.
+/// The element's lowest bit, counted from the first byte of the array-to-bytes codec's output.
 fn first_bit(location: &ElementLocation) -> u64 {
     location.bytes.start.saturating_mul(8).saturating_add(location.bit.into())
 }
@@ -187,7 +189,7 @@ fn bit_words(location: &ElementLocation) -> String {
     };
     match location.encoded_bytes() {
         _ if *compressed => format!("{place} once decompressed"),
-        // Without a shard around it the two are the same.
+        // Without a shard around it, the two are equal.
         Some(encoded) if encoded.start != byte => {
             format!("{place}, which is {} of the object", encoded.start)
         }

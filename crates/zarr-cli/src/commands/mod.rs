@@ -25,7 +25,7 @@ use crate::args::{Args, Command};
 use crate::error::CliError;
 use crate::print::Out;
 
-/// Runs a command; the answer is the exit status.
+/// Runs a command; returns the exit status.
 pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Info(args) => info::run(&args)?,
@@ -50,10 +50,10 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many chunks an array has along each axis: declared, and with elements in them.
+/// The number of chunks along each axis: declared, and containing elements.
 fn chunk_counts(grid: &Grid) -> Value {
     json!({"declared": grid.declared(), "occupied": grid.occupied()})
 }
 
-/// Elements of a region that are in memory at a time.
+/// Bytes of elements of a region that are in memory at a time.
 const PIECE: u64 = 64 << 20;

@@ -15,13 +15,13 @@ use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::words;
 
-/// Chunks that are listed in words; --json lists all.
+/// The most chunks that are listed in text; --json lists all.
 const SHOWN: u64 = 50;
 
-/// Byte ranges of one chunk that are listed in words.
+/// The most byte ranges per chunk that are listed in text.
 const RANGES: usize = 3;
 
-/// Indices of a list that are listed in words.
+/// The most indices of a list that are listed in text.
 const INDICES: usize = 6;
 
 pub(super) fn run(args: &Plan) -> Result<(), CliError> {
@@ -97,11 +97,11 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     out.finish()
 }
 
-/// A chunk that is stored.
+/// A stored chunk.
 enum Stored {
-    /// What a read takes of it.
+    /// The bytes of it that a read requests.
     Read(PlannedReads),
-    /// How many bytes it has, for an array that is not read here.
+    /// Its size in bytes, for an array whose elements cannot be read.
     Unread(u64),
 }
 
@@ -137,7 +137,7 @@ fn json(chunk: &PlannedChunk, size: Option<u64>, stored: Option<&Stored>) -> Val
     line
 }
 
-/// `28:31, 1:3 of 31 x 4`.
+/// Formats `28:31, 1:3 of 31 x 4`.
 fn in_words(chunk: &PlannedChunk) -> String {
     let ranges: Vec<String> = chunk
         .in_chunk
@@ -198,7 +198,7 @@ fn list(axis: &AxisSelection) -> Value {
     }
 }
 
-/// `[3, 0, 7]`, the first of many only.
+/// Formats `[3, 0, 7]`, cut if there are many.
 fn list_in_words(indices: &[u64]) -> String {
     let mut words: Vec<String> = indices.iter().take(INDICES).map(u64::to_string).collect();
     if indices.len() > INDICES {
@@ -214,7 +214,7 @@ fn range_in_words(range: &Range<u64>) -> String {
     format!("{}:{}", range.start, range.end)
 }
 
-/// What is asked of the store in all.
+/// The total of the requests to the store.
 #[derive(Default)]
 struct Sum {
     read: u64,

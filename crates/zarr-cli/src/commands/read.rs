@@ -14,7 +14,7 @@ use crate::node_store::NodeStore;
 use crate::print::{self, Out};
 use crate::words;
 
-/// Elements that are printed as text.
+/// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
 
 pub(super) fn run(args: &Read) -> Result<(), CliError> {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let failed = |cause| place.failed(cause);
     if format == ReadFormat::Text {
         let shown = text::Shown::new(&region.shape(), args.elide);
-        // Text is laid out as a whole, so that all of it has to be in memory.
+        // Text is laid out as a whole, so all of it must be in memory.
         if shown.elements().is_none_or(|elements| elements > TEXT) {
             let elements = shown.elements().map_or_else(|| "2^64".to_owned(), words::count);
             return Err(CliError::TooLong { elements });
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     out.finish()
 }
 
-/// The region that `--region` says, or all of the array.
+/// The region of `--region`, or the whole array.
 pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Selection, CliError> {
     match text {
         None => Ok(Selection::whole(shape)),
@@ -107,13 +107,13 @@ pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Selection, Cli
     }
 }
 
-/// The format that is asked for, or that the end of a file's name asks for; text if neither does.
+/// The format of `--format`, or of the file's extension; otherwise text.
 fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFormat, CliError> {
     let Some((path, end)) = output.and_then(|path| Some((path, path.extension()?))) else {
         return Ok(chosen.unwrap_or(ReadFormat::Text));
     };
     let end = end.to_string_lossy().to_ascii_lowercase();
-    // What a file of this ending is taken for.
+    // The formats that a file with this extension may have.
     let holds: Option<&[ReadFormat]> = match end.as_str() {
         "txt" => Some(&[ReadFormat::Text, ReadFormat::Lines, ReadFormat::Csv]),
         "json" => Some(&[ReadFormat::Json]),

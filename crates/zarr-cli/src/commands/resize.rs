@@ -41,7 +41,8 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     })
 }
 
-/// `time=30|31`: an entry for each axis that takes new chunks, or one entry an axis without names.
+/// Parses `time=30|31`: one entry per axis that gets new chunks, or one entry per axis without
+/// names.
 fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksError> {
     let rank = metadata.shape().len();
     let names = metadata.dimension_names().unwrap_or_default();
@@ -60,7 +61,7 @@ fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksEr
     Ok(axes)
 }
 
-/// `30|31`.
+/// Parses `30|31`.
 pub(super) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
     Ok(match chunks::parse_edges(edges)? {
         ChunkEdges::Regular(edge) => vec![Run { edge, count: 1 }],
@@ -70,7 +71,7 @@ pub(super) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
     })
 }
 
-/// Whether a change of several objects is refused where no lock keeps other processes out.
+/// Whether to refuse changes of several objects if no lock excludes other processes.
 pub(super) fn policy(sole_writer: bool) -> UpdatePolicy {
     if sole_writer { UpdatePolicy::AcceptSingleProcess } else { UpdatePolicy::RequireExclusion }
 }

@@ -1,4 +1,4 @@
-//! Elements of variable length on their way to the terminal and from files.
+//! Elements of variable length: printing them and reading them from files.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -20,10 +20,10 @@ use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::words;
 
-/// What is written of strings, of elements without a size that all have.
-const FORMATS: &str = "text, lines and json are written of them";
+/// The formats for elements of variable length.
+const FORMATS: &str = "use text, lines or json";
 
-/// Refuses formats whose elements all have one size.
+/// Refuses formats that need elements of one size.
 pub(super) fn check_format(data_type: &DataType, format: ReadFormat) -> Result<(), CliError> {
     let name = match format {
         ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json => return Ok(()),
@@ -90,14 +90,14 @@ pub(super) fn print(
     out.finish()
 }
 
-/// Elements out of a file, and their shape where it is a JSON document.
+/// Elements from a file, and their shape if it is a JSON document.
 pub(super) struct Elements {
     pub(super) elements: ByteStrings,
     pub(super) shape: Option<Vec<u64>>,
 }
 
-/// Reads a file of lines, each the JSON of an element, or of one JSON array, nested as the elements
-/// are.
+/// Reads a file of lines, each the JSON of an element, or of one JSON array that is nested like
+/// the elements.
 pub(super) fn from_file(path: &Path, data_type: &DataType) -> Result<Elements, CliError> {
     let name = if path == Path::new("-") { Path::new("standard input") } else { path };
     let wrong = |reason: String| CliError::Input { path: name.to_owned(), reason };
@@ -180,7 +180,7 @@ pub(super) fn write(
     array.write_byte_strings(region, &elements).map_err(|cause| place.failed(cause))
 }
 
-/// Appends to an axis from a file; the array with its new shape.
+/// Appends to an axis from a file; returns the array with its new shape.
 pub(super) fn append(
     path: &Path,
     place: &NodeStore,

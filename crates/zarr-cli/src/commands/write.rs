@@ -37,7 +37,7 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
     out.finish()
 }
 
-/// The indices of an axis: where they start, how many and how far apart, or all of a list.
+/// The indices of an axis as JSON: start, count and step, or the list.
 fn axis_json(axis: &AxisSelection) -> Value {
     let step = match axis {
         AxisSelection::Indices(indices) => return json!({ "indices": indices }),
@@ -47,7 +47,7 @@ fn axis_json(axis: &AxisSelection) -> Value {
     json!({ "start": axis.get(0).unwrap_or(0), "count": axis.len(), "step": step })
 }
 
-/// The array at a place, to be written as asked for.
+/// The array at a place, opened for writing with these options.
 pub(super) fn writer(place: &NodeStore, writing: Writing) -> Result<Array, CliError> {
     let Writing { allow_loss, store_empty } = writing;
     let array = place.array_with(Options::new().allow_loss(allow_loss))?;
@@ -73,7 +73,7 @@ fn write(
     if let Some(header) = &header
         && header.fortran
     {
-        // Its first elements are spread over the whole region: no piece can be read alone.
+        // The elements of each piece are spread over the whole file: no piece can be read alone.
         let elements = input.take(region, size)?;
         input.end()?;
         let elements = c_order(&elements, &region.shape(), size)
@@ -94,18 +94,17 @@ fn write(
     input.end()
 }
 
-/// Ends of file names that promise something else than raw elements: their bytes would be taken
-/// for numbers.
+/// File extensions of formats other than raw elements: their bytes would be read as numbers.
 const OTHER_FORMATS: [&str; 13] =
     ["csv", "tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
 
-/// The file that elements come from.
+/// The file with the elements.
 pub(super) struct Input<'a> {
     path: &'a Path,
     reader: Box<dyn io::Read>,
-    /// Bytes of it, if it is a file.
+    /// Its length in bytes, if it is a file.
     length: Option<u64>,
-    /// Bytes read.
+    /// Bytes read so far.
     position: u64,
 }
 
@@ -148,7 +147,7 @@ impl<'a> Input<'a> {
         CliError::Input { path: self.path.to_owned(), reason: reason.into() }
     }
 
-    /// The header, if it is a .npy file, or what it would be for the lists of a .json file.
+    /// Reads the header if it is a .npy file, or makes one for the lists of a .json file.
     pub(super) fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
         let end = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         if ["json", "jsonl", "ndjson"].contains(&end.as_str()) {
@@ -170,7 +169,7 @@ impl<'a> Input<'a> {
         header.map(Some).map_err(|reason| self.wrong(reason))
     }
 
-    /// Reads all elements of a JSON file, which are few: they are text.
+    /// Reads all elements of a JSON file. They are few, because they are text.
     fn json(&mut self, is_nested: bool, data_type: &DataType) -> Result<Option<Npy>, CliError> {
         let mut text = String::new();
         self.reader.read_to_string(&mut text).map_err(|cause| self.failed(cause))?;
@@ -184,7 +183,8 @@ impl<'a> Input<'a> {
         Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }))
     }
 
-    /// The file's shape is the region's, with or without the axes that were given by one index.
+    /// Checks that the shape of the file is that of the region, with or without the axes that
+    /// were given by one index.
     fn check_shape(&self, header: &Npy, region: &Selection) -> Result<(), CliError> {
         let whole: Vec<u64> = region.axes().iter().map(AxisSelection::len).collect();
         if header.shape == region.shape() || header.shape == whole {
@@ -197,7 +197,7 @@ impl<'a> Input<'a> {
         )))
     }
 
-    /// Before anything is written: a file of another length than the region.
+    /// Checks, before anything is written, that the length of the file matches the region.
     fn check_length(&self, length: u64, array: &Array, region: &Selection) -> Result<(), CliError> {
         let size = u128::try_from(array.element_size()).unwrap_or(u128::MAX);
         let elements = region.elements().map_or(u128::MAX, u128::from);
@@ -233,14 +233,14 @@ impl<'a> Input<'a> {
         )))
     }
 
-    /// The bytes of all elements that are left.
+    /// The bytes of all remaining elements.
     pub(super) fn rest(&mut self) -> Result<Vec<u8>, CliError> {
         let mut bytes = Vec::new();
         self.reader.read_to_end(&mut bytes).map_err(|cause| self.failed(cause))?;
         Ok(bytes)
     }
 
-    /// There is nothing left.
+    /// Checks that there are no more bytes.
     fn end(&mut self) -> Result<(), CliError> {
         let mut one = [0];
         match self.reader.read(&mut one) {
@@ -254,7 +254,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The elements in memory's form: little-endian.
+/// Converts the elements to their form in memory: little-endian.
 pub(super) fn in_memory(mut elements: Vec<u8>, header: &Npy, data_type: &DataType) -> Vec<u8> {
     if header.big_endian {
         data_type.swap_byte_order(&mut elements);
@@ -262,7 +262,7 @@ pub(super) fn in_memory(mut elements: Vec<u8>, header: &Npy, data_type: &DataTyp
     elements
 }
 
-/// Fortran order turned into C order.
+/// Converts Fortran order to C order.
 pub(super) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
     let sizes: Vec<usize> =
         shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();

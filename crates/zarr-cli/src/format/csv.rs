@@ -1,13 +1,13 @@
 //! Comma-separated values, as spreadsheets and data frames read them.
 //!
-//! A line for each row, none for names. An array of one dimension is one column. Elements are as in
-//! text: times as ISO 8601, and what does not show as itself is escaped.
+//! One line per row, without a line of names. An array of one dimension is one column. Elements
+//! are as in text: times as ISO 8601, and characters that do not print are escaped.
 
 use zarr_kit::metadata::{DataType, MetadataError};
 
 use super::element;
 
-/// Writes the elements of rows one after another, in pieces that may end within a row.
+/// Writes rows of elements in sequence, in pieces that may end within a row.
 pub(crate) struct Csv<'a> {
     data_type: &'a DataType,
     columns: u64,
@@ -33,7 +33,7 @@ impl<'a> Csv<'a> {
         for element in elements.chunks_exact(size) {
             field.clear();
             element::format(self.data_type, element, &mut field)?;
-            // Text is the field itself, without quotes of its own.
+            // Text is the field itself, without additional quotes.
             let is_text = matches!(
                 self.data_type,
                 DataType::FixedLengthUtf32(_) | DataType::NullTerminatedBytes(_)

@@ -1,4 +1,4 @@
-//! An element as people read it.
+//! Formats an element for people.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use zarr_kit::metadata::{DataType, MetadataError, Printable, Struct, format_elem
 
 use super::time;
 
-/// Appends an element: times as ISO 8601, strings and null-terminated bytes in quotes, other bytes
-/// in hex, records as tuples, all others as in JSON without its quotes. Nothing in it moves a
-/// cursor: what does not show as itself is escaped.
+/// Appends an element: times as ISO 8601, strings and null-terminated bytes in quotes, other
+/// bytes in hex, records as tuples, all others as in JSON without its quotes. Characters that do
+/// not print are escaped, so nothing moves the cursor.
 pub(crate) fn format(
     data_type: &DataType,
     bytes: &[u8],

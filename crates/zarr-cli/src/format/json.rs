@@ -1,4 +1,4 @@
-//! Elements from JSON: one a line, or nested lists. Each is written as a fill value is.
+//! Elements from JSON: one per line, or nested lists. Each is written like a fill value.
 
 use serde_json::value::RawValue;
 use zarr_kit::metadata::{DataType, MetadataError, parse_element};
@@ -13,7 +13,7 @@ pub(crate) fn lines(text: &str, data_type: &DataType) -> Result<Vec<u8>, String>
     Ok(elements)
 }
 
-/// The elements of nested lists in C order, and the lists' shape.
+/// The elements of nested lists in C order, and the shape of the lists.
 pub(crate) fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
     let text = text.trim();
     let rank = rank(text, data_type)?;
@@ -24,7 +24,7 @@ pub(crate) fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<
     Ok((shape, lists.elements))
 }
 
-/// How deep the elements lie, going by the first of each list.
+/// The depth of the elements, from the first entry of each list.
 fn rank(text: &str, data_type: &DataType) -> Result<usize, String> {
     let mut depth = 0_usize;
     let mut text = text.to_owned();
@@ -44,14 +44,14 @@ fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
     serde_json::from_str(text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// What is wrong with an element, behind its place: `.x: found ..`.
+/// The error of an element, to follow its place: `.x: found ..`.
 fn told(error: &MetadataError) -> String {
     format!("{}: {}", error.path().trim_start_matches('$'), error.reason())
 }
 
 struct Lists<'t> {
     data_type: &'t DataType,
-    /// The sizes of lists at each depth, once one has been seen.
+    /// The size of lists at each depth, once one has been seen.
     shape: Vec<Option<u64>>,
     elements: Vec<u8>,
 }

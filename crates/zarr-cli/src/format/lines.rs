@@ -1,8 +1,8 @@
-//! One element a line, in C order, as the JSON of a fill value.
+//! One element per line, in C order, as the JSON of a fill value.
 
 use zarr_kit::metadata::{DataType, MetadataError, format_element};
 
-/// Text that is gathered before it is passed on.
+/// Bytes of text that are gathered before they are passed on.
 const BLOCK: usize = 1 << 16;
 
 /// Formats elements and calls `visit` with each.
@@ -20,7 +20,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Formats elements and hands the text on in blocks.
+/// Formats elements and passes the text on in blocks.
 pub(crate) fn format<E: From<MetadataError>>(
     data_type: &DataType,
     elements: &[u8],

@@ -1,6 +1,6 @@
-//! One JSON document: lists in lists, as the elements are nested.
+//! One JSON document: nested lists of the elements.
 
-/// Puts elements that come in C order into nested lists.
+/// Puts elements, given in C order, into nested lists.
 pub(crate) struct Nested {
     shape: Vec<u64>,
     /// The index of the next element.
@@ -9,7 +9,7 @@ pub(crate) struct Nested {
 }
 
 impl Nested {
-    /// For so many elements on each axis.
+    /// For elements of this shape.
     pub(crate) fn new(shape: &[u64]) -> Self {
         Self { shape: shape.to_vec(), at: vec![0; shape.len()], any: false }
     }
@@ -17,7 +17,7 @@ impl Nested {
     /// Appends the next element, with the brackets that open and close around it.
     pub(crate) fn element(&mut self, json: &str, out: &mut String) {
         let rank = self.shape.len();
-        // As many lists begin here as indices at the end are 0.
+        // As many lists begin here as there are zeros at the end of the index.
         let begun = self.at.iter().rev().take_while(|at| **at == 0).count();
         if self.any && rank > 0 {
             out.push_str(if begun > 0 { ",\n" } else { ", " });
@@ -37,12 +37,12 @@ impl Nested {
         }
     }
 
-    /// The end of the document; of one without elements, all of it.
+    /// The end of the document; without elements, the whole document.
     pub(crate) fn end(self) -> String {
         if self.any {
             return "\n".to_owned();
         }
-        // Lists down to the first axis that is empty, of at most as many as a page has.
+        // Lists down to the first empty axis, at most as many as fit a page.
         let empty = self.shape.iter().position(|size| *size == 0).unwrap_or(0);
         let outer = self.shape.get(..empty).unwrap_or_default();
         let lists = outer.iter().fold(1_u64, |product, size| product.saturating_mul(*size));

@@ -1,12 +1,12 @@
-//! Elements of variable length as text: the JSON of a fill value, without characters that a terminal
-//! does not show as themselves.
+//! Elements of variable length as text: the JSON of a fill value, without characters that a
+//! terminal does not print.
 
 use std::fmt::Write as _;
 
 use zarr_kit::metadata::{DataType, MetadataError, format_element, is_printable};
 
-/// The JSON of an element, on one line. What is not printable is escaped as JSON does it, so that it
-/// reads back as it was.
+/// The JSON of an element, on one line. Characters that do not print are escaped as in JSON, so
+/// it reads back unchanged.
 pub(crate) fn quoted(data_type: &DataType, element: &[u8]) -> Result<String, MetadataError> {
     let mut json = String::new();
     format_element(data_type, element, &mut json)?;
@@ -20,7 +20,7 @@ pub(crate) fn quoted(data_type: &DataType, element: &[u8]) -> Result<String, Met
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            // Writing to a `String` has no way to fail.
+            // Writing to a `String` cannot fail.
             let _infallible = write!(escaped, "\\u{unit:04x}");
         }
     }

@@ -1,4 +1,4 @@
-//! Nested lists, aligned: what numpy prints.
+//! Nested lists, aligned as numpy prints them.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use zarr_kit::metadata::{DataType, MetadataError};
 use super::element;
 use super::quoted::quoted;
 
-/// Elements above which `--elide` leaves some out, and how many it keeps at each end of an axis:
-/// numpy's numbers.
+/// Above this many elements `--elide` leaves some out; and the number that it keeps at each end
+/// of an axis. Both are numpy's numbers.
 const FEW: u64 = 1000;
 const EDGE: u64 = 3;
 
-/// Characters of a line before it is broken.
+/// The length at which a line is broken.
 const WIDTH: usize = 80;
 
-/// Which elements of an array are shown: all, or those at the ends of long axes.
+/// The elements of an array that are shown: all, or those at the ends of long axes.
 pub(crate) struct Shown {
     shape: Vec<u64>,
     elide: bool,
@@ -28,7 +28,7 @@ impl Shown {
         Self { shape: shape.to_vec(), elide: elide && total > FEW }
     }
 
-    /// The indices of an axis of this size that are shown, in one block or in two.
+    /// The shown indices of an axis of this size, in one block or two.
     pub(crate) fn blocks(&self, size: u64) -> Vec<Range<u64>> {
         if self.elide && size > 2 * EDGE {
             return vec![0..EDGE, size - EDGE..size];
@@ -36,12 +36,12 @@ impl Shown {
         vec![0..size; 1]
     }
 
-    /// How many indices of an axis are shown.
+    /// The number of shown indices of an axis.
     fn kept(&self, size: u64) -> u64 {
         if self.elide { size.min(2 * EDGE) } else { size }
     }
 
-    /// How many elements are shown, `None` past 64 bits.
+    /// The number of shown elements, `None` above 64 bits.
     pub(crate) fn elements(&self) -> Option<u64> {
         if self.shape.contains(&0) {
             return Some(0);
@@ -50,7 +50,7 @@ impl Shown {
     }
 }
 
-/// Formats the elements that are shown, which are given in C order.
+/// Formats the shown elements, which are given in C order.
 pub(crate) fn format(
     data_type: &DataType,
     shown: &Shown,
@@ -64,7 +64,7 @@ pub(crate) fn format(
     })
 }
 
-/// As [`format()`], of elements of variable length: each in quotes.
+/// As [`format()`], for elements of variable length: each in quotes.
 pub(crate) fn format_variable(
     data_type: &DataType,
     shown: &Shown,
@@ -83,7 +83,7 @@ fn laid_out(shown: &Shown, element: &Element<'_>) -> Result<String, MetadataErro
     Ok(layout.out)
 }
 
-/// Appends the element at a position among those that are shown.
+/// Appends the element at a position among the shown ones.
 type Element<'a> = dyn Fn(usize, &mut String) -> Result<(), MetadataError> + 'a;
 
 struct Layout<'a> {
@@ -95,7 +95,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// The indices of an axis among those that are shown; `None` stands for what is left out.
+    /// The indices of an axis among the shown ones; `None` stands for those left out.
     fn indices(&self, size: u64) -> impl Iterator<Item = Option<u64>> + use<> {
         let kept = self.shown.kept(size);
         let head = if kept < size { EDGE } else { kept };
@@ -138,7 +138,7 @@ impl Layout<'_> {
                 continue;
             };
             if inner.is_empty() {
-                // Brackets and commas are not worth a line of their own.
+                // Brackets and commas alone do not start a new line.
                 if at > 0 && column + 1 + self.width >= WIDTH {
                     self.new_line(depth + 1);
                     column = depth + 1;
@@ -148,7 +148,7 @@ impl Layout<'_> {
                 }
                 column += self.width;
             } else if at > 0 {
-                // An empty line for each axis above the last two, as numpy does.
+                // One empty line per axis above the last two, as in numpy.
                 self.out.extend(std::iter::repeat_n('\n', inner.len() - 1));
                 self.new_line(depth + 1);
             }
@@ -168,7 +168,7 @@ impl Layout<'_> {
     }
 }
 
-/// The position of an index of the next axis. What is formatted is in memory, so this fits.
+/// The position of an index of the next axis. The formatted elements are in memory, so this fits.
 fn inside(position: u64, size: u64, index: u64) -> u64 {
     position.saturating_mul(size).saturating_add(index)
 }

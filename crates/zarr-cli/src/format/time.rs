@@ -1,22 +1,21 @@
-//! Times as ISO 8601, with as many digits as their unit has: what numpy prints.
-//!
-//! Own arithmetic, since crates for dates end at the year 9999 and at nanoseconds, and a 64-bit count
-//! of any of numpy's units has to be shown. All of it is in 128 bits and exact, also where numpy
-//! overflows. Years before 0 have four digits and a sign, as the standard says; numpy pads them to
-//! four characters.
+//! Times as ISO 8601, with as many digits as their unit has, as numpy prints them.
+//! This is arithmetic of our own, because crates for dates end at the year 9999 and at
+//! nanoseconds, while a 64-bit count of any of numpy's units must be shown. All of it is exact in
+//! 128 bits, even where numpy overflows. Years before 0 have four digits and a sign, as in the
+//! standard; numpy pads them to four characters.
 
 use std::fmt::Write as _;
 
 use zarr_kit::metadata::{TimeStep, TimeUnit};
 
-/// Appends the time that `count` stands for; `NaT` for none, and the count itself where the unit is
-/// not said.
+/// Appends the time of `count`; `NaT` if it is not a time, and the count itself if the unit is
+/// generic.
 pub(crate) fn format(step: TimeStep, count: i64, out: &mut String) {
     if count == i64::MIN {
         return out.push_str("NaT");
     }
     let units = i128::from(count).saturating_mul(i128::from(step.scale_factor()));
-    // Writing to a `String` has no way to fail.
+    // Writing to a `String` cannot fail.
     let _infallible = match Parts::new(step.unit()) {
         Parts::Count => write!(out, "{units}"),
         Parts::Years => write_year(units, out),
@@ -33,10 +32,10 @@ enum Parts {
     Count,
     Years,
     Months,
-    /// Units of so many days.
+    /// Units of this many days.
     Days(i128),
-    /// Units of which a day has `per_day`: so many of hours, minutes and seconds, and digits of a
-    /// second.
+    /// Units of which a day has `per_day`: which of hours, minutes and seconds are shown, and the
+    /// digits of a second.
     Clock {
         per_day: i128,
         shown: usize,
@@ -83,17 +82,17 @@ fn write_month(year: i128, month: i128, out: &mut String) -> std::fmt::Result {
     write!(out, "-{month:02}")
 }
 
-/// A day, counted from 1970-01-01 in the Gregorian calendar, also before there was one.
+/// A day, counted from 1970-01-01 in the proleptic Gregorian calendar.
 fn write_day(days: i128, out: &mut String) -> std::fmt::Result {
-    // Years that begin in March have the day that is not always there at their end.
+    // In years that begin in March, the leap day is at the end.
     const DAYS_OF_400_YEARS: i128 = 146_097;
     const FROM_YEAR_0_MARCH: i128 = 719_468;
     let days = days.saturating_add(FROM_YEAR_0_MARCH);
     let (era, day) = (days.div_euclid(DAYS_OF_400_YEARS), days.rem_euclid(DAYS_OF_400_YEARS));
-    // Leap days among those before this one, of 4, 100 and 400 years.
+    // The leap days before this day, in 4, 100 and 400 years.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Months from March on have 31 and 30 days in turn, but for July and August: 153 in five.
+    // From March on, months have 31 and 30 days in turn, except July and August: 153 in five.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
@@ -134,7 +133,7 @@ mod tests {
         text
     }
 
-    /// What numpy 2.5.5 prints (`numpy.datetime_as_string`), wherever it does not overflow.
+    /// The output of numpy 2.5.5 (`numpy.datetime_as_string`), except where it overflows.
     #[test]
     fn times_are_those_that_numpy_prints() {
         let numpy = [
@@ -184,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Each day of 800 years, against a calendar that counts them one by one.
+    /// Each day of 800 years, compared with a calendar that counts them one by one.
     #[test]
     fn days_follow_each_other() {
         let (mut year, mut month, mut day) = (1570_i64, 1, 1);

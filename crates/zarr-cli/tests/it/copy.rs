@@ -244,8 +244,8 @@ fn an_interrupted_copy_says_how_to_go_on() {
     assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
     for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         for (option, advice) in [
-            ("--verify", "the same command with --resume goes on with the copy"),
-            ("--overwrite", "the same command with --resume in place of --overwrite goes on"),
+            ("--verify", "repeat the command with --resume to continue the copy"),
+            ("--overwrite", "repeat the command with --resume instead of --overwrite to continue"),
         ] {
             let target = format!("to{option}{signal}");
             // The tests may run where signals are ignored, which children inherit.
@@ -266,7 +266,7 @@ fn an_interrupted_copy_says_how_to_go_on() {
     }
 }
 
-/// What `nohup` starts goes on when its terminal goes away.
+/// A command under `nohup` continues when its terminal is closed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_so() {
@@ -332,15 +332,16 @@ fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
     };
     write(0);
     let message = said(&copy(&[]));
-    assert!(message.ends_with("; --allow-loss stores them so\n"), "{message}");
+    assert!(message.ends_with("; --allow-loss stores them anyway\n"), "{message}");
     assert!(!folder.join("b").exists());
     succeed(folder, &copy(&["--allow-loss"]));
     write(150);
     let message = said(&copy(&["--overwrite"]));
-    let advice = "; the same command with --resume --allow-loss in place of --overwrite goes on";
+    let advice = "; repeat the command with --resume --allow-loss instead of --overwrite to";
     assert!(message.contains(advice), "{message}");
     let message = said(&copy(&["--resume"]));
-    let advice = "; the same command with --resume --allow-loss goes on and stores them so\n";
+    let advice =
+        "; repeat the command with --resume --allow-loss to continue and store them anyway\n";
     assert!(message.ends_with(advice), "{message}");
     succeed(folder, &copy(&["--resume", "--allow-loss"]));
     let read = stdout(folder, &["read", "b", "-f", "raw"]);

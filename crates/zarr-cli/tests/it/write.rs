@@ -181,14 +181,14 @@ fn sd_49_values_that_would_be_cut_are_refused_unless_loss_is_allowed() {
     let cut = [255, 3, 1, 0, 0, 0, 2, 0];
     let refused = run_with(folder, &["write", "a", "--from", "in.raw"], &[]);
     assert_eq!(refused.status.code(), Some(2));
-    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [2] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them so");
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [2] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them anyway");
     assert!(!folder.join("a/c").exists());
     succeed(folder, &["write", "a", "--from", "in.raw", "--allow-loss"]);
     assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), cut);
     // Rows that are appended, to a shape that is refused with them.
     let refused = run_with(folder, &["append", "a", "--from", "in.raw"], &[]);
     assert_eq!(refused.status.code(), Some(2));
-    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [6] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them so");
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: a: zarr.json: $.codecs[0]: element [6] is 1024, which packbits would store as 0; 1 of 4 elements would change; --allow-loss stores them anyway");
     assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), cut);
     succeed(folder, &["append", "a", "--from", "in.raw", "--allow-loss"]);
     assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), [cut, cut].concat());
@@ -207,7 +207,7 @@ fn sd_49_values_that_would_be_cut_are_refused_unless_loss_is_allowed() {
     let copy = ["copy", "b", "c", "--codecs", six_bits, "--verify"];
     let refused = run_with(folder, &copy, &[]);
     assert_eq!(refused.status.code(), Some(2));
-    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: c: zarr.json: $.codecs[0]: element [1, 1] is -1271, which packbits would store as 9; 1 of 4 elements would change; --allow-loss stores them so");
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: c: zarr.json: $.codecs[0]: element [1, 1] is -1271, which packbits would store as 9; 1 of 4 elements would change; --allow-loss stores them anyway");
     succeed(folder, &[&copy[..], &["--overwrite", "--allow-loss"]].concat());
     let expected = [31, 0, 0xe0, 0xff, 5, 0, 9, 0];
     assert_eq!(stdout(folder, &["read", "c", "-f", "raw"]), expected);

@@ -1,8 +1,8 @@
 //! `zarr-kit draw`.
 //!
-//! A picture has one axis downwards and one across. Axes of more chunks than a picture can show are
-//! cut into cells of several chunks each, so that its size does not follow the array's; chunks that
-//! are stored are counted by cell while the store is listed.
+//! A picture has one vertical and one horizontal axis. Axes with more chunks than a picture can
+//! show are divided into cells of several chunks each, so the size of the picture does not grow
+//! with the array. Stored chunks are counted per cell while the store is listed.
 
 mod svg;
 mod terminal;
@@ -24,14 +24,14 @@ use crate::node_store::NodeStore;
 use crate::print::{Out, note};
 use crate::words;
 
-/// Cells of an axis in a picture of pixels.
+/// Cells per axis in an SVG picture.
 const SVG_CELLS: u64 = 128;
 
 pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     if let Some(path) = &args.output
         && path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("svg"))
     {
-        let reason = "pictures are SVG; a name that ends in .svg is allowed";
+        let reason = "pictures are SVG; use a name that ends in .svg";
         return Err(CliError::argument("--output", &path.display().to_string(), reason));
     }
     let place = NodeStore::open(&args.array)?;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         true => (terminal::ROWS, terminal::columns(metadata.shape(), axes)),
         false => (SVG_CELLS, SVG_CELLS),
     };
-    // A single axis has lines of its own in the terminal, and so more cells.
+    // In the terminal a single axis fills several lines, and so has more cells.
     let most = match axes.0 {
         None if in_characters => (down, across.saturating_mul(down)),
         _ => (down, across),
@@ -72,7 +72,8 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The axes downwards and across: those that were asked for, or the last two that are cut at all.
+/// The vertical and the horizontal axis: those of `--axes`, or the last two with more than one
+/// chunk.
 fn drawn_axes(
     args: &Draw,
     metadata: &ArrayMetadata,
@@ -100,18 +101,18 @@ fn drawn_axes(
 
 /// One of the two axes of a picture.
 struct PictureAxis {
-    /// The axis's name; none if the array has no such axis.
+    /// The axis's name; `None` if the array has no such axis.
     name: Option<String>,
     extent: u64,
     /// Chunks that hold elements.
     chunks: u64,
-    /// Chunks of a cell; the last may have fewer.
+    /// Chunks per cell; the last cell may have fewer.
     per_cell: u64,
     /// Elements of each cell.
     cells: Vec<Range<u64>>,
-    /// Elements that are marked, in order and apart, if any are to be.
+    /// The marked elements, ascending and disjoint; `None` without a region.
     marked: Option<Vec<Range<u64>>>,
-    /// The length of an inner chunk, of shards.
+    /// The length of an inner chunk, for shards.
     inner: Option<u64>,
 }
 
@@ -137,7 +138,7 @@ impl PictureAxis {
         Self { name, extent, chunks, per_cell, cells, marked: None, inner: None }
     }
 
-    /// `null` for a side that the array does not have.
+    /// `null` for a direction without an axis.
     fn json(&self) -> Value {
         let Some(name) = &self.name else { return Value::Null };
         let starts = self.cells.iter().map(|cell| cell.start);
@@ -163,8 +164,8 @@ impl PictureAxis {
     }
 }
 
-/// The indices that are marked: a list in its runs, if these are few; a range with a step without
-/// the gaps between.
+/// The marked indices. A list becomes its runs if they are few; a range with a step is marked
+/// without its gaps.
 fn runs(selection: &AxisSelection) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     if let AxisSelection::Indices(indices) = selection {
@@ -182,13 +183,13 @@ fn runs(selection: &AxisSelection) -> Vec<Range<u64>> {
     if runs.is_empty() || runs.len() > few { vec![selection.bounds()] } else { runs }
 }
 
-/// From the first to the last.
+/// The first and the last index.
 fn ends(runs: &[Range<u64>]) -> [u64; 2] {
     let start = runs.first().map_or(0, |run| run.start);
     [start, runs.last().map_or(start, |run| run.end)]
 }
 
-/// How much of a cell is stored.
+/// How many chunks of a cell are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     None,
@@ -203,9 +204,9 @@ struct Picture {
     across: PictureAxis,
     /// Stored chunks of each cell, row by row.
     stored: Vec<u64>,
-    /// Chunks of the axes that are not drawn, behind each chunk that is.
+    /// The number of chunks on the axes that are not drawn, for each chunk that is.
     behind: u128,
-    /// In words: what is not drawn.
+    /// Notes on what is not drawn.
     notes: Vec<String>,
 }
 
@@ -286,7 +287,7 @@ impl Picture {
         }
     }
 
-    /// The picture as data: cells by where they begin, and the stored chunks of each.
+    /// The picture as data: the start of each cell, and the number of its stored chunks.
     fn json(&self, metadata: &ArrayMetadata, layout: &ChunkLayout) -> Value {
         let rows = self.stored.chunks(self.across.cells.len().max(1));
         json!({
@@ -306,7 +307,7 @@ impl Picture {
     }
 }
 
-/// The shape of the inner chunks of shards, where the array's axes are those of the shard.
+/// The shape of the inner chunks of shards, if the axes of the array are those of the shard.
 fn inner_shape(metadata: &ArrayMetadata) -> Option<Vec<u64>> {
     match metadata.codecs().first()? {
         Codec::ShardingIndexed(sharding) => Some(sharding.chunk_shape.clone()),

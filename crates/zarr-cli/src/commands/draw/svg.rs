@@ -1,4 +1,4 @@
-//! The picture in pixels.
+//! Draws the picture as SVG.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use zarr_kit::metadata::Printable;
 use super::{Picture, PictureAxis, Stored};
 use crate::words;
 
-/// Pixels of the longer axis, of the shorter at least, and of the only one's breadth.
+/// Pixels of the longer axis, the least of the shorter, and the height of a single axis.
 const LONG: f64 = 720.0;
 const SHORT: f64 = 280.0;
 const BREADTH: f64 = 72.0;
 
-/// Pixels across that title and legend need.
+/// Pixels that title and legend need horizontally.
 const WORDS: f64 = 560.0;
 
 /// Pixels around the grid, for labels.
@@ -22,11 +22,11 @@ const TOP: f64 = 72.0;
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 28.0;
 
-/// Pixels that a character of a label needs, and a line.
+/// Pixels per character of a label, and per line.
 const CHARACTER: f64 = 8.0;
 const LINE: f64 = 15.0;
 
-/// Cells narrower than this are outlined faintly, so that what they hold stays visible.
+/// Cells narrower than this get a faint outline, so that their content stays visible.
 const NARROW: f64 = 10.0;
 
 /// Inner chunks are drawn unless there are more than this.
@@ -57,7 +57,7 @@ pub(super) fn draw(picture: &Picture) -> String {
     let x = Scale { start: LEFT, pixels: width, extent: across.extent };
     let y = Scale { start: TOP, pixels: height, extent: down.extent };
     for (row, rows) in down.cells.iter().enumerate() {
-        // Neighbours alike are one rectangle: the picture of a million chunks stays small.
+        // Equal neighbours are one rectangle: the picture of a million chunks stays small.
         let mut columns = across.cells.iter().enumerate().peekable();
         while let Some((column, cell)) = columns.next() {
             let stored = picture.stored(row, column);
@@ -75,7 +75,7 @@ pub(super) fn draw(picture: &Picture) -> String {
             line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, &range, &y, rows)));
         }
     }
-    // Chunks are outlined over their inner chunks.
+    // Outlines of chunks are drawn over those of inner chunks.
     for text in inner_lines(picture, &x, &y).into_iter().chain(outlines(picture, &x, &y)) {
         line(text);
     }
@@ -135,7 +135,7 @@ pub(super) fn draw(picture: &Picture) -> String {
     svg
 }
 
-/// What the shades mean, and what the picture leaves out, one a line.
+/// The meaning of the shades, and what the picture leaves out, one per line.
 fn legend(picture: &Picture) -> Vec<String> {
     let (rows, columns) = (picture.down.cells.len(), picture.across.cells.len());
     let in_part =
@@ -147,7 +147,7 @@ fn legend(picture: &Picture) -> Vec<String> {
     [shades.to_owned()].into_iter().chain(picture.notes.iter().cloned()).collect()
 }
 
-/// Pixels across and downwards: in proportion, as long as neither gets too short.
+/// Width and height in pixels: in proportion, unless one gets too short.
 fn size(across: &PictureAxis, down: &PictureAxis) -> (f64, f64) {
     if down.name.is_none() {
         return (LONG, BREADTH);
@@ -156,7 +156,7 @@ fn size(across: &PictureAxis, down: &PictureAxis) -> (f64, f64) {
     if ratio >= 1.0 { (LONG, (LONG / ratio).max(SHORT)) } else { ((LONG * ratio).max(SHORT), LONG) }
 }
 
-/// From elements to pixels.
+/// Converts elements to pixels.
 struct Scale {
     start: f64,
     pixels: f64,
@@ -180,7 +180,7 @@ fn rectangle(x: &Scale, columns: &Range<u64>, y: &Scale, rows: &Range<u64>) -> S
     format!("x=\"{left:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"")
 }
 
-/// Where chunks begin, with as many labels as there is room for.
+/// The starts of chunks, with as many labels as there is room for.
 fn ticks(side: &PictureAxis, scale: &Scale, room: f64) -> Vec<(f64, String)> {
     let end = scale.at(side.extent);
     let mut ticks: Vec<(f64, String)> = Vec::new();
@@ -226,7 +226,7 @@ fn outlines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
     down.chain(across).collect()
 }
 
-/// The boundaries of inner chunks, thin.
+/// The boundaries of inner chunks, as thin lines.
 fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
     let (across, down) = (&picture.across, &picture.down);
     let mut lines = Vec::new();
@@ -263,7 +263,7 @@ fn inner_lines(picture: &Picture, x: &Scale, y: &Scale) -> Vec<String> {
 }
 
 fn escaped(text: &str) -> String {
-    // Most control characters are not allowed in XML, not even as references.
+    // XML does not allow most control characters, not even as references.
     let text = Printable(text).to_string();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,4 +1,4 @@
-//! The picture in characters.
+//! Draws the picture with characters.
 
 use anstyle::AnsiColor;
 
@@ -9,14 +9,14 @@ use crate::words;
 
 pub(super) const ROWS: u64 = 32;
 
-/// Cells of a line in the narrowest of terminals.
+/// The fewest cells of a line, in the narrowest terminals.
 const FEWEST: usize = 16;
 
-/// Cells that fit into a line behind the label of the axis downwards.
+/// The number of cells that fit in a line after the label of the vertical axis.
 pub(super) fn columns(shape: &[u64], (down, across): (Option<usize>, Option<usize>)) -> u64 {
     let labelled = down.or(across).and_then(|axis| shape.get(axis));
     let label = labelled.map_or(0, |length| words::count(*length).chars().count());
-    // The ruler above two axes ends with the length of the one across.
+    // The ruler above two axes ends with the length of the horizontal one.
     let end = across.filter(|_| down.is_some()).and_then(|axis| shape.get(axis));
     let end = end.map_or(0, |length| " ... ".len() + words::count(*length).chars().count());
     let room = print::columns().saturating_sub(label + 2 + end).max(FEWEST);
@@ -35,7 +35,7 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
     }
     let wide = usize::try_from(wide).unwrap_or(FEWEST).max(1);
     let all: Vec<usize> = (0..across.cells.len()).collect();
-    // A single axis goes on in the next line; of two, the one across fits.
+    // A single axis continues on the next line; of two axes, the horizontal one fits.
     let lines: Vec<(usize, &[usize])> = match down.name {
         None => all.chunks(wide).map(|columns| (0, columns)).collect(),
         Some(_) => (0..down.cells.len()).map(|row| (row, all.as_slice())).collect(),
@@ -57,7 +57,7 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
             text.push_str(&cell(picture, *row, *column, out.color()));
         }
         text.push('\n');
-        // Symbols with a style, and nothing of others.
+        // Symbols with a style, without any text from a store.
         out.bytes(text.as_bytes())?;
     }
     let last = if down.name.is_some() { down } else { across };
@@ -71,7 +71,7 @@ pub(super) fn draw(picture: &Picture, wide: u64, out: &mut Out) -> Result<(), Cl
     Ok(())
 }
 
-/// Where the cells across begin, as far as there is room.
+/// The starts of the cells of the horizontal axis, as far as there is room.
 fn ruler(side: &PictureAxis) -> String {
     let mut text = String::new();
     for (column, cell) in side.cells.iter().enumerate() {
@@ -108,7 +108,7 @@ fn cell(picture: &Picture, row: usize, column: usize, color: bool) -> String {
     }
 }
 
-/// The symbols that the picture has.
+/// The symbols that occur in the picture.
 fn legend(picture: &Picture, out: &mut Out) -> Result<(), CliError> {
     let mut seen = Vec::new();
     for row in 0..picture.down.cells.len() {

@@ -1,8 +1,8 @@
-//! numpy's names of types: `'<i4'`, or the list of the fields of a record.
+//! numpy's type names: `'<i4'`, or the list of the fields of a record.
 
 use zarr_kit::metadata::{ByteLength, DataType, TimeStep, TimeUnit, Utf32Length};
 
-/// numpy's name of a type in memory's form, as a Python literal.
+/// numpy's name of a type in its in-memory form, as a Python literal.
 pub(crate) fn type_string(data_type: &DataType) -> String {
     if let DataType::Struct(record) = data_type {
         let fields = record.fields().iter().map(|field| {
@@ -13,7 +13,7 @@ pub(crate) fn type_string(data_type: &DataType) -> String {
     format!("'{}'", plain(data_type))
 }
 
-/// The name of a type that is no record, without quotes.
+/// The name of a type that is not a record, without quotes.
 fn plain(data_type: &DataType) -> String {
     let size = data_type.size().unwrap_or(1);
     let order = if size == 1 { '|' } else { '<' };
@@ -29,7 +29,7 @@ fn plain(data_type: &DataType) -> String {
     }
 }
 
-/// `[10us]`; nothing where the unit is not said.
+/// Formats `[10us]`; empty if the unit is generic.
 fn step_string(step: &TimeStep) -> String {
     match (step.unit(), step.scale_factor()) {
         (TimeUnit::Generic, _) => String::new(),
@@ -38,7 +38,7 @@ fn step_string(step: &TimeStep) -> String {
     }
 }
 
-/// The letter of numpy's type that has the same elements.
+/// The letter of numpy's type with the same elements.
 fn kind(data_type: &DataType) -> Option<char> {
     Some(match data_type {
         DataType::Bool => 'b',
@@ -53,7 +53,7 @@ fn kind(data_type: &DataType) -> Option<char> {
     })
 }
 
-/// The type that numpy calls so, if it has a configuration here: `<M8[10us]`, `U4`, `S5`, `V3`.
+/// The type with this numpy name, if it has a configuration here: `<M8[10us]`, `U4`, `S5`, `V3`.
 pub(crate) fn of_type_string(name: &str) -> Option<DataType> {
     let name = name.trim_start_matches(['<', '>', '|', '=']);
     let (kind, rest) = name.split_at_checked(1)?;
@@ -83,12 +83,12 @@ pub(crate) fn of_type_string(name: &str) -> Option<DataType> {
     }
 }
 
-/// Types that are voids in numpy have no order there, however they lie here.
+/// Types that are voids in numpy have no byte order there, even if they have one here.
 fn has_order(data_type: &DataType) -> bool {
     data_type.has_byte_order() && !plain(data_type).starts_with('|')
 }
 
-/// The type that a header names.
+/// The type in a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Descr {
     Plain(String),
@@ -96,7 +96,7 @@ pub(super) enum Descr {
 }
 
 impl Descr {
-    /// The type at the beginning of `text`, and what comes after it.
+    /// Parses the type at the beginning of `text`; returns it and the rest of the text.
     pub(super) fn parse(text: &str) -> Option<(Self, &str)> {
         Self::parse_within(text, 0)
     }
@@ -120,14 +120,15 @@ impl Descr {
             let (name, after) = quoted(rest.strip_prefix('(')?.trim_start())?;
             let after = after.trim_start().strip_prefix(',')?.trim_start();
             let (descr, after) = Self::parse_within(after, depth + 1)?;
-            // A third member is a shape, which no field has here.
+            // A third member is a shape, which fields do not have here.
             rest = after.trim_start().strip_prefix(')')?.trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest);
             fields.push((name, descr));
         }
     }
 
-    /// Whether the elements are big-endian, if they are of this type; otherwise their type in words.
+    /// Whether the elements are big-endian, if they have this type; otherwise an error that
+    /// describes their type.
     pub(super) fn matches(&self, data_type: &DataType) -> Result<bool, String> {
         let mut orders = Vec::new();
         if !self.collect(data_type, &mut orders) {
@@ -139,7 +140,8 @@ impl Descr {
         }
     }
 
-    /// Whether the types are the same; and for each that has a byte order, whether it is the other.
+    /// Whether the types are equal. Collects for each type with a byte order whether it is
+    /// big-endian.
     fn collect(&self, data_type: &DataType, big_endian: &mut Vec<bool>) -> bool {
         match (self, data_type) {
             (Self::Fields(fields), DataType::Struct(record)) => {
@@ -149,8 +151,7 @@ impl Descr {
                     })
             }
             (Self::Plain(name), _) if !matches!(data_type, DataType::Struct(_)) => {
-                // `|` and `=` leave the order open; files with them are little-endian where it
-                // matters.
+                // `|` and `=` leave the order open; such files are little-endian if it matters.
                 let (order, name) = name.split_at_checked(1).unwrap_or_default();
                 if has_order(data_type) {
                     big_endian.push(order == ">");
@@ -162,7 +163,7 @@ impl Descr {
         }
     }
 
-    /// The type in a message, cut where it is long.
+    /// The type in a message, cut if it is long.
     fn shown(&self) -> String {
         const SHOWN: usize = 100;
         let mut text = String::new();

@@ -1,10 +1,11 @@
 //! numpy's file format.
 //!
 //! Types that numpy has are written as such. `int2` and `int4` are written as `int8`, `uint2` and
-//! `uint4` as `uint8`: that is how they lie in memory. All others (`bfloat16`, the float8, float6
-//! and float4 families, their complex pairs, raw bits and bytes) are written as void of their size, as
-//! numpy does with the types of ml_dtypes: `numpy.load(f).view(ml_dtypes.bfloat16)` has them back,
-//! and nobody takes their codes for numbers. Records are lists of their fields.
+//! `uint4` as `uint8`, which is their form in memory. All others (`bfloat16`, the float8, float6
+//! and float4 families, complex numbers of these, raw bits and bytes) are written as void types
+//! of their size, as numpy does with the types of ml_dtypes.
+//! `numpy.load(f).view(ml_dtypes.bfloat16)` converts them back, and nobody mistakes their codes
+//! for numbers. Records are lists of their fields.
 
 mod descr;
 
@@ -15,10 +16,10 @@ use zarr_kit::metadata::DataType;
 use self::descr::Descr;
 pub(crate) use self::descr::{of_type_string, type_string};
 
-/// What the first bytes of every .npy file are.
+/// The first bytes of every .npy file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The header of a file in C order, up to where the elements begin.
+/// The header of a file in C order, up to the first element.
 pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
     let mut sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     if sizes.len() == 1 {
@@ -29,10 +30,10 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
         type_string(data_type),
         sizes.join(", ").trim_end()
     );
-    // Version 1 is Latin-1 and has two bytes for its length, 3 is UTF-8 and has four.
+    // Version 1 is Latin-1 with a length of two bytes, version 3 UTF-8 with four.
     let is_first = text.is_ascii() && text.len() <= usize::from(u16::MAX - 128);
     let before: usize = if is_first { 10 } else { 12 };
-    // Elements begin at a multiple of 64 bytes, the last of the header is a line feed.
+    // Elements begin at a multiple of 64 bytes; the header ends with a line feed.
     const ALIGN: usize = 64;
     let length = (before + text.len() + 1).next_multiple_of(ALIGN) - before;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
@@ -45,20 +46,20 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
     header
 }
 
-/// What the header of a file says, checked against the type that is wanted.
+/// The contents of a file's header, checked against the expected type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Npy {
     pub(crate) shape: Vec<u64>,
     pub(crate) fortran: bool,
-    /// Bytes of a component are in the other order than memory's.
+    /// Whether the bytes of a component are in big-endian order.
     pub(crate) big_endian: bool,
 }
 
-/// Headers longer than this are none. numpy itself stops at 10,000 bytes unless it is told
-/// otherwise; records of many fields need more.
+/// Longer headers are refused. numpy itself refuses more than 10,000 bytes by default, but
+/// records with many fields need more.
 const LONGEST: u32 = 1 << 20;
 
-/// Reads the header; what is left in `reader` are the elements.
+/// Reads the header; the rest of `reader` are the elements.
 pub(crate) fn read_header(reader: &mut impl Read, data_type: &DataType) -> Result<Npy, String> {
     let text = header_text(reader)?;
     let header = Header::parse(&text).ok_or_else(|| {
@@ -102,13 +103,13 @@ fn header_text(reader: &mut impl Read) -> Result<String, String> {
     let mut text = vec![0; usize::try_from(length).unwrap_or(0)];
     reader.read_exact(&mut text).map_err(failed)?;
     if start[6] < 3 {
-        // Latin-1: the characters of the same numbers.
+        // Latin-1: the characters with the same numbers.
         return Ok(text.into_iter().map(char::from).collect());
     }
     String::from_utf8(text).map_err(|_| "the .npy header is not UTF-8".to_owned())
 }
 
-/// The header's three members: a Python dictionary of text, a truth value and a tuple.
+/// The three members of the header: a Python dictionary of a text, a truth value and a tuple.
 struct Header {
     descr: Descr,
     fortran: bool,
@@ -253,7 +254,7 @@ mod tests {
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
-        // Each field by its own order would need a swap of its own.
+        // Fields of different byte orders would each need a swap.
         let two = configured(
             "struct",
             r#"{"fields": [{"name": "a", "data_type": "int16"}, {"name": "b", "data_type": "int16"}]}"#,
