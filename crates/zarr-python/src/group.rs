@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use zarr_kit::array::store::{Change, LockScope, UpdatePolicy, update};
+use zarr_kit::array::store::LockScope;
 use zarr_kit::array::{Node, delete_node, open_node};
 use zarr_kit::codec::Options;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata};
@@ -128,25 +128,10 @@ impl PyGroup {
         Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
     }
 
-    /// Puts another document in place of the one that the group was opened with.
-    fn replaced(&self, py: Python<'_>, document: &str) -> PyResult<Self> {
-        let metadata = GroupMetadata::from_json(document.as_bytes()).map_err(refused)?;
-        let (store, prefix) = (&self.place.store, self.group.prefix());
-        let before = self.document().as_bytes();
-        let group = py.detach(|| {
-            let key = prefix.key("zarr.json").map_err(ArrayError::from)?;
-            let policy = UpdatePolicy::default();
-            update(&**store, &key, policy, &mut Vec::new(), |_, document| {
-                if document != before {
-                    return Err(ArrayError::Stale { path: prefix.as_str().to_owned() });
-                }
-                document.clear();
-                document.extend_from_slice(metadata.json().as_bytes());
-                Ok(Change::Put)
-            })?;
-            Group::open(Arc::clone(store), prefix)
-        });
-        Ok(Self { group: group.map_err(|error| raised(&error))?, place: self.place.clone() })
+    /// Writes copies of all documents below the group into its own.
+    fn consolidate(&self, py: Python<'_>) -> PyResult<Self> {
+        let group = py.detach(|| self.group.consolidate()).map_err(|error| raised(&error))?;
+        Ok(Self { group, place: self.place.clone() })
     }
 
     /// Deletes the group with all that is below it, and makes an empty one in its place.

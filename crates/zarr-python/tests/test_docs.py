@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "crates/zarr-python/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/past-one-machine.md", "crates/zarr-python/README.md"])
 def test_examples_run(page, tmp_path, monkeypatch):
     pytest.importorskip("dask.array")
     monkeypatch.chdir(tmp_path)

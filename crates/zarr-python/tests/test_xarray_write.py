@@ -317,15 +317,21 @@ def test_consolidated_metadata_is_never_older_than_what_it_copies(tmp_path):
     to_zarr(ds.drop_vars("x"), tmp_path / "a.zarr", group="b/c", mode="w")
     entries = consolidated(tmp_path / "a.zarr")["metadata"]
     assert entries["b/c/count"]["shape"] == [120, 8] and "b/c/x" not in entries
-    to_zarr(ds, tmp_path / "a.zarr", group="b/f", consolidated=False)
-    assert consolidated(tmp_path / "a.zarr") is None
-    to_zarr(ds, tmp_path / "a.zarr", group="b/g", consolidated=True)
-    assert "b/c/count" in consolidated(tmp_path / "a.zarr")["metadata"]
+    to_zarr(ds, tmp_path / "a.zarr", group="b/g")
+    entries = consolidated(tmp_path / "a.zarr")["metadata"]
+    assert {"b/g", "b/g/count", "b/c/count"} <= set(entries)
+    for name, entry in entries.items():
+        entry.pop("consolidated_metadata", None)
+        assert entry == document(tmp_path / "a.zarr", name), name
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         xr.open_dataset(tmp_path / "a.zarr", engine="zarr", group="b/g")
     to_zarr(ds, tmp_path / "c.zarr")
     assert consolidated(tmp_path / "c.zarr") is None
+    to_zarr(ds, tmp_path / "c.zarr", group="b", consolidated=True)
+    assert "count" in consolidated(tmp_path / "c.zarr")["metadata"]
+    to_zarr(ds, tmp_path / "c.zarr", mode="w")
+    assert set(consolidated(tmp_path / "c.zarr")["metadata"]) == {"count", "time", "x"}
 
 
 def test_names_and_attributes_that_cannot_be_stored(tmp_path):

@@ -12,7 +12,6 @@ from xarray.backends.common import ArrayWriter
 from .. import create_group
 from .._array import Array
 from .._group import Group
-from . import consolidated as consolidated_metadata
 from .planning import Plan, Request, Update, check_tasks, planned
 from .region import Region
 from .store import _is_remote, nodes, opened
@@ -32,7 +31,7 @@ def to_zarr(
     append_dim: Hashable | None = None,
     region: Region | None = None,
     compute: bool = True,
-    consolidated: bool | None = None,
+    consolidated: bool = False,
     safe_chunks: bool = True,
     write_inherited_coords: bool = False,
     storage_options: Mapping[str, str] | None = None,
@@ -80,8 +79,8 @@ def to_zarr(
         Whether to store the elements of Dask arrays now. Otherwise all else is done, and what is
         returned stores them when it is computed.
     consolidated
-        What becomes of consolidated metadata, here and in groups above: None renews what there is,
-        True makes it for the whole store, False removes it.
+        Whether to write consolidated metadata for the whole store. Where there is some, it is kept
+        up to date in any case.
     safe_chunks
         Whether to raise where tasks share a stored chunk and the store cannot keep them from
         overwriting each other. Local stores, and those with conditional puts, can.
@@ -140,13 +139,19 @@ def to_zarr(
     shared = list(filter(None, map(check_tasks, plans.values()))) if safe_chunks else []
     _check_shared(shared, root or _existing(url, "", storage_options))
 
+    was_consolidated = False
     if root is None:
-        root = _made(url, path, storage_options, replace=mode == "w")
+        old = _existing(url, path, storage_options) if mode == "w" else None
+        was_consolidated = old is not None and "consolidated_metadata" in old.metadata
+        root = _made(url, path, storage_options) if old is None else _emptied(old)
         _check_shared(shared, root)
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
     for below, plan in plans.items():
         _execute(plan, _with_parents(root, below), writer)
-    consolidated_metadata.renew(root, consolidated)
+    if consolidated:
+        root._native.at("").consolidate()
+    elif was_consolidated:
+        root._native.consolidate()
     stored = writer.sync(compute=compute)  # type: ignore[no-untyped-call]
     if compute:
         return None
@@ -214,19 +219,16 @@ def _check_shared(shared: list[str], group: Group | None) -> None:
         raise ValueError(shared[0])
 
 
+def _emptied(group: Group) -> Group:
+    """A new group in the place of an old one, which is deleted with all that is below it."""
+    return Group(group._native.recreated('{"zarr_format": 3, "node_type": "group"}'))
+
+
 def _made(
-    url: str | os.PathLike[str] | Group,
-    path: str,
-    storage_options: Mapping[str, str] | None,
-    replace: bool,
+    url: str | os.PathLike[str] | Group, path: str, storage_options: Mapping[str, str] | None
 ) -> Group:
-    """A new group in the place of the old one, and those above it that there are not."""
-    old = _existing(url, path, storage_options)
-    if old is not None:
-        if not replace:
-            raise FileExistsError(f"there is a group {old!r} already")
-        return Group(old._native.recreated('{"zarr_format": 3, "node_type": "group"}'))
-    root = url if isinstance(url, Group) else _existing(url, "", storage_options)
+    """A new group, and those above it that there are not."""
+    root = _existing(url, "", storage_options)
     if root is None:
         assert not isinstance(url, Group)
         root = create_group(url, storage_options=storage_options)
