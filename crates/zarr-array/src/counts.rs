@@ -1,15 +1,15 @@
-//! Counts of elements and of bytes, and memory for so many.
+//! Counts of elements and bytes, and buffers for them.
 
 use std::num::NonZero;
 
 use zarr_view::CopyError;
 
-/// The number as one of the address space, saturating: what is checked elsewhere fits.
+/// Converts a number to `usize`, saturating: numbers that do not fit are refused elsewhere.
 pub(crate) fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// Bytes of so many elements of this size, `None` past what a buffer can hold.
+/// Bytes of this many elements of this size; `None` if no buffer can hold them.
 pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
     if counts.contains(&0) {
         return Some(0);
@@ -18,7 +18,7 @@ pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
     bytes.filter(|bytes| isize::try_from(*bytes).is_ok())
 }
 
-/// The first `length` bytes of memory that is used again, whatever they hold.
+/// The first `length` bytes of a reused buffer, with unspecified content.
 pub(crate) fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], CopyError> {
     if buffer.len() < length {
         *buffer = zarr_view::zeroed(length)?;
@@ -26,7 +26,7 @@ pub(crate) fn room(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], Cop
     Ok(buffer.get_mut(..length).unwrap_or_default())
 }
 
-/// What is number `linear` in C order of so many on each axis: its number on each.
+/// Converts number `linear`, in C order of a product of counts, to a number on each axis.
 pub(crate) fn number(
     mut linear: u64,
     counts: impl DoubleEndedIterator<Item = usize>,

@@ -1,17 +1,16 @@
-//! Glue: the metadata's chunk grid as one that is computed with, and its edges for the chain.
+//! Converts the metadata's chunk grid to a grid for computation, and to the edges for a chain.
 
 use zarr_codec::AxisEdges;
 use zarr_grid::{Axis, Grid, GridError, GridErrorKind, Run};
 use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
-/// The grid by which an array of this shape is cut into chunks, from what its document says.
-///
-/// [`Array::grid`](crate::Array::grid) has that of an array that is open; this is for whoever has
-/// no more than the metadata.
+/// The grid that cuts an array of this shape into chunks, from its document.
+/// [`Array::grid`](crate::Array::grid) returns that of an open array; use this if there is only
+/// the metadata.
 ///
 /// # Errors
-/// [`GridError`] on its axis: an edge or a count of 0, edges that do not reach the array's end or
-/// exceed `u64`, or another number of axes than the shape has.
+/// [`GridError`] with its axis: an edge or a count of 0, edges that do not reach the array's end
+/// or exceed `u64`, or a number of axes that differs from the shape's.
 ///
 /// # Examples
 /// ```
@@ -55,7 +54,7 @@ fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
     }
 }
 
-/// What the chain must know of each axis's occupied chunks.
+/// The properties of each axis's occupied chunks that a chain needs.
 pub(crate) fn occupied_edges(grid: &Grid) -> Vec<AxisEdges> {
     grid.axes().iter().map(|axis| AxisEdges::of(axis.distinct_edges())).collect()
 }

@@ -1,4 +1,4 @@
-//! Groups: their attributes and what lies in them.
+//! Groups: their attributes and members.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::node::{self, Node};
 use crate::parallel;
 use crate::store::{DirEntry, Prefix, Store, StoreError, UpdatePolicy};
 
-/// Documents that are looked up at once at most, each by a thread of its own.
+/// The most documents that are looked up at once, each on its own thread.
 const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
 /// A group in a store.
@@ -42,14 +42,14 @@ pub struct Group {
     store: Arc<dyn Store>,
     prefix: Prefix,
     metadata: GroupMetadata,
-    /// What is trusted to say what lies below, if anything but the documents is.
+    /// The consolidated metadata that is trusted for the nodes below, if any.
     snapshot: Option<Snapshot>,
     policy: UpdatePolicy,
 }
 
 impl Group {
-    /// Opens the group at `prefix`. All below it is known by its own documents, also where the
-    /// group has consolidated metadata.
+    /// Opens the group at `prefix`. The nodes below are read from their own documents, even if
+    /// the group has consolidated metadata.
     ///
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid.
@@ -60,17 +60,17 @@ impl Group {
         }
     }
 
-    /// Opens the group at `prefix` and trusts its consolidated metadata for what lies below: one
-    /// request for a whole hierarchy, where [`open`](Group::open) takes one for each node and needs
-    /// a store that can list.
+    /// Opens the group at `prefix` and trusts its consolidated metadata for the nodes below. That
+    /// takes one request for a whole hierarchy, while [`open`](Group::open) takes one per node
+    /// and needs a store that can list.
     ///
-    /// Consolidated metadata is as old as the last consolidation. What it says of a node is taken
-    /// as it is; what it does not say is looked up, so that a newer node is found by its path,
-    /// though not among the [`children`](Group::children). It is for hierarchies that nobody
-    /// changes: an array that was resized since has its old shape here, and one that was replaced
-    /// may read wrongly. A resize, an append and a change of attributes read the node's own
-    /// document again, and refuse to go on from one that is out of date; plain writes do not, and
-    /// should be to an array that was opened by its own document.
+    /// Consolidated metadata is as old as the last consolidation. Nodes in it are not read again.
+    /// Nodes that are not in it are looked up, so a newer node is found by its path, but is not
+    /// among the [`children`](Group::children). Use it for hierarchies that nobody changes: an
+    /// array that was resized since has its old shape here, and one that was replaced may read
+    /// wrongly. A resize, an append and a change of attributes read the node's own document
+    /// again, and refuse to change one that is out of date. Plain writes do not, so open an array
+    /// by its own document to write to it.
     ///
     /// # Errors
     /// [`ArrayError::NotConsolidated`] if the group has none; otherwise as [`open`](Group::open).
@@ -114,11 +114,11 @@ impl Group {
         }
     }
 
-    /// Creates a group at `prefix`, where there must be no node yet.
+    /// Creates a group at `prefix`, where there must be no node.
     ///
     /// # Errors
-    /// [`ArrayError::Exists`], [`ArrayError::Unfinished`] if there is an unfinished copy, or what the
-    /// store says.
+    /// [`ArrayError::Exists`], [`ArrayError::Unfinished`] if there is an unfinished copy, or an
+    /// error of the store.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &Prefix,
@@ -130,8 +130,8 @@ impl Group {
         Ok(Self::new(store, prefix, metadata))
     }
 
-    /// With another policy for changes of its attributes where nothing keeps other processes out,
-    /// and for the groups and arrays that are opened from it.
+    /// Sets the policy for changes of its attributes when no lock excludes other processes, also
+    /// for the groups and arrays that are opened from it.
     #[must_use]
     pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;
@@ -159,13 +159,13 @@ impl Group {
         &self.metadata
     }
 
-    /// Where in the store the group is.
+    /// The path of the group in the store.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Whether consolidated metadata is trusted for what lies below.
+    /// Whether consolidated metadata is trusted for the nodes below.
     #[must_use]
     pub fn is_consolidated(&self) -> bool {
         self.snapshot.is_some()
@@ -217,7 +217,8 @@ impl Group {
         }
     }
 
-    /// Opens the group at `path` below this one, which trusts what this one does.
+    /// Opens the group at `path` below this one. It trusts consolidated metadata if this one
+    /// does.
     ///
     /// # Errors
     /// As [`Group::open`].
@@ -235,12 +236,12 @@ impl Group {
 
     /// The names of the nodes directly in this group, sorted.
     ///
-    /// Lists the store: folders without a `zarr.json` are not nodes and are left out. Where the
-    /// store cannot list, as most HTTP servers cannot, the names are those of the group's
-    /// consolidated metadata, if it has any, whose documents are there.
+    /// Lists the store: folders without a `zarr.json` are not nodes and are left out. If the
+    /// store cannot list, as most HTTP servers cannot, the names come from the group's
+    /// consolidated metadata, if there is any; only those whose documents exist are returned.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub fn children(&self) -> Result<Vec<String>, ArrayError> {
         if let Some(snapshot) = &self.snapshot {
             return Ok(snapshot.children());
@@ -270,7 +271,7 @@ impl Group {
         Ok(names)
     }
 
-    /// The names of those that have a document: as many are looked up at once as the store is to have
+    /// The names of those that have a document. Looks up as many at once as the store allows
     /// requests in flight.
     fn nodes_among(&self, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
         let names = Mutex::new(Vec::new());

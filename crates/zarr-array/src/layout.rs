@@ -1,4 +1,4 @@
-//! Where an array's chunks are, whatever is in them.
+//! The location of an array's chunks, whatever their content.
 
 use std::ops::Range;
 
@@ -11,12 +11,11 @@ use crate::node;
 use crate::selection::Selection;
 use crate::store::{Key, KeyError, Prefix};
 
-/// Where an array's chunks are: its prefix in the store, how the keys of its chunks are spelled,
+/// The location of an array's chunks: its prefix in the store, the encoding of its chunk keys,
 /// and its chunk grid.
-///
-/// It is made from the metadata document alone, and needs no codec: arrays whose data type or
-/// codecs are not supported have one as well. [`Array::layout`](crate::Array::layout) is that of
-/// an open array.
+/// It is made from the metadata document alone and needs no codec, so arrays whose data type or
+/// codecs are not supported have one as well. [`Array::layout`](crate::Array::layout) returns
+/// that of an open array.
 ///
 /// # Examples
 /// ```
@@ -53,7 +52,8 @@ pub struct ChunkLayout {
 }
 
 impl ChunkLayout {
-    /// The layout of the chunks of the array at `prefix` with this document. No store is looked at.
+    /// The layout of the chunks of the array at `prefix` with this document. Does not access a
+    /// store.
     ///
     /// # Errors
     /// [`ArrayError::Grid`] if the document's chunk grid does not fit its shape.
@@ -64,37 +64,37 @@ impl ChunkLayout {
         Ok(Self { prefix: prefix.clone(), key_encoding, grid })
     }
 
-    /// Where in the store the array is.
+    /// The path of the array in the store.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// How the keys of chunks are spelled, below the prefix.
+    /// The encoding of chunk keys below the prefix.
     #[must_use]
     pub fn key_encoding(&self) -> ChunkKeyEncoding {
         self.key_encoding
     }
 
-    /// The chunk grid: the array's shape, and how many chunks are declared and occupied.
+    /// The chunk grid: the array's shape, and the numbers of declared and occupied chunks.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The key of a chunk: `c/0/1`, below the array's prefix. Whether the grid declares the chunk
-    /// is not checked.
+    /// The key of a chunk: `c/0/1`, below the array's prefix. Does not check that the grid
+    /// declares the chunk.
     ///
     /// # Errors
-    /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
+    /// [`KeyError`] if the key is too long.
     pub fn key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
-        // A separator and a few digits for each axis.
+        // A separator and a few digits per axis.
         let length = chunk.len().saturating_mul(6).saturating_add(1);
         self.prefix.key_of(length, |text| self.key_encoding.encode_into(chunk, text))
     }
 
-    /// The chunk that has this key, whether or not the grid declares it; `None` for a key that is
-    /// no chunk's.
+    /// The chunk with this key, whether or not the grid declares it; `None` if it is not the key
+    /// of a chunk.
     #[must_use]
     pub fn chunk_of_key(&self, key: &Key) -> Option<Vec<u64>> {
         self.key_encoding.decode(self.prefix.strip(key)?, self.grid.rank())
@@ -122,7 +122,7 @@ impl ChunkLayout {
         Ok((chunk, within))
     }
 
-    /// The chunks that a selection meets.
+    /// The chunks that a selection touches.
     pub(crate) fn select(&self, selection: &Selection) -> Result<SelectedChunks<'_>, ArrayError> {
         self.grid.select(selection.axes()).map_err(|cause| ArrayError::Selection { cause })
     }

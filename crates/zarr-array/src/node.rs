@@ -1,4 +1,4 @@
-//! Nodes of the hierarchy: what kind is at a path, and how a new one comes into being.
+//! Nodes of the hierarchy: reading their kind, and creating them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) const METADATA_KEY: &str = "zarr.json";
 /// Documents of Zarr version 2, for a message better than "not found".
 const VERSION_2: [&str; 2] = [".zarray", ".zgroup"];
 
-/// What is at a path.
+/// The node at a path.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// An array, which [`Array::with_metadata`](crate::Array::with_metadata) binds.
@@ -47,7 +47,7 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
     }
 }
 
-/// Why a node cannot have this name, if it cannot: what [`Prefix`] does not refuse by itself.
+/// Why a node cannot have this name, if it cannot: only rules that [`Prefix`] does not check.
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Node names".
@@ -61,8 +61,8 @@ pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     name.bytes().all(|byte| byte == b'.').then_some("is of periods alone")
 }
 
-/// Writes the document of a new node, unless there is one. That no unfinished copy is there is for
-/// the caller to see to.
+/// Writes the document of a new node, unless there is one. The caller makes sure that there is no
+/// unfinished copy.
 pub(crate) fn create(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -90,7 +90,7 @@ pub(crate) fn create(
     Ok(store.put(&key, document)?)
 }
 
-/// Refuses a place in an array, where no reader would look for a node.
+/// Refuses a place within an array, where readers do not look for nodes.
 fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     let mut above = prefix.parent();
     while let Some(prefix) = above {
@@ -104,7 +104,7 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     Ok(())
 }
 
-/// What messages call the root of a store.
+/// The name of a store's root in messages.
 pub(crate) const ROOT: &str = "the root";
 
 /// Refuses a place where there is an unfinished copy, which has no document yet.

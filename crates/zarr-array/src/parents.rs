@@ -1,4 +1,4 @@
-//! The groups that a new node lies in.
+//! Creates the groups that contain a new node.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::group::Group;
 use crate::node::{self, Node};
 use crate::store::{Prefix, Store};
 
-/// Creates a group at each prefix above this one where there is no node, from the root on, as
+/// Creates a group at each prefix above this one that has no node, starting at the root, as
 /// zarr-python does when it creates a node.
 ///
 /// # Errors
-/// [`ArrayError::NotGroup`] if one of them is an array, or what the store says.
+/// [`ArrayError::NotGroup`] if one of them is an array, or an error of the store.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Arr
             Err(error) => return Err(error),
         }
         match Group::create(store.clone(), &prefix, GroupMetadata::new()) {
-            // Others may have made it meanwhile.
+            // Others may have created it meanwhile.
             Ok(_) | Err(ArrayError::Exists { .. }) => {}
             Err(error) => return Err(error),
         }

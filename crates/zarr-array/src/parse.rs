@@ -1,10 +1,10 @@
-//! Selections in numpy's notation.
+//! Parses selections in numpy's notation.
 
 use zarr_grid::AxisSelection;
 
 use crate::selection::Selection;
 
-/// A text that is no selection, or none of an array of this shape.
+/// A text is not a selection, or not one of an array of this shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
@@ -26,7 +26,7 @@ pub enum SelectionError {
         /// The array's length on that axis.
         length: u64,
     },
-    /// A text that is no index, range or list.
+    /// A text is not an index, range or list.
     #[error(
         "axis {axis}: {found:?} is not a selection; an index such as 5 or -1, a range such as \
              0:10 or ::2, a list such as [0, 3, 5], or ... is allowed"
@@ -37,7 +37,7 @@ pub enum SelectionError {
         /// The text.
         found: String,
     },
-    /// A number that no index or step can have.
+    /// A number is too large for any index or step.
     #[error("axis {axis}: {found} is too large; numbers up to {limit} are allowed")]
     TooLarge {
         /// The axis.
@@ -56,15 +56,15 @@ pub enum SelectionError {
 }
 
 impl Selection {
-    /// Reads numpy's notation, without the brackets around it: `0:10, 5, ::2, [0, 3, 5]`.
+    /// Parses numpy's notation, without the brackets around it: `0:10, 5, ::2, [0, 3, 5]`.
     ///
     /// An entry is an index, a range with or without a step, or a list of indices in brackets.
-    /// Ranges are clipped to the array, and negative numbers count from its end; `...` stands for
-    /// as many whole axes as are left, and so does the end of the text. Several lists select the
-    /// product of their indices.
+    /// Ranges are clipped to the array, and negative numbers count from its end. `...` stands for
+    /// as many whole axes as are missing, and so does the end of the text. Several lists select
+    /// the product of their indices.
     ///
     /// # Errors
-    /// [`SelectionError`] names the axis and what was found there.
+    /// [`SelectionError`] names the axis and the text found there.
     ///
     /// # Examples
     /// ```
@@ -154,7 +154,7 @@ impl Entry<'_> {
         SelectionError::Syntax { axis: self.axis, found: self.text.to_owned() }
     }
 
-    /// A number, or nothing.
+    /// Parses a number, or an empty text.
     fn number(self, text: &str, limit: u64) -> Result<Option<i128>, SelectionError> {
         let text = text.trim();
         if text.is_empty() {
@@ -164,14 +164,14 @@ impl Entry<'_> {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(self.syntax());
         }
-        // All digits, so that only a number of more than 128 bits fails.
+        // It has only digits, so only a number of more than 128 bits fails.
         let number = text.parse::<i128>().ok().filter(|n| n.unsigned_abs() <= limit.into());
         let too_large =
             || SelectionError::TooLarge { axis: self.axis, found: text.to_owned(), limit };
         number.map(Some).ok_or_else(too_large)
     }
 
-    /// A number that counts from the end if it is negative.
+    /// Converts a negative number, which counts from the end.
     fn counted(self, number: i128) -> i128 {
         if number < 0 { number.saturating_add(self.length.into()) } else { number }
     }

@@ -1,4 +1,4 @@
-//! Elements of a chunk that are no box: read with what lies around them, then picked.
+//! Elements of a chunk that are not a box: reads the box around them, then picks them.
 
 use zarr_codec::Slice;
 use zarr_grid::{AxisPart, AxisSelection, PartIndices};
@@ -7,7 +7,7 @@ use zarr_view::{CopyError, Output, View};
 use crate::counts::{bytes_of, narrow, room};
 use crate::index_moves::{IndexMoves, Pair};
 
-/// The moves of a part's elements from the box around them to where they belong.
+/// The moves of a part's elements from the box around them to their place.
 pub(crate) struct Picks {
     moves: IndexMoves,
     around: View,
@@ -18,8 +18,8 @@ pub(crate) struct Picks {
 }
 
 impl Picks {
-    /// What is selected along each axis, against the box that is read for it; `None` if they are
-    /// one.
+    /// Compares the selection along each axis with the box that is read for it; `None` if they
+    /// are equal.
     pub(crate) fn new(
         axes: &[AxisPart<'_>],
         slices: &[Slice],
@@ -68,7 +68,7 @@ impl Picks {
         &self.around
     }
 
-    /// The box that is to be read, in memory that is used again.
+    /// The box to read, in reused memory.
     pub(crate) fn around<'o>(
         &self,
         memory: &'o mut Gathered,
@@ -77,7 +77,7 @@ impl Picks {
         Output::new(room(&mut memory.around, self.around_len)?, &self.around, element_size)
     }
 
-    /// Moves the elements from the box that has been read to their place.
+    /// Moves the elements from the box to their place.
     pub(crate) fn finish(
         &self,
         memory: &mut Gathered,
@@ -90,15 +90,15 @@ impl Picks {
     }
 }
 
-/// Memory for elements on their way.
+/// A buffer for elements before they are picked.
 #[derive(Default)]
 pub(crate) struct Gathered {
     around: Vec<u8>,
     part: Vec<u8>,
 }
 
-/// The indices of a chunk that are to be read for a list: just these if they are equally far apart
-/// and ascend, or else all from the first to the last.
+/// The indices of a chunk to read for a list: exactly these if they ascend with a constant step,
+/// otherwise all from the first to the last.
 pub(crate) fn slice_around(list: &[u64]) -> Slice {
     let start = list.iter().min().copied().unwrap_or(0);
     let end = list.iter().max().map_or(0, |last| last.saturating_add(1));
@@ -115,7 +115,7 @@ pub(crate) fn slice_around(list: &[u64]) -> Slice {
     }
 }
 
-/// The indices of a chunk that are to be read for what is selected along an axis.
+/// The indices of a chunk to read for the selection along an axis.
 pub(crate) fn slice_of(selection: &AxisSelection) -> Slice {
     if let AxisSelection::Indices(list) = selection {
         return slice_around(list);

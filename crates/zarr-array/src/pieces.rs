@@ -1,4 +1,4 @@
-//! A selection in consecutive pieces, for whoever cannot hold all of it.
+//! Divides a selection that does not fit in memory into consecutive pieces.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ impl Array {
     /// Cuts a selection into pieces whose elements, one piece after another, are the selection's in
     /// C order.
     ///
-    /// Pieces end where chunks end, so that no chunk is decoded for two of them unless a list of
-    /// indices comes back to it, and have at most `max_bytes` bytes of elements unless a single row
-    /// of chunks has more. Only the first axis of more than one index is cut. Elements of variable
-    /// length are counted as 64 bytes each.
+    /// Pieces end where chunks end, so no chunk is decoded for two of them unless a list of
+    /// indices returns to it. A piece has at most `max_bytes` bytes of elements, unless a single
+    /// row of chunks has more. Only the first axis with more than one index is cut. Elements of
+    /// variable length count as 64 bytes each.
     ///
     /// # Errors
     /// [`ArrayError::Selection`] if the selection does not lie within the array.
@@ -40,7 +40,8 @@ impl Array {
     ) -> Result<Pieces<'_>, ArrayError> {
         let selection = selection.into();
         self.layout().select(&selection)?;
-        // The indices of a mask at hand, which are otherwise looked for from its start each time.
+        // Convert masks to lists, since the indices of a mask are otherwise searched from its
+        // start each time.
         let axes: Selection = selection.axes().iter().map(listed).collect();
         let lengths: Vec<u64> = axes.axes().iter().map(AxisSelection::len).collect();
         let cut = lengths.iter().position(|length| *length > 1);
@@ -57,7 +58,7 @@ impl Array {
             Some(length) => *length,
             None => 1,
         };
-        // What a row of no bytes is divided by does not matter: there are none.
+        // The divisor does not matter if a row has no bytes.
         let rows = max_bytes.checked_div(row).unwrap_or(count);
         Ok(Pieces { array: self, selection: axes, cut, rows, left: 0..count })
     }
@@ -68,16 +69,16 @@ impl Array {
 pub struct Pieces<'a> {
     array: &'a Array,
     selection: Selection,
-    /// The axis that is cut, if any has more than one index.
+    /// The axis that is cut, if any axis has more than one index.
     cut: Option<usize>,
-    /// Indices of that axis that a piece may have.
+    /// The most indices of that axis per piece.
     rows: u64,
-    /// What is left of the axis, by position in the selection.
+    /// The rest of the axis, as positions in the selection.
     left: Range<u64>,
 }
 
 impl Pieces<'_> {
-    /// The position after the one given at which the selection leaves its chunk.
+    /// The position, after the given one, at which the selection leaves its chunk.
     fn chunk_end(&self, axis: usize, indices: &AxisSelection, position: u64) -> Option<u64> {
         let axis = self.array.grid().axes().get(axis)?;
         let index = indices.get(position)?;
@@ -131,7 +132,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// The same selection, a mask as the list of its indices.
+/// The same selection, with a mask converted to the list of its indices.
 fn listed(axis: &AxisSelection) -> AxisSelection {
     match axis {
         AxisSelection::Mask(_) => axis.slice(0..u64::MAX),

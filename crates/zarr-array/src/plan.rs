@@ -1,4 +1,4 @@
-//! Which chunks a selection meets, and what of each.
+//! Plans: the chunks that a selection touches, and the part of each.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::layout::ChunkLayout;
 use crate::selection::Selection;
 
 impl Array {
-    /// Plans to read or write a [`Selection`]: which chunks it meets, and what of each. Nothing is
-    /// read.
+    /// Plans to read or write a [`Selection`]: lists the chunks that it touches, and the part of
+    /// each. Nothing is read.
     ///
-    /// For whoever shares the work between processes, prefetches, or wants to know what a read will
-    /// cost. With the feature `serde`, what it gives can be sent to others.
+    /// Use it to divide work among processes, to prefetch, or to estimate the cost of a read.
+    /// With the feature `serde`, its parts can be sent to other processes.
     ///
     /// # Errors
     /// [`ArrayError::Selection`] if it does not lie within the array.
@@ -48,7 +48,7 @@ impl Array {
 }
 
 impl ChunkLayout {
-    /// Which chunks a [`Selection`] meets, and what of each; see [`Array::plan`].
+    /// The chunks that a [`Selection`] touches, and the part of each; see [`Array::plan`].
     ///
     /// # Errors
     /// [`ArrayError::Selection`] if it does not lie within the array.
@@ -57,14 +57,14 @@ impl ChunkLayout {
     }
 }
 
-/// The chunks that a selection meets, numbered in C order; see [`Array::plan`].
+/// The chunks that a selection touches, numbered in C order; see [`Array::plan`].
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     layout: &'a ChunkLayout,
     chunks: SelectedChunks<'a>,
 }
 
-/// What of one chunk belongs to a selection.
+/// The part of one chunk that belongs to a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -77,18 +77,18 @@ pub struct PlannedChunk {
     pub chunk_shape: Vec<u64>,
     /// The indices within the chunk, on each axis.
     pub in_chunk: Vec<AxisSelection>,
-    /// Their positions in the selection, on each axis as many as there are indices and in the same
-    /// order: of an axis selected backwards, descending.
+    /// Their positions in the selection: on each axis as many as there are indices, in the same
+    /// order; descending if the axis is selected backwards.
     pub in_selection: Vec<AxisSelection>,
-    /// Whether they are known to be all of the chunk that lies within the array. Lists of indices
-    /// are not looked into.
+    /// Whether they are known to be all of the chunk within the array. Lists of indices are not
+    /// examined.
     pub is_whole: bool,
-    /// How many elements they are.
+    /// The number of elements.
     pub elements: u64,
 }
 
 impl Plan<'_> {
-    /// How many chunks the selection meets.
+    /// The number of chunks that the selection touches.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.chunks.len()
@@ -100,11 +100,11 @@ impl Plan<'_> {
         self.chunks.is_empty()
     }
 
-    /// The chunks of these numbers, clamped to those there are. Memory follows how many are asked
-    /// for, so that a plan of very many chunks is gone through in steps.
+    /// The chunks with these numbers, clamped to the existing ones. Memory is proportional to the
+    /// number requested, so process a plan of very many chunks in steps.
     ///
     /// # Errors
-    /// [`ArrayError`] for a chunk whose key would be too long.
+    /// [`ArrayError`] if the key of a chunk is too long.
     pub fn chunks(&self, numbers: Range<u64>) -> Result<Vec<PlannedChunk>, ArrayError> {
         let mut parts = self.chunks.parts().range(numbers);
         let mut chunks = Vec::new();
@@ -127,8 +127,8 @@ impl Plan<'_> {
         })
     }
 
-    /// Numbers of chunks for so many workers, one range for each that gets any: in C order, as
-    /// equal as can be, and no chunk twice, so that all may write at once.
+    /// Divides the numbers of the chunks among workers, one range per worker that gets any: in C
+    /// order, as equal as possible, and no chunk twice, so that all may write at once.
     #[must_use]
     pub fn shares(&self, workers: NonZeroUsize) -> Vec<Range<u64>> {
         let all = u128::from(self.len());

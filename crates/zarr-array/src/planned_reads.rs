@@ -1,4 +1,4 @@
-//! Which bytes of stored chunks a read takes, before any element is read.
+//! The bytes of stored chunks that a read requests, before any element is read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::picks::slice_of;
 use crate::plan::PlannedChunk;
 use crate::store::{Key, ReadRange, StoreExt as _};
 
-/// Which bytes of a stored chunk a read takes.
+/// The bytes of a stored chunk that a read requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -24,20 +24,21 @@ pub struct PlannedReads {
     pub stored_bytes: u64,
     /// The index of a shard, which is read first.
     pub index: Option<Range<u64>>,
-    /// The bytes with elements: inner chunks of a shard, parts of other chunks, or all of one.
+    /// The bytes with elements: inner chunks of a shard, parts of other chunks, or a whole chunk.
     pub ranges: Vec<Range<u64>>,
 }
 
 impl Array {
-    /// Which bytes of the store a read of a [planned](Self::plan) chunk takes; `None` if the chunk is not stored.
+    /// The bytes that a read of a [planned](Self::plan) chunk requests; `None` if the chunk is
+    /// not stored.
     ///
-    /// Asks for the size of the object, and reads the index of a shard: nothing else says where its
-    /// inner chunks are. Ranges as near as the array's [range cost](Self::with_range_cost) says
-    /// are read as one.
+    /// Requests the size of the object, and reads the index of a shard, since only that tells
+    /// where its inner chunks are. Ranges no further apart than the array's [range
+    /// cost](Self::with_range_cost) are read as one.
     ///
     /// # Errors
-    /// [`ArrayError`] if the store fails, if the index is damaged, or if the chunk is of another
-    /// array.
+    /// [`ArrayError`] if the store fails, if the index is damaged, or if the chunk belongs to
+    /// another array.
     pub fn planned_reads(&self, chunk: &PlannedChunk) -> Result<Option<PlannedReads>, ArrayError> {
         let key = self.chunk_key(&chunk.chunk)?;
         let Some(stored_bytes) = self.store().size(&key)? else { return Ok(None) };
@@ -92,7 +93,7 @@ impl Array {
         if self.store().get(key, range, &mut bytes)?.is_none() {
             return Ok(None);
         }
-        // What follows the shard in the object may have come along.
+        // The bytes may include those that follow the shard in the object.
         let bytes = bytes.get(..narrow(shard.index_len())).unwrap_or(&bytes);
         // No shard is longer than its object.
         let parsed = shard
@@ -105,14 +106,14 @@ impl Array {
 }
 
 impl PlannedReads {
-    /// How many bytes are read.
+    /// The number of bytes to read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let lengths = self.index.iter().chain(&self.ranges);
         lengths.fold(0, |sum, range| sum.saturating_add(range.end.saturating_sub(range.start)))
     }
 
-    /// In how many requests: all ranges of an object go into one, the index into one before.
+    /// The number of requests: one for all ranges of an object, and one before for an index.
     #[must_use]
     pub fn requests(&self) -> u64 {
         u64::from(self.index.is_some()).saturating_add(u64::from(!self.ranges.is_empty()))

@@ -1,15 +1,16 @@
-//! Which elements of an array: what is selected along each axis.
+//! Selections of elements: what is selected along each axis.
 
 use std::ops::Range;
 
 use zarr_grid::AxisSelection;
 
-/// Which elements of an array to read or write: the product of one [`AxisSelection`] per axis, a
-/// range, a range with a step, a list of indices, a mask or a single index.
+/// The elements of an array to read or write: the product of one [`AxisSelection`] per axis,
+/// which is a range, a range with a step, a list of indices, a mask or a single index.
 ///
-/// What takes a selection takes whatever makes one: a range for an array of one axis, an array of
-/// ranges, or a tuple of anything that selects along an axis. Ranges and steps mean what numpy's
-/// basic slices mean, several lists what zarr-python's `oindex` and numpy's `a[np.ix_(...)]` mean.
+/// Methods that take a selection accept anything that converts to one: a range for an array of
+/// one axis, an array of ranges, or a tuple with a selection per axis. Ranges and steps have the
+/// meaning of numpy's basic slices; several lists have that of zarr-python's `oindex` and numpy's
+/// `a[np.ix_(...)]`.
 ///
 /// # Examples
 /// ```
@@ -40,33 +41,33 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The product of these.
+    /// The product of these selections.
     #[must_use]
     pub fn new(axes: Vec<AxisSelection>) -> Self {
         Self { axes }
     }
 
-    /// All of an array of this shape.
+    /// The whole of an array of this shape.
     #[must_use]
     pub fn whole(shape: &[u64]) -> Self {
         shape.iter().map(|length| 0..*length).collect()
     }
 
-    /// What is selected along each axis, those given by one index included.
+    /// The selection along each axis, including axes given by one index.
     #[must_use]
     pub fn axes(&self) -> &[AxisSelection] {
         &self.axes
     }
 
-    /// The shape of what is selected: how many indices on each axis, without the axes given by one
-    /// [index](AxisSelection::Index).
+    /// The shape of the selected elements: the number of indices on each axis, without the axes
+    /// given by one [index](AxisSelection::Index).
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         let is_kept = |axis: &&AxisSelection| !matches!(axis, AxisSelection::Index(_));
         self.axes.iter().filter(is_kept).map(AxisSelection::len).collect()
     }
 
-    /// How many elements, `None` past 64 bits.
+    /// The number of elements, `None` above 64 bits.
     #[must_use]
     pub fn elements(&self) -> Option<u64> {
         if self.axes.iter().any(AxisSelection::is_empty) {
@@ -75,7 +76,7 @@ impl Selection {
         self.axes.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.len()))
     }
 
-    /// The smallest box that holds what is selected.
+    /// The smallest box that contains the selection.
     #[must_use]
     pub fn bounds(&self) -> Vec<Range<u64>> {
         self.axes.iter().map(AxisSelection::bounds).collect()
@@ -94,14 +95,14 @@ impl From<&Selection> for Selection {
     }
 }
 
-/// Of an array of one axis.
+/// For an array of one axis.
 impl From<AxisSelection> for Selection {
     fn from(axis: AxisSelection) -> Self {
         Self { axes: vec![axis] }
     }
 }
 
-/// Of an array of one axis.
+/// For an array of one axis.
 impl From<Range<u64>> for Selection {
     fn from(range: Range<u64>) -> Self {
         AxisSelection::from(range).into()

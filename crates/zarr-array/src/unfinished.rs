@@ -1,33 +1,35 @@
-//! What an unfinished copy leaves at its target, which whoever opens a node there must tell.
+//! The marker that an unfinished copy leaves at its target. Code that opens nodes must report it.
 
 use std::fmt::Write;
 
 use crate::error::ArrayError;
 use crate::store::{Key, Prefix, Store, StoreError, StoreExt as _};
 
-/// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
+/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
+/// finished.
 pub(crate) const MARKER: &str = "zarr-kit-copy.json";
 
-/// What kind of node is copied.
+/// The kind of node that is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Array,
     Group,
 }
 
-/// What the marker of an unfinished copy says to whoever meets it.
+/// The contents of an unfinished copy's marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unfinished {
-    /// What kind of node the copy makes, if the marker is understood.
+    /// The kind of node that the copy makes, if the marker is understood.
     pub(crate) kind: Option<Kind>,
-    /// Where the copy is from, if the source's store knows.
+    /// The source of the copy, if its store knows its location.
     pub(crate) from: Option<String>,
 }
 
-/// The most bytes of a marker that are read. Ours have a few hundred, and where the source is.
+/// The most bytes of a marker that are read. Those of this program have a few hundred, and the
+/// location of the source.
 const LONGEST: u64 = 64 << 10;
 
-/// The bytes of a marker, if there is one: none of them if it is too long to be ours.
+/// The bytes of a marker, if there is one; empty if it is too long to be one of this program.
 pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
     match store.size(key)? {
         None => Ok(None),
@@ -37,15 +39,15 @@ pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>
 }
 
 impl Unfinished {
-    /// What the marker at `prefix` says, if there is one.
+    /// The contents of the marker at `prefix`, if there is one.
     pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
-        // One whose key would be too long has no marker: none could have been put.
+        // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let marker = read_marker(store, &key)?;
         Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
     }
 
-    /// Reads what a copy writes. Anybody may have put anything there.
+    /// Parses the text that a copy writes. Anybody may have put other text there.
     fn read(text: &str) -> Self {
         let member = |name: &str| {
             let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
@@ -61,7 +63,7 @@ impl Unfinished {
     }
 }
 
-/// The text without what JSON escapes, so that it needs none: percent codes in its place.
+/// The text with percent codes for characters that JSON escapes, so that it needs no escapes.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What a write that was refused would have changed, in words.
+//! Describes what a refused write would have changed.
 
 use zarr_codec::{ChunkErrorKind, Lost};
 use zarr_metadata::DataType;
@@ -9,10 +9,10 @@ use crate::error::{ArrayError, Loss};
 use crate::node::{self, METADATA_KEY};
 
 impl Array {
-    /// Tells of a write that was refused for a loss what would be lost, now that speed no longer
-    /// matters: of the elements given, of this shape in C order, or of the fill value, which the
-    /// write would have stored beside them. `index` is the index in the array of a position on an
-    /// axis of the shape. Other errors stay as they are.
+    /// Describes what a refused write would have lost, now that speed no longer matters: of the
+    /// given elements, which have this shape in C order, or of the fill value, which the write
+    /// would have stored next to them. `index` converts a position on an axis of the shape to an
+    /// index in the array. Other errors are returned unchanged.
     pub(super) fn explain_loss(
         &self,
         cause: ArrayError,
@@ -57,8 +57,9 @@ impl Array {
         }
     }
 
-    /// An element as the JSON of a fill value; one out of the range of a sub-byte type (SD-18) as the
-    /// number that its byte is, or as hexadecimal bits where the type's values are not integers.
+    /// An element as the JSON of a fill value. An element out of the range of a sub-byte type
+    /// (SD-18) is shown as the number of its byte, or as hexadecimal bits if the type's values
+    /// are not integers.
     pub(super) fn value(&self, element: &[u8]) -> Result<String, ArrayError> {
         let mut text = String::new();
         let mut canonical = element.to_vec();

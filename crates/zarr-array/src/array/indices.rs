@@ -26,7 +26,7 @@ pub(super) struct Indices {
     kept: Mutex<Kept>,
 }
 
-/// What was used last is kept longest.
+/// The most recently used entries are kept longest.
 #[derive(Debug, Default)]
 struct Kept {
     shards: HashMap<Arc<[u64]>, Entry>,
@@ -98,8 +98,8 @@ impl Kept {
     }
 }
 
-/// Bytes that an index takes, and what is kept beside it: without that, indices of one chunk each
-/// would take many times the limit.
+/// Bytes that an index and its bookkeeping take: without counting the latter, indices of one
+/// chunk each would take many times the limit.
 fn size(shard: &[u64], index: &ShardIndex) -> usize {
     const BESIDE: usize = 2 * size_of::<Entry>() + 128;
     index.len().saturating_mul(16).saturating_add(size_of_val(shard)).saturating_add(BESIDE)

@@ -1,4 +1,4 @@
-//! Reading a part of a chunk without I/O: the reader says which bytes it needs, and takes them.
+//! Reads a part of a chunk without I/O: the reader tells which bytes it needs, and takes them.
 
 use std::ops::Deref;
 
@@ -13,11 +13,12 @@ use crate::transfer::Part;
 /// How often a read of a chunk is repeated if the chunk is replaced meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
-/// After so many attempts to read parts of a chunk that others keep replacing, all of it is read in
-/// one request, which always sees one version.
+/// After this many attempts to read parts of a chunk that others keep replacing, all of it is
+/// read in one request, which always sees one version.
 const RANGED_ATTEMPTS: u32 = 4;
 
-/// What to read of an object for what a decoder needs of a chunk, `None` for nothing.
+/// The range of an object to read for the bytes of a chunk that a decoder needs; `None` for
+/// nothing.
 pub(crate) fn read_range(need: Need<'_>) -> Option<ReadRange<'_>> {
     match need {
         Need::Nothing => None,

@@ -14,16 +14,16 @@ use crate::selection::Selection;
 use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
-    /// Reads a [`Selection`]: its elements in C order, lists in their order and with their
-    /// repetitions. Chunks that are not stored read as the fill value.
+    /// Reads a [`Selection`] and returns its elements in C order; lists keep their order and
+    /// their repetitions. Chunks that are not stored read as the fill value.
     ///
-    /// Each chunk that the selection meets is read once. Of a chunk that can be read in part, the
-    /// selected elements are read; of a list of indices, those between them too. Lists that go back
-    /// and forth between chunks take a second buffer as large as the result.
+    /// Each chunk that the selection touches is read once. If a chunk can be read in part, only
+    /// the selected elements are read; for a list of indices, also those in between. Lists that
+    /// go back and forth between chunks need a second buffer as large as the result.
     ///
     /// # Errors
-    /// [`ArrayError`] names the selection's axis and what was selected there, or the chunk that could
-    /// not be read.
+    /// [`ArrayError`] names the axis and the selected indices, or the chunk that could not be
+    /// read.
     pub fn read(&self, selection: impl Into<Selection>) -> Result<Vec<u8>, ArrayError> {
         let selected = Selected::new(self, &selection.into())?;
         let mut out = selected.zeroed()?;
@@ -47,7 +47,7 @@ impl Array {
         self.read_selected(selected, out, threads)
     }
 
-    /// Reads what is selected on this number of threads.
+    /// Reads a selection on this number of threads.
     pub(crate) fn read_selected(
         &self,
         selected: Selected<'_>,
@@ -62,7 +62,7 @@ impl Array {
         }
     }
 
-    /// Reads into a second buffer, from which the elements are put in their order.
+    /// Reads into a second buffer, then puts the elements in order.
     pub(super) fn read_and_order(
         &self,
         selected: Selected<'_>,
@@ -77,7 +77,7 @@ impl Array {
         Ok(())
     }
 
-    /// Reads into the places of the parts, as [`Transfer::view`] has them.
+    /// Reads into the places of the parts, in the order of [`Transfer::view`].
     pub(super) fn read_in_order_of_chunks(
         &self,
         transfer: &Transfer<'_>,
@@ -116,7 +116,7 @@ impl Array {
         Ok(())
     }
 
-    /// Reads the box of a chunk that a part is, or lies in.
+    /// Reads the box of a chunk that is the part, or contains it.
     fn read_box(
         &self,
         part: &Part<'_>,

@@ -5,22 +5,22 @@ use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::store::{Key, Links, Store};
 
-/// A chunk that is in the store.
+/// A stored chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredChunk {
     /// Number of the chunk on each axis.
     pub index: Vec<u64>,
     /// Its key.
     pub key: Key,
-    /// Whether the array has elements in it; false for chunks that lie wholly past its end.
+    /// Whether the array has elements in it; false for chunks entirely past its end.
     pub occupied: bool,
 }
 
 impl Array {
     /// Every chunk in the store, in unspecified order.
     ///
-    /// Lists the store as the iterator advances, so the time depends on the number of objects, not on
-    /// the size of the grid, and memory on neither. Keys that belong to no chunk are skipped.
+    /// Lists the store as the iterator advances: the time depends on the number of objects, and
+    /// memory on neither that nor the size of the grid. Keys that belong to no chunk are skipped.
     ///
     /// # Errors
     /// [`ArrayError::Store`] as the last item if the store cannot be listed.
@@ -45,8 +45,8 @@ impl Array {
 }
 
 impl ChunkLayout {
-    /// Every chunk of the array in `store`, in unspecified order: as
-    /// [`Array::stored_chunks`], also for arrays whose data type or codecs are not supported.
+    /// Every chunk of the array in `store`, in unspecified order: like [`Array::stored_chunks`],
+    /// but also for arrays whose data type or codecs are not supported.
     ///
     /// # Errors
     /// [`ArrayError::Store`] as the last item if the store cannot be listed.

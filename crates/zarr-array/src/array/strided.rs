@@ -1,4 +1,4 @@
-//! Selections in memory of the caller's that is not contiguous.
+//! Reads and writes selections in memory of the caller that is not contiguous.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::selection::Selection;
 use crate::transfer::{Selected, Transfer};
 
 impl Array {
-    /// As [`read_into`](Array::read_into), into elements that lie in `out` where a view of the
-    /// selection's shape has them: columns of a matrix, axes in another order. The bytes between them
-    /// stay as they are.
+    /// As [`read_into`](Array::read_into), but the elements go to the positions in `out` that a
+    /// view of the selection's shape gives: columns of a matrix, or axes in another order. The
+    /// bytes in between are not changed.
     ///
-    /// Chunks are decoded straight into place. Lists of indices that go back and forth between chunks
-    /// take a second buffer as large as the selection.
+    /// Chunks are decoded directly to these positions. Lists of indices that go back and forth
+    /// between chunks need a second buffer as large as the selection.
     ///
     /// # Errors
-    /// As [`read`](Array::read); [`ArrayError::Shape`] if the view has another shape than the
-    /// selection, and [`ArrayError::Copy`] if it leads out of `out` or has one element twice.
+    /// As [`read`](Array::read); [`ArrayError::Shape`] if the shape of the view differs from the
+    /// selection's, and [`ArrayError::Copy`] if it exceeds `out` or contains an element twice.
     ///
     /// # Examples
     /// ```
@@ -58,13 +58,13 @@ impl Array {
         Ok(self.copy_elements(&contiguous, &elements, &view, out)?)
     }
 
-    /// As [`write`](Array::write), from elements that lie in `elements` where a view of the
-    /// selection's shape has them. A view may have one element many times: strides of 0 write a value
-    /// all along an axis.
+    /// As [`write`](Array::write), but the elements are at the positions in `elements` that a
+    /// view of the selection's shape gives. A view may contain an element many times: strides of
+    /// 0 write one value all along an axis.
     ///
     /// # Errors
-    /// As [`write`](Array::write); [`ArrayError::Shape`] if the view has another shape than the
-    /// selection, and [`ArrayError::BufferLength`] if it leads out of `elements`.
+    /// As [`write`](Array::write); [`ArrayError::Shape`] if the shape of the view differs from
+    /// the selection's, and [`ArrayError::BufferLength`] if it exceeds `elements`.
     ///
     /// # Examples
     /// ```
@@ -112,7 +112,7 @@ impl Array {
         Ok(out)
     }
 
-    /// Copies elements from where one view has them to where another has them.
+    /// Copies elements from the positions of one view to those of another.
     pub(super) fn copy_elements(
         &self,
         source: &View,
@@ -124,7 +124,8 @@ impl Array {
     }
 }
 
-/// The view with an axis of length 1 for each that the selection gives by one index.
+/// The view with an axis of length 1 inserted for each axis that the selection gives by one
+/// index.
 fn view_of_axes(
     selection: &Selection,
     selected: &Selected<'_>,

@@ -14,16 +14,17 @@ use crate::transfer::Selected;
 
 /// A Rust type for the elements of some data types.
 ///
-/// The integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of fewer than eight bits;
-/// `i64` also for times and durations, of which `i64::MIN` is "NaT"; `[u8; N]` for raw bits and for
-/// bytes of fixed length; `[u32; N]` for the code points of strings of fixed length; `f16` and `bf16` with the feature `half`, `Complex` with the feature
+/// Implemented for the integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of
+/// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"; `[u8;
+/// N]` for raw bits and for bytes of fixed length; `[u32; N]` for the code points of strings of
+/// fixed length; `f16` and `bf16` with the feature `half`, `Complex` with the feature
 /// `num-complex`.
 ///
-/// Any other type whose memory is that of the elements can have it too, by the derive macros of the
-/// crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit patterns are
-/// values of it. This is the way to records, whose fields lie without gaps. On a big-endian machine
-/// the bytes of each number (each component of a complex one, each field of a record) are reversed
-/// first, as the data type says.
+/// Any other type with the memory layout of the elements can implement it too, with the derive
+/// macros of the crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit
+/// patterns are valid. Use this for records, whose fields lie without gaps. On a big-endian
+/// machine, the bytes of each number (each component of a complex number, each field of a record)
+/// are reversed first, according to the data type.
 ///
 /// # Examples
 /// ```
@@ -62,8 +63,8 @@ pub trait Element: NoUninit + CheckedBitPattern<Bits: Pod + Send> + Send + Sync 
     /// The Rust type's name, for messages.
     const NAME: &'static str;
 
-    /// Whether this type holds elements of `data_type`, as they are in memory. Types of another
-    /// size are refused without asking.
+    /// Whether this type has the in-memory form of elements of `data_type`. It is called only for
+    /// types of the same size.
     fn matches(data_type: &DataType) -> bool;
 }
 
@@ -81,7 +82,7 @@ macro_rules! element {
 }
 
 element! {
-    // Decoding refuses all bytes but 0 and 1 (SD-52).
+    // Decoding refuses all bytes except 0 and 1 (SD-52).
     bool: "bool", Bool;
     i8: "i8", Int2 | Int4 | Int8;
     u8: "u8", Uint2 | Uint4 | Uint8;
@@ -133,7 +134,7 @@ impl Array {
     /// Reads a [`Selection`] as elements of a Rust type, in C order.
     ///
     /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
+    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
     /// [`read`](Array::read).
     ///
     /// # Examples
@@ -161,12 +162,12 @@ impl Array {
         self.elements(bits)
     }
 
-    /// As [`read_as`](Array::read_as), into the caller's elements. Their type is one of which all
-    /// bit patterns are values: not `bool`.
+    /// As [`read_as`](Array::read_as), into the caller's elements. Every bit pattern must be a
+    /// valid value of their type, which excludes `bool`.
     ///
     /// # Errors
-    /// As [`read_as`](Array::read_as), and [`ArrayError::BufferLength`] unless `out` is as long as
-    /// the selection. `out` may be partly written.
+    /// As [`read_as`](Array::read_as), and [`ArrayError::BufferLength`] unless `out` has the
+    /// length of the selection. `out` may be partly written.
     pub fn read_as_into<T: Element + Pod>(
         &self,
         selection: impl Into<Selection>,
@@ -176,7 +177,7 @@ impl Array {
         self.read_elements(Selected::new(self, &selection.into())?, out)
     }
 
-    /// Reads what is selected into memory of the elements' size, in this machine's byte order.
+    /// Reads a selection into elements of the right size, in this machine's byte order.
     fn read_elements<T: Pod>(
         &self,
         selected: Selected<'_>,
@@ -188,7 +189,7 @@ impl Array {
         Ok(())
     }
 
-    /// From the byte order of elements in memory's form to this machine's.
+    /// Converts elements from their little-endian form to this machine's byte order.
     pub(super) fn to_native(&self, bytes: &mut [u8]) {
         if cfg!(target_endian = "big") {
             self.data_type().swap_byte_order(bytes);
@@ -206,7 +207,7 @@ impl Array {
     /// Writes a [`Selection`] from elements of a Rust type, in C order.
     ///
     /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
+    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
     /// [`write`](Array::write).
     pub fn write_as<T: Element>(
         &self,
@@ -216,8 +217,8 @@ impl Array {
         self.write(selection, &self.bytes_of(elements)?)
     }
 
-    /// The bytes of elements, if they have the array's type: the caller's own where the machine is
-    /// little-endian.
+    /// The bytes of elements, if they have the array's type: borrowed from the caller if the
+    /// machine is little-endian.
     pub(crate) fn bytes_of<'a, T: Element>(
         &self,
         elements: &'a [T],
@@ -234,14 +235,14 @@ impl Array {
         if size_of::<T>() == self.element_size() && T::matches(self.data_type()) {
             return Ok(());
         }
-        // Which methods take them is more than that this one does not.
+        // Its error names the methods to use, which says more than the error below.
         self.chain()?;
         let data_type = self.data_type().to_string();
         Err(ArrayError::ElementType { data_type, requested: T::NAME })
     }
 }
 
-/// Memory for the bit patterns of what is selected.
+/// Memory for the bit patterns of a selection.
 pub(super) fn zeroed_bits<T: Element>(selected: &Selected<'_>) -> Result<Vec<T::Bits>, ArrayError> {
     let count = selected.length.checked_div(size_of::<T>()).unwrap_or(0);
     let mut bits: Vec<T::Bits> = try_zeroed_vec(count).map_err(|()| selected.too_large())?;
@@ -249,9 +250,10 @@ pub(super) fn zeroed_bits<T: Element>(selected: &Selected<'_>) -> Result<Vec<T::
     Ok(bits)
 }
 
-/// The elements with these bit patterns, in the same memory; `None` if one of them is no value.
+/// The elements with these bit patterns, in the same memory; `None` if one of them is not a valid
+/// value.
 fn checked_elements<T: Element>(bits: Vec<T::Bits>) -> Option<Vec<T>> {
-    // Most types are their own bit patterns, which need no pass.
+    // Most types are their own bit patterns, and need no pass.
     let bits: Box<dyn Any> = Box::new(bits);
     match bits.downcast::<Vec<T>>() {
         Ok(elements) => Some(*elements),

@@ -1,5 +1,5 @@
-//! What a thread keeps from chunk to chunk, so that a chunk needs no allocation and no contended
-//! lock.
+//! The state that a thread keeps from chunk to chunk, so that a chunk needs no allocation and no
+//! contended lock.
 
 use std::sync::Arc;
 

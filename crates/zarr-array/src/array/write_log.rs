@@ -1,11 +1,11 @@
-//! What the threads of a write have written.
+//! Records what the threads of a write have written.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ArrayError, Written};
 
-/// What the threads of a write have written so far.
+/// The parts that the threads of a write have written so far.
 #[derive(Default)]
 pub(super) struct Log {
     done: Mutex<Vec<Range<u64>>>,
@@ -17,8 +17,8 @@ impl Log {
         Done { log: self, parts: part..part }
     }
 
-    /// The error of a write to `total` chunks, of these numbers on each axis, that ended with
-    /// `cause`: a single chunk needs no more words.
+    /// The error of a write to `total` chunks, with these numbers on each axis, that failed with
+    /// `cause`. For a single chunk, `cause` is enough.
     pub(super) fn incomplete(
         self,
         axes: Vec<Vec<u64>>,
@@ -42,7 +42,7 @@ impl Log {
     }
 }
 
-/// The parts that a thread has written one after another, told to the log in the end.
+/// The consecutive parts that a thread has written, added to the log at the end.
 pub(super) struct Done<'a> {
     log: &'a Log,
     parts: Range<u64>,

@@ -1,4 +1,4 @@
-//! More elements at the end of an axis (SD-08).
+//! Appends elements at the end of an axis (SD-08).
 
 use std::ops::Range;
 
@@ -11,31 +11,32 @@ use crate::array::{Array, Element};
 use crate::error::ArrayError;
 
 impl Array {
-    /// Appends `count` indices to an axis, with their elements: those of a region that is `count`
-    /// long on that axis and whole on all others, in C order.
+    /// Appends `count` indices to an axis. `elements` are those of a region that is `count` long
+    /// on that axis and covers all other axes, in C order.
     ///
-    /// `edges` are those of the chunks that are to be added, where a rectilinear axis grows past
-    /// its last; where there are none the last edge is repeated. An axis declared by one integer
-    /// needs none. The result is the array with its new shape; this one has the old.
+    /// `edges` are the edges of the added chunks, if a rectilinear axis grows past its last
+    /// chunk; if there are none, the last edge is repeated. An axis declared by one integer needs
+    /// none. Returns the array with its new shape; this handle keeps the old shape.
     ///
     /// # Steps
     /// 1. The document is locked, and compared with this array's.
-    /// 2. The new elements are written: into chunks past the end, and into what of the last chunks
-    ///    lies past it. No reader sees any of that.
-    /// 3. The document is written, and all of it shows.
+    /// 2. The new elements are written: into chunks past the end, and into the part of the
+    ///    last chunks that lies past it. No reader sees them yet.
+    /// 3. The document is written, and all of them become visible.
     ///
-    /// Whatever ends it before 3 leaves the array as it was, with chunks past its end that `check`
-    /// names: appending again writes over them, and a [`resize`](Array::resize) to the same shape
-    /// with [`Cut::Discard`](crate::Cut::Discard) removes them.
+    /// An interruption before step 3 leaves the array unchanged, with chunks past its end that
+    /// `check` names. Appending again overwrites them, and a [`resize`](Array::resize) to the
+    /// same shape with [`Cut::Discard`](crate::Cut::Discard) removes them.
     ///
-    /// [Writes](Array::write) of what was there before may go on meanwhile and afterwards, by this
-    /// handle and others that know the old shape: they keep what lies past the end that they know.
+    /// Elements that were there before can be [written](Array::write) at the same time and later,
+    /// through this handle and others that know the old shape: such writes keep the elements past
+    /// the end that they know.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
-    /// [`ArrayError::NoLock`] where no lock keeps others from appending to the same place, unless
+    /// [`ArrayError::NoLock`] if no lock keeps others from appending to the same place, unless
     /// the [policy](Array::with_update_policy) accepts that; [`ArrayError::Grid`] if the edges do
-    /// not fit; otherwise as for [`write`](Array::write). The array is then as it was.
+    /// not fit; otherwise as [`write`](Array::write). Then the array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -70,7 +71,7 @@ impl Array {
     /// As [`append`](Array::append), from elements of a Rust type.
     ///
     /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type is another; otherwise as
+    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
     /// [`append`](Array::append).
     pub fn append_as<T: Element>(
         &self,
@@ -124,8 +125,8 @@ impl Array {
         self.append_by(axis, count, edges, |grown, new| grown.write_byte_strings(new, byte_strings))
     }
 
-    /// Lets `write` fill what is new of the array that has `count` more indices on an axis, and then
-    /// shows it.
+    /// Lets `write` fill the new part of the array with `count` more indices on an axis, and then
+    /// makes it visible.
     fn append_by(
         &self,
         axis: usize,

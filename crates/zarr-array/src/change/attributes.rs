@@ -1,4 +1,4 @@
-//! Attributes that change while all else stays.
+//! Changes attributes and nothing else.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::store::{Change, Prefix, Store, UpdatePolicy, update};
 impl Array {
     /// Sets attributes by name, each to a JSON text, and removes those whose text is `None`.
     ///
-    /// The document is read again, changed and written in one step that no other change of it is
-    /// lost in, also where others have resized the array meanwhile. What is not named keeps its
-    /// text. The result is the array as it is stored then.
+    /// The document is read again, changed and written in one step, so that no concurrent change
+    /// of it is lost, even if others have resized the array meanwhile. Attributes that are not
+    /// named keep their text. Returns the array as it is then stored.
     ///
     /// # Errors
-    /// [`ArrayError::Metadata`] if a text is not JSON; what the store says. The document is then
-    /// as it was.
+    /// [`ArrayError::Metadata`] if a text is not JSON, or an error of the store. Then the
+    /// document is unchanged.
     ///
     /// # Examples
     /// ```
@@ -95,7 +95,7 @@ fn update_document(
         Ok(if is_same { Change::Keep } else { Change::Put })
     })?;
     follow(store, prefix, Scope::Node, policy);
-    // An update that ends well has called the closure.
+    // A successful update has called the closure.
     changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })
 }
 

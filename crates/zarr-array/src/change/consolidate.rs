@@ -1,4 +1,4 @@
-//! Consolidated metadata: made, and kept true by the changes of this library.
+//! Writes consolidated metadata, and keeps it up to date with the changes of this library.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use crate::group::Group;
 use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
 
-/// Documents by the path of their node, parents before what is in them.
+/// Documents by the path of their node, parents before their members.
 type Documents = BTreeMap<String, String>;
 
-/// What a change has changed.
+/// The nodes that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The document of one node.
     Node,
-    /// A node and what is below it.
+    /// A node and everything below it.
     Subtree,
 }
 
 impl Group {
-    /// Writes copies of the documents of all nodes below into the group's own, as
-    /// [`Group::open_consolidated`] reads them. The result is the group as it is stored then.
+    /// Writes copies of the documents of all nodes below into the group's own document, where
+    /// [`Group::open_consolidated`] reads them. Returns the group as it is then stored.
     ///
     /// From then on, the changes that this library makes below the group keep the copies up to
-    /// date: of nodes that are created, resized, appended to, deleted or given other attributes,
-    /// by handles of a store that holds the group. Changes by other programs do not; `check` names
-    /// what is out of date, and consolidating again mends it.
+    /// date: nodes that are created, resized, appended to or deleted, and changed attributes,
+    /// through handles of a store that contains the group. Changes by other programs do not.
+    /// `check` names copies that are out of date, and consolidating again updates them.
     ///
     /// # Errors
-    /// [`ArrayError::Metadata`] if a document below is not valid; what the store says. The group is
-    /// then as it was.
+    /// [`ArrayError::Metadata`] if a document below is not valid, or an error of the store. Then
+    /// the group is unchanged.
     ///
     /// # Examples
     /// ```
@@ -56,7 +56,7 @@ impl Group {
     pub fn consolidate(&self) -> Result<Self, ArrayError> {
         let (store, prefix) = (self.store(), self.prefix());
         let changed = change(store, prefix, self.update_policy(), |group| {
-            // Its own documents, whatever this handle trusts.
+            // Use the documents of the nodes, even if this handle trusts consolidated metadata.
             with_entries(prefix, group, &below(store, prefix, "", Scope::Subtree)?).map(Some)
         })?;
         follow(store, prefix, Scope::Node, self.update_policy());
@@ -67,11 +67,9 @@ impl Group {
     }
 }
 
-/// Brings the consolidated metadata of the groups above `prefix` up to date with what has changed
-/// there.
-///
-/// The change itself is done, so that a failure here is not one of the change: the metadata is out
-/// of date then, as after a change by another program, and `check` says so.
+/// Updates the consolidated metadata of the groups above `prefix` after a change there.
+/// The change itself is done, so a failure here is not an error of the change: the metadata is
+/// then out of date, as after a change by another program, and `check` reports it.
 pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {
     let mut above = prefix.parent();
     while let Some(group) = above {
@@ -87,7 +85,7 @@ fn follow_in(
     scope: Scope,
     policy: UpdatePolicy,
 ) -> Result<(), ArrayError> {
-    // Most groups have none, which takes no lock to see.
+    // Most groups have none, which can be seen without a lock.
     let Some(document) = store.read(&above.key(METADATA_KEY)?)? else { return Ok(()) };
     match NodeMetadata::from_json(&document) {
         Ok(NodeMetadata::Group(group)) if group.consolidated_metadata().is_some() => {}
@@ -111,8 +109,8 @@ fn follow_in(
     .map(drop)
 }
 
-/// Changes the document of the group at `prefix` in one step that no other change of it is lost in.
-/// `None` if there is no group, or `change` made none.
+/// Changes the document of the group at `prefix` in one step, so that no concurrent change is
+/// lost. `None` if there is no group, or `change` made no change.
 fn change(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -147,7 +145,7 @@ fn with_entries(
     group.with_consolidated_metadata(entries).map_err(|cause| wrong(prefix, cause))
 }
 
-/// The documents of the node at `path` below `root`, if there is one, and of what is in it.
+/// The documents of the node at `path` below `root`, if there is one, and of its members.
 fn below(
     store: &Arc<dyn Store>,
     root: &Prefix,

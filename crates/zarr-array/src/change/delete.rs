@@ -15,15 +15,15 @@ use crate::store::{Key, Links, Prefix, Store, UpdatePolicy, remove};
 /// 2. Removes all other objects, in no particular order.
 ///
 /// So each node exists with all its chunks, or not at all. An interruption leaves objects that
-/// `check` names as stray; before step 2 these can be whole nodes in no group. Calling again removes
-/// them. Until then no array can be [created](crate::Array::create) in the place of one, since it
-/// would take the old chunks as its own.
+/// `check` names as stray; before step 2 these can be whole nodes without a group. Calling again
+/// removes them. Until then no array can be [created](crate::Array::create) in the place of a
+/// deleted one, since it would show the old chunks as its own.
 ///
-/// Symbolic links of a local store are removed, also at `prefix`; their targets stay.
+/// Symbolic links of a local store are removed, even at `prefix`; their targets stay.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] if there is nothing below `prefix`; [`ArrayError::Store`] if the store
-/// fails.
+/// [`ArrayError::NotFound`] if there is nothing below `prefix`; [`ArrayError::Store`] if the
+/// store fails.
 ///
 /// # Examples
 /// ```

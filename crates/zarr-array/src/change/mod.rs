@@ -1,4 +1,4 @@
-//! Changes of existing arrays and groups: another shape, more elements, other attributes.
+//! Changes of existing arrays and groups: shape, appended elements, attributes.
 
 mod append;
 mod attributes;

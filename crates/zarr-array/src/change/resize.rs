@@ -1,4 +1,4 @@
-//! Arrays of another shape (SD-08).
+//! Changes the shape of arrays (SD-08).
 
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
@@ -9,42 +9,44 @@ use crate::array::Array;
 use crate::error::ArrayError;
 use crate::store::{Key, remove};
 
-/// What becomes of elements that a shrinking array no longer has.
+/// What happens to elements that a shrinking array cuts off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
-    /// They stay in the store: growing back shows them again.
+    /// They stay in the store, and reappear when the array grows again.
     #[default]
     Keep,
-    /// Chunks wholly outside are removed, and what is cut off of others becomes the fill value.
+    /// Chunks entirely outside are removed, and the part that is cut off of other chunks becomes
+    /// the fill value.
     Discard,
 }
 
 impl Array {
-    /// Gives the array another shape. The result is the array with that shape; this one has the
-    /// old.
+    /// Changes the shape of the array. Returns the array with that shape; this handle keeps the
+    /// old shape.
     ///
-    /// `edges` has an entry for each axis: the edges of chunks that are to be added where a
-    /// rectilinear axis grows past its last; where it is empty the last edge is repeated. An axis
-    /// declared by one integer needs none.
+    /// `edges` has one entry per axis: the edges of the added chunks, if a rectilinear axis grows
+    /// past its last chunk; if it is empty, the last edge is repeated. An axis declared by one
+    /// integer needs none.
     ///
     /// # Steps
     /// 1. The document is locked, and compared with this array's.
-    /// 2. The document is written. An array that grows or keeps what it cuts off is done.
-    /// 3. With [`Cut::Discard`], chunk after chunk of those that are stored is removed if it lies
-    ///    wholly past the new end, whether the grid declares it or not, or else is written in one
-    ///    step with the fill value in place of what lies past it.
+    /// 2. The document is written. This completes an array that grows, or that keeps what it
+    ///    cuts off.
+    /// 3. With [`Cut::Discard`], the stored chunks are processed one by one: a chunk entirely
+    ///    past the new end is removed, whether or not the grid declares it; in others, the
+    ///    elements past the end are overwritten with the fill value, in one step per chunk.
     ///
-    /// Whatever ends it before 2 leaves the array as it was. Ended later the array has its new
-    /// shape, and `check` names the chunks past its end and, reading them, those with elements past
-    /// it: resizing to the same shape with [`Cut::Discard`] goes on.
+    /// An interruption before step 2 leaves the array unchanged. After step 2 the array has its
+    /// new shape, and `check` names the chunks past its end and, with their content, those with
+    /// elements past it. Resizing to the same shape with [`Cut::Discard`] continues.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
-    /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded where no lock keeps
-    /// others from appending meanwhile, unless the [policy](Array::with_update_policy) accepts
-    /// that; or what the store says. Until the document is written nothing has changed.
+    /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
+    /// others from appending, unless the [policy](Array::with_update_policy) accepts that; or an
+    /// error of the store. Until the document is written nothing has changed.
     ///
     /// # Examples
     /// ```
@@ -82,7 +84,7 @@ impl Array {
         Ok(resized)
     }
 
-    /// Removes what lies past the end, chunk by chunk of those that are stored.
+    /// Removes everything past the end, one stored chunk at a time.
     fn discard(&self) -> Result<(), ArrayError> {
         let mut past = Vec::new();
         for chunk in self.stored_chunks() {
@@ -100,7 +102,7 @@ impl Array {
         Ok(())
     }
 
-    /// The shape of a chunk that the array's end cuts, and how much of it lies within the array.
+    /// The shape of a chunk that the array's end cuts, and the size of the part within the array.
     fn kept(&self, chunk: &[u64]) -> Option<(Vec<u64>, Vec<usize>)> {
         let mut shape = vec![0; chunk.len()];
         let mut clipped = vec![0; chunk.len()];
@@ -112,7 +114,7 @@ impl Array {
     }
 }
 
-/// The array with the grid that other lengths and more edges make of it. Nothing is written.
+/// The array with the grid for other lengths and added edges. Nothing is written.
 pub(super) fn grown(
     array: &Array,
     document: &Document<'_>,
@@ -136,8 +138,8 @@ pub(super) fn grown(
     array.with_document(metadata)
 }
 
-/// The document with the grid that the resize led to: an axis that keeps its declaration stays as
-/// it is spelled.
+/// The document with the grid of the resize. An axis whose declaration does not change keeps its
+/// spelling.
 fn new_metadata(
     metadata: &ArrayMetadata,
     shape: &[u64],

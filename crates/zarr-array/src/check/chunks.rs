@@ -1,4 +1,4 @@
-//! The objects of one array: which of them are chunks, and what is in those.
+//! The objects of one array: which of them are chunks, and the content of those.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -23,12 +23,12 @@ use crate::store::StoreExt as _;
 use crate::store::{Key, Links, MAX_KEY_LEN};
 use crate::unfinished::MARKER;
 
-/// Chunks that are decoded before the next are listed: memory does not grow with the array.
+/// Chunks that are decoded before more are listed, so that memory does not grow with the array.
 const BATCH: usize = 4096;
 
 impl Walk<'_> {
-    /// Goes through all objects of the array with this layout. Of an array that is not open, whose
-    /// elements are not read here, they are the keys alone.
+    /// Checks all objects of the array with this layout. If the array is not open, because its
+    /// elements cannot be read, only the keys are checked.
     pub(super) fn chunks(
         &mut self,
         layout: &ChunkLayout,
@@ -101,7 +101,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Chunks whose keys no store can have are not there for anybody who works through keys.
+    /// Chunks whose keys are too long for any store do not exist for readers that use keys.
     fn long_keys(&mut self, layout: &ChunkLayout) {
         let occupied = layout.grid().occupied();
         if occupied.contains(&0) {
@@ -131,7 +131,7 @@ struct Decoder<'a> {
     examiner: Examiner<'a>,
     options: &'a CheckOptions,
     progress: Option<Report<'a>>,
-    /// Of the whole array, over all batches.
+    /// Progress of the whole array, over all batches.
     so_far: Mutex<Progress>,
 }
 
@@ -152,12 +152,12 @@ impl<'a> Decoder<'a> {
         Ok(Self { array, examiner, options, progress, so_far })
     }
 
-    /// As many threads as may each have the elements of a chunk of the batch in memory.
+    /// The number of threads that can each hold the elements of one chunk of the batch.
     fn threads(&self, batch: &[(Key, Vec<u64>)]) -> NonZeroUsize {
         let memory = self.options.memory;
         let size = u64::try_from(self.array.element_size()).unwrap_or(u64::MAX);
         let bytes = |shape: &[u64]| shape.iter().fold(size, |n, size| n.saturating_mul(*size));
-        // Of a shard, an inner chunk at a time.
+        // For a shard, count one inner chunk.
         let largest = match innermost(self.array.metadata().codecs()) {
             Some(shape) => bytes(shape),
             None => {
@@ -171,11 +171,11 @@ impl<'a> Decoder<'a> {
         };
         let most = memory.checked_div(largest).and_then(|most| usize::try_from(most).ok());
         let most = most.and_then(NonZeroUsize::new);
-        // Larger than all memory: not decoded, and a thread holds nothing.
+        // Larger than memory: not decoded, so a thread holds nothing.
         most.map_or(self.options.threads, |most| self.options.threads.min(most))
     }
 
-    /// A chunk of so many bytes is done.
+    /// Reports that a chunk of this many bytes is done.
     fn tell(&self, bytes: u64) {
         let Some(progress) = self.progress else { return };
         let so_far = {
@@ -187,7 +187,7 @@ impl<'a> Decoder<'a> {
         progress(self.array.prefix(), so_far);
     }
 
-    /// Decodes a batch on several threads; the bytes that were read.
+    /// Decodes a batch on several threads; returns the number of bytes read.
     fn run(
         &self,
         batch: &[(Key, Vec<u64>)],
@@ -297,7 +297,7 @@ fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
     })
 }
 
-/// What a chunk's content comes to.
+/// The findings for a chunk's content.
 fn findings(key: &Key, content: Content) -> Vec<Finding> {
     match content {
         Content::Empty => {

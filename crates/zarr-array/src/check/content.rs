@@ -1,7 +1,7 @@
-//! What is in a chunk, inner chunks of shards included.
+//! Examines the content of a chunk, including the inner chunks of shards.
 //!
-//! A shard is gone through inner chunk by inner chunk, and those that are not there cost nothing:
-//! time and memory follow the bytes that are stored, and the elements of one chunk at a time.
+//! Inner chunks of a shard are examined one by one, and missing ones cost nothing: time and
+//! memory follow the stored bytes, and the elements of one chunk at a time.
 
 use zarr_codec::{AxisEdges, Chain, ChunkCodec, ChunkError, Encoded, Options, Scratch, Slice};
 use zarr_metadata::{Codec, CodecKind, DataType};
@@ -9,19 +9,18 @@ use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
 
-/// Bytes of elements that a shard is decoded to as a whole, however few bytes it has.
+/// The most bytes of elements for which a shard is decoded as a whole, however few bytes it has.
 const WHOLE: u64 = 64 << 20;
 
-/// A chain up to its array-to-bytes codec: what that writes is settled by the elements alone.
-///
-/// A shard may lay its inner chunks out in many ways, so that it is the chain within that counts.
+/// A chain up to its array-to-bytes codec: the elements alone determine its output.
+/// A shard may lay out its inner chunks in many ways, so the chain within it is used.
 pub(super) enum Canonical {
     Elements(Chain),
     Shard(Box<Canonical>),
 }
 
 impl Canonical {
-    /// `None` where the chain cannot be bound, which has been said, or changes values.
+    /// `None` if the chain cannot be bound (which is reported elsewhere), or changes values.
     pub(super) fn new(codecs: &[Codec], data_type: &DataType, edges: &[AxisEdges]) -> Option<Self> {
         let array_to_bytes =
             codecs.iter().position(|codec| codec.kind() == Some(CodecKind::ArrayToBytes))?;
@@ -31,7 +30,8 @@ impl Canonical {
             return Some(Self::Shard(Box::new(Self::new(&sharding.codecs, data_type, &edges)?)));
         }
         let before = codecs.get(..array_to_bytes)?;
-        // What a codec rounds or casts need not come out the same when it is encoded again.
+        // Values that a codec rounds or casts may come out differently when they are encoded
+        // again.
         if !before.iter().all(|codec| matches!(codec, Codec::Transpose(_) | Codec::Reshape(_))) {
             return None;
         }
@@ -56,7 +56,7 @@ pub(super) struct ExaminerBuffers {
     again: Vec<u8>,
     scratch: Scratch,
     spare: Scratch,
-    /// The chain that encodes again, for the shape of the last chunk.
+    /// The chain for encoding again, for the shape of the last chunk.
     plain: Option<ChunkCodec>,
     /// For the inner chunks of a shard.
     inner: Option<Box<ExaminerBuffers>>,
@@ -68,40 +68,40 @@ pub(super) struct ExaminedChunk {
     pub(super) past_end: PastEnd,
 }
 
-/// What is in a chunk.
+/// The content of a chunk.
 pub(super) enum Content {
-    /// What a writer should have left.
+    /// The content that a writer should leave.
     Canonical,
-    /// The fill value only.
+    /// Only the fill value.
     Empty,
-    /// Bits that no element has: which byte.
+    /// A byte with bits that no element has; describes the byte.
     Bits(String),
-    /// Inner chunks of such kinds: the first of each and how many more.
+    /// Inner chunks with such content: the first of each kind and the number of others.
     Shard { empty: Option<(Vec<usize>, u64)>, bits: Option<((Vec<usize>, String), u64)> },
 }
 
-/// Elements past the array's end other than the fill value.
+/// Elements other than the fill value past the array's end.
 pub(super) enum PastEnd {
     None,
-    /// The first that was come to.
+    /// The first one found.
     At(Vec<usize>),
-    /// Not looked for.
+    /// Not searched for.
     Unknown,
 }
 
 /// Why a chunk could not be examined.
 pub(super) enum ExamineError {
-    /// Its bytes are wrong.
+    /// Its bytes are invalid.
     Chunk(ChunkError),
-    /// It asks for more than there is to look at it.
+    /// Examining it needs more memory than allowed.
     Unexamined(String),
 }
 
-/// Looks into chunks of one array.
+/// Examines chunks of one array.
 pub(super) struct Examiner<'a> {
     array: &'a Array,
     canonical: Option<Canonical>,
-    /// Bytes of elements that may be decoded at a time.
+    /// The most bytes of elements that may be decoded at a time.
     memory: u64,
 }
 
@@ -111,8 +111,8 @@ impl<'a> Examiner<'a> {
         Self { array, canonical, memory }
     }
 
-    /// Looks at a chunk, of which the first `end` indices of each axis lie within the array; `None`
-    /// if all do.
+    /// Examines a chunk. The first `end` indices of each axis lie within the array; `None` if all
+    /// do.
     pub(super) fn examine(
         &self,
         codec: &ChunkCodec,
@@ -157,7 +157,7 @@ impl<'a> Examiner<'a> {
         let bytes = codec.decompress(encoded, scratch).map_err(ExamineError::Chunk)?;
         let index = shard.read_index(bytes, spare).map_err(ExamineError::Chunk)?;
         let order = codec.transform().order();
-        // In the order of the shard's dimensions.
+        // Converted to the order of the shard's dimensions.
         let end_within: Option<Vec<u64>> = end.zip(order).map(|(end, order)| {
             order.iter().map(|axis| end.get(*axis).copied().unwrap_or(u64::MAX)).collect()
         });
@@ -191,7 +191,7 @@ impl<'a> Examiner<'a> {
                 Content::Empty => empty.add(at),
                 Content::Bits(found) => bits.add(|| (at(), found)),
                 Content::Shard { empty: Some((first, _)), .. } => {
-                    // Where in the inner chunk's own inner chunks is more than a line should say.
+                    // Naming a place within nested inner chunks would be too much for one line.
                     empty.add(|| [at(), first].concat());
                 }
                 Content::Shard { bits: Some(((first, found), _)), .. } => {
@@ -201,7 +201,8 @@ impl<'a> Examiner<'a> {
             }
         }
         if any && end.is_some() && order.is_none() {
-            // A reshape around the shard: where its elements go is told by decoding all of them.
+            // With a reshape around the shard, only decoding all elements would tell where they
+            // go.
             past_end = PastEnd::Unknown;
             let stored = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
             if self.bytes(codec) <= WHOLE.max(stored.saturating_mul(16)) {
@@ -242,7 +243,7 @@ impl<'a> Examiner<'a> {
         let length = codec.elements().saturating_mul(self.array.element_size());
         let copy = |error: CopyError| ExamineError::Unexamined(error.to_string());
         if decoded.len() < length {
-            // Gone before the new memory is there.
+            // Free the old memory before allocating the new.
             *decoded = Vec::new();
             *decoded = zarr_view::zeroed(length).map_err(copy)?;
         }
@@ -254,7 +255,7 @@ impl<'a> Examiner<'a> {
         codec.decode(encoded, &everything, &mut out, fill, scratch).map_err(ExamineError::Chunk)
     }
 
-    /// Looks for elements past the array's end in what has been decoded.
+    /// Searches for elements past the array's end among the decoded ones.
     fn past_end(
         &self,
         codec: &ChunkCodec,
@@ -268,7 +269,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Encodes the elements that have been decoded again.
+    /// Encodes the decoded elements again.
     fn again(
         &self,
         chain: &Chain,
@@ -284,7 +285,7 @@ impl<'a> Examiner<'a> {
         }
         let Some(plain) = plain else { return Content::Canonical };
         let Ok(whole) = View::contiguous(codec.shape()) else { return Content::Canonical };
-        // A chain that only reads has nothing to compare with.
+        // A chain that can only read has nothing to compare with.
         let Ok(content) = plain.encode(decoded, &whole, self.array.fill(), again, spare) else {
             return Content::Canonical;
         };
@@ -305,16 +306,16 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// An inner chunk that lies across the array's end.
+/// An inner chunk that the array's end cuts.
 struct CutInnerChunk {
     /// Its first index.
     start: Vec<u64>,
-    /// How many of its indices along each axis lie within the array, unless all do.
+    /// The number of its indices along each axis that lie within the array; `None` if all do.
     end: Option<Vec<u64>>,
 }
 
 impl CutInnerChunk {
-    /// `end` are the indices of the shard that do.
+    /// `end` gives the indices of the shard within the array.
     fn new(shard: &zarr_codec::ShardCodec, number: usize, end: &[u64]) -> Self {
         let widen = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let sizes: Vec<u64> = shard.inner().shape().iter().map(|size| widen(*size)).collect();
@@ -328,8 +329,8 @@ impl CutInnerChunk {
         Self { start, end }
     }
 
-    /// An index of the inner chunk as one of the whole chunk, whose dimensions the shard has in
-    /// `order`.
+    /// Converts an index of the inner chunk to one of the whole chunk. `order` maps the
+    /// dimensions of the shard to those of the chunk.
     fn in_chunk(&self, at: &[usize], order: &[usize]) -> Vec<usize> {
         let mut index = vec![0; order.len()];
         for ((axis, at), start) in order.iter().zip(at).zip(&self.start) {
@@ -341,7 +342,7 @@ impl CutInnerChunk {
     }
 }
 
-/// The first of several, and how many.
+/// The first of several, and their number.
 struct First<T> {
     first: Option<T>,
     count: u64,
@@ -368,7 +369,7 @@ fn part<'b>(bytes: &'b [u8], range: &std::ops::Range<u64>) -> Option<&'b [u8]> {
     bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
 }
 
-/// What parsing the index has ruled out.
+/// A size that parsing the index has excluded.
 fn wrong_size() -> ExamineError {
     ExamineError::Unexamined("its index and its bytes do not go together".to_owned())
 }

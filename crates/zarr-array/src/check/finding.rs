@@ -1,5 +1,5 @@
-//! The rules that objects of a store can break beside those of documents, and which of them an
-//! error is about.
+//! The rules for objects of a store, in addition to those of documents, and the rule that an
+//! error breaks.
 
 use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
@@ -12,7 +12,7 @@ macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
         $(pub(super) const $name: Rule = Rule::new($id, Severity::$severity, $text);)*
 
-        /// The rules that are not about a document.
+        /// The rules that do not concern a document.
         const OF_OBJECTS: &[Rule] = &[$($name),*];
     };
 }
@@ -56,13 +56,12 @@ rules! {
     FOREIGN "foreign-file" Warning "a file whose name no key can have";
 }
 
-/// That a chunk could not be looked into.
+/// A finding that a chunk could not be examined.
 pub(super) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
     Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
 }
 
-/// Every rule that a check knows: those of documents, [`Rule::ALL`], and those of chunks and of
-/// keys.
+/// Every rule of a check: those of documents, [`Rule::ALL`], and those of chunks and keys.
 pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().chain(OF_OBJECTS).copied()
 }
@@ -80,7 +79,7 @@ pub(super) fn rule_of_grid(error: &GridError) -> Rule {
         GridErrorKind::EdgeOverflow => Rule::GRID_OVERFLOW,
         GridErrorKind::EdgesTooShort { .. } => Rule::GRID_TOO_SHORT,
         GridErrorKind::Rank { .. } => Rule::GRID_RANK,
-        // The others are about what is asked of a grid.
+        // The other errors concern requests to a grid.
         _ => DOCUMENT,
     }
 }

@@ -1,4 +1,4 @@
-//! Nodes, their documents, and what lies beside them.
+//! Nodes, their documents, and other objects next to them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::unfinished::{Kind, MARKER, Unfinished};
 /// Objects of Zarr version 2.
 const VERSION_2_NAMES: [&str; 4] = [".zarray", ".zgroup", ".zattrs", ".zmetadata"];
 
-/// A check under way.
+/// A check in progress.
 pub(super) struct Walk<'a> {
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) options: &'a CheckOptions,
     report: &'a mut dyn FnMut(Finding),
-    /// Where it is told how far the chunks of an array are, if anywhere.
+    /// Receives the progress of an array's chunks, if requested.
     pub(super) progress: Option<Report<'a>>,
     pub(super) summary: Summary,
-    /// The groups above the node at hand that have consolidated metadata, and the paths of the
-    /// nodes that it lists.
+    /// The groups above the current node that have consolidated metadata, and the paths of the
+    /// nodes listed in it.
     consolidated: Vec<(Prefix, HashSet<String>)>,
 }
 
@@ -56,16 +56,16 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn run(mut self, root: &Prefix) -> Result<Summary, ArrayError> {
-        // What says that there is no node at all is an error, not a finding.
+        // If there is no node at all, that is an error, not a finding.
         match node::open(self.store, root) {
             Err(ArrayError::Metadata { .. } | ArrayError::Unfinished { .. }) | Ok(_) => {}
             Err(error) => return Err(error),
         }
-        // A stack of our own: hostile hierarchies may be deeper than a thread's.
+        // An explicit stack: hostile hierarchies may be deeper than a thread's stack.
         let mut waiting = vec![root.clone()];
         while let Some(prefix) = waiting.pop() {
             match self.node(&prefix, &mut waiting) {
-                // Of this node, which says nothing about the others.
+                // The error concerns only this node.
                 Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
                     let message = format!("not examined: {error}");
                     self.found(
@@ -86,7 +86,7 @@ impl<'a> Walk<'a> {
         match NodeMetadata::from_json(&document) {
             Err(error) => {
                 self.found(document_error(&key, &error));
-                // Whatever it is, what lies below is worth a look.
+                // Whatever this is, check what lies below it.
                 self.children(prefix, false, waiting)
             }
             Ok(NodeMetadata::Group(group)) => {
@@ -111,8 +111,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts the nodes directly below `prefix` on the stack, the first on top, and reports what is
-    /// none.
+    /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
+    /// objects that are not nodes.
     fn children(
         &mut self,
         prefix: &Prefix,
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
                             nodes.push(child);
                             continue;
                         }
-                        // Which the specification leaves to extensions.
+                        // Names that the specification reserves for extensions.
                         Ok(false) if is_reserved(&child) => continue,
                         Ok(false) if strict => self.stray_prefix(&child),
                         Ok(false) => Ok(()),
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A place without a document: what is there is an unfinished copy, or has just gone.
+    /// A place without a document: there is an unfinished copy, or it has just been removed.
     fn unfinished(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
         let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
         let key = prefix.key(MARKER)?;
@@ -199,14 +199,14 @@ impl<'a> Walk<'a> {
                 Finding::new(UNFINISHED, message).with_key(key.as_str())
             }
         });
-        // Whatever is finished in it is worth a look; the chunks of an array belong to the copy.
+        // Finished nodes in it are checked; the chunks of an unfinished array belong to the copy.
         match copy.kind {
             Some(Kind::Group) => self.children(prefix, false, waiting),
             Some(Kind::Array) | None => Ok(()),
         }
     }
 
-    /// A folder in a group that is no node.
+    /// Reports a folder in a group that is not a node.
     fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
         for name in VERSION_2_NAMES {
             let Ok(key) = prefix.key(name) else { continue };
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Consolidated metadata says of each node what its own document says.
+    /// Compares consolidated metadata with the document of each node.
     fn consolidated(
         &mut self,
         prefix: &Prefix,
@@ -259,7 +259,7 @@ impl<'a> Walk<'a> {
 
     /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
     fn listed(&mut self, prefix: &Prefix) {
-        // Nodes come depth first, so that what is not above this one is above none that follows.
+        // Nodes come depth first: a group that is not above this node is not above any later one.
         self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
         let lacking: Vec<Finding> = self
             .consolidated
@@ -310,7 +310,7 @@ impl<'a> Walk<'a> {
         self.chunks(&layout, array.as_ref())
     }
 
-    /// The array with this document, unless its elements are not read here, which is a finding.
+    /// Opens the array with this document. If its elements cannot be read, that is a finding.
     fn open(
         &mut self,
         prefix: &Prefix,
@@ -343,7 +343,7 @@ impl<'a> Walk<'a> {
                 );
             }
             Err(error @ ArrayError::Store(_)) => return Err(error),
-            // Of one node, which says nothing about the others.
+            // The error concerns only this node.
             Err(error) => {
                 self.found(
                     Finding::new(UNEXAMINED, format!("not examined: {error}"))
@@ -354,7 +354,7 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    /// Looks for the marker of a copy at an array whose objects are not listed.
+    /// Looks for the marker of a copy in an array whose objects are not listed.
     fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
         let Ok(key) = prefix.key(MARKER) else { return Ok(()) };
         if self.store.head(&key)?.is_some() {
@@ -369,8 +369,8 @@ pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
 }
 
-/// Whether two documents of a node say different things. What they say of further nodes below is
-/// left aside: writers leave it out of the one, and put it into the other.
+/// Whether two documents of a node differ. Their consolidated metadata is ignored: writers leave
+/// it out of the one, and include it in the other.
 fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
     match (said, own) {
         (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
@@ -392,7 +392,7 @@ fn path_below<'a>(group: &Prefix, prefix: &'a Prefix) -> Option<&'a str> {
     (!below.is_empty()).then_some(below)
 }
 
-/// Whether a folder is one of those that extensions may add, which begin with `__`.
+/// Whether a folder is reserved for extensions: its name begins with `__`.
 fn is_reserved(prefix: &Prefix) -> bool {
     prefix.segments().last().is_some_and(|name| name.starts_with("__"))
 }
@@ -412,8 +412,8 @@ fn chain_error(key: &Key, error: &ChainError) -> Finding {
     Finding::new(rule, message).with_key(key.as_str()).with_path(error.path())
 }
 
-/// Whether a codec that is not read here is one that other programs know: those of the registry of
-/// zarr-extensions as of July 2026, and names with a dot, which have an owner.
+/// Whether a codec that is not supported here is known elsewhere: it is in the registry of
+/// zarr-extensions as of July 2026, or its name contains a dot and so has an owner.
 fn is_registered(codec: &str) -> bool {
     const NAMES: [&str; 8] = [
         "bitround",
@@ -425,6 +425,6 @@ fn is_registered(codec: &str) -> bool {
         "vlen-utf8",
         "zfp",
     ];
-    // Long names are cut short in errors, and end in dots then.
+    // Long names are cut in errors, and then end in dots.
     NAMES.contains(&codec) || codec.trim_end_matches("...").contains('.')
 }

@@ -1,8 +1,8 @@
 //! Checks of whole hierarchies against the specifications.
 //!
-//! [`check`] goes through a node and all below it: documents, grids and chains, keys, and, if
-//! asked, every chunk. It reports what breaks a rule and what is legal but not meant, each with a
-//! stable id; [`rules`] lists them all.
+//! [`check`] examines a node and everything below it: documents, grids and codec chains, keys
+//! and, on request, every chunk. It reports violations of rules, and content that is legal but
+//! probably not intended, each with a stable id; [`rules`] lists them all.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -35,7 +35,7 @@ pub use finding::{Finding, Rule, Severity, rules};
 use crate::error::ArrayError;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store, StoreError};
 
-/// How thorough a check is.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
     data: bool,
@@ -50,7 +50,7 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// Documents and keys alone, with a thread a core and a gibibyte for elements.
+    /// Checks documents and keys only, with one thread per core and one gibibyte for elements.
     #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -64,19 +64,18 @@ impl CheckOptions {
         self
     }
 
-    /// How many threads decode chunks.
+    /// The number of threads that decode chunks.
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// How many bytes the elements of the chunks may take that are decoded at any one time. Fewer
-    /// threads are used where they would take more, and a chunk, or an inner chunk of a shard, that
-    /// is larger by itself is reported as not examined.
-    ///
-    /// Besides, each thread holds the stored bytes of a chunk and what they are decompressed to, and
-    /// up to twice the elements for comparing them with what a writer should have left.
+    /// The most bytes of elements that may be decoded at the same time. If necessary, fewer
+    /// threads are used. A single chunk, or an inner chunk of a shard, that is larger is reported
+    /// as not examined.
+    /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and
+    /// up to twice the elements for comparing them with what a writer should leave.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -84,7 +83,7 @@ impl CheckOptions {
     }
 }
 
-/// What was looked at.
+/// What a check examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -104,7 +103,7 @@ pub struct Summary {
     pub notes: u64,
 }
 
-/// How far the chunks of one array have been read.
+/// Progress within the chunks of one array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -116,20 +115,20 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// Takes the progress of the array at a prefix, from several threads at once.
+/// Receives the progress of the array at a prefix, from several threads at once.
 type Report<'a> = &'a (dyn Fn(&Prefix, Progress) + Sync);
 
-/// Checks the node at `prefix` and all below it, and reports what is found in the order of keys
+/// Checks the node at `prefix` and everything below it, and reports findings in the order of keys
 /// within each node.
 ///
-/// Time and memory follow what is stored, not the sizes that documents claim, but for the elements
-/// of a chunk, which [`CheckOptions::memory`] bounds. What cannot be examined is a finding as well, and
-/// all else is checked.
+/// Time and memory follow what is stored, not the sizes that documents claim, except for the
+/// elements of a chunk, which [`CheckOptions::memory`] bounds. Content that cannot be examined is
+/// a finding too, and everything else is still checked.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`, and what
-/// the store says of `prefix` itself, or a remote store of anything. What is wrong with nodes and
-/// chunks is no error but a finding, and so is one that may not be read.
+/// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`; an error
+/// of the store about `prefix` itself, or any error of a remote store. Faults of nodes and chunks
+/// are findings, not errors, and so are nodes and chunks that cannot be read.
 pub fn check(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -139,8 +138,8 @@ pub fn check(
     hierarchy::Walk::new(store, options, report, None).run(prefix)
 }
 
-/// As [`check`], and tells after each chunk that was decoded how far it is. The chunks of each
-/// array are counted first, by one more listing.
+/// As [`check`], and reports the progress after each decoded chunk. The chunks of each array are
+/// counted first, which takes one more listing.
 ///
 /// # Errors
 /// As [`check`].
@@ -154,11 +153,11 @@ pub fn check_with_progress(
     hierarchy::Walk::new(store, options, report, Some(progress)).run(prefix)
 }
 
-/// Reports the files of a local store that are no objects: what killed writers left, and names
-/// that no key can have. Files that a living process holds are none.
+/// Reports the files of a local store that are not objects: files that killed writers left, and
+/// names that no key can have. Files that a living process holds are not reported.
 ///
 /// # Errors
-/// What the store says.
+/// An error of the store.
 pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<(), ArrayError> {
     let mut found: Vec<Leftover> = Vec::new();
     let listed = store.leftovers(&Prefix::root()).try_for_each(|leftover| {
@@ -187,9 +186,9 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
     }
 }
 
-/// Whether an error concerns one object or folder: permissions, links out of the store, damaged
-/// files. One of a server concerns all of its objects, and asking for each of them would take as
-/// many time-outs.
+/// Whether an error concerns only one object or folder: permissions, links out of the store,
+/// damaged files. An error of a server concerns all its objects, and requesting each of them
+/// would take as many time-outs.
 fn is_of_one_object(error: &StoreError) -> bool {
     matches!(
         error,

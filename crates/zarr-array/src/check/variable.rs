@@ -1,4 +1,4 @@
-//! What is in a chunk of strings or byte strings.
+//! Examines the content of a chunk of strings or byte strings.
 
 use zarr_codec::{ByteStrings, ChunkErrorKind};
 
@@ -8,10 +8,9 @@ use crate::counts::{narrow, number};
 use crate::error::ArrayError;
 use crate::store::Key;
 
-/// Looks at a chunk of this shape, of which so much as `clipped` lies within the array.
-///
-/// There is one way to write a list of elements, so that a chunk which decodes is the one that a
-/// writer should have left.
+/// Examines a chunk of this shape, of which the part `clipped` lies within the array.
+/// A list of elements can be written in only one way, so a chunk that decodes is the one that a
+/// writer should leave.
 pub(super) fn examine_variable(
     array: &Array,
     key: &Key,

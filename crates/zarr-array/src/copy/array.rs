@@ -1,4 +1,4 @@
-//! One array into another.
+//! Copies one array into another.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -23,19 +23,19 @@ use crate::unfinished::Kind;
 
 /// Copies the elements of `from` to a new array with this metadata.
 ///
-/// Shape and data type must be those of the source; chunks, codecs, fill value and whatever else
-/// the document says may be others.
+/// Shape and data type must be those of the source. Chunks, codecs, fill value and the rest of
+/// the document may differ.
 ///
 /// # Errors
-/// [`TransferError::Memory`] if one chunk of the target does not fit into
-/// [`CopyOptions::memory`]; [`TransferError::Overlap`] if the target lies in the source or the
-/// source in the target; [`TransferError::UnfinishedSource`] if the source is an unfinished copy
-/// itself; [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
+/// [`TransferError::Memory`] if one chunk of the target does not fit in [`CopyOptions::memory`];
+/// [`TransferError::Overlap`] if the target lies in the source or the source in the target;
+/// [`TransferError::UnfinishedSource`] if the source is an unfinished copy itself;
+/// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
 /// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
-/// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if what is there is not this
-/// copy, interrupted; [`TransferError::Unfinished`] if it is one, and `resume` is not set;
-/// otherwise what reading and writing say. Chunks that were written until then stay, to be resumed;
-/// if there are none, nothing stays.
+/// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
+/// this copy, interrupted; [`TransferError::Unfinished`] if it does and `resume` is not set;
+/// otherwise errors of reading and writing. Chunks that were written before an error stay, to be
+/// resumed; if there are none, nothing stays.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ pub fn copy_array(
     Ok((prepared.to, summary))
 }
 
-/// The copy of one array's elements, looked at as far as can be before anything is written.
+/// The copy of one array's elements, checked as far as possible before anything is written.
 pub(super) struct Prepared {
     to: Array,
     budget: Budget,
@@ -117,7 +117,7 @@ impl Prepared {
         Ok(Self { to, budget, tasks })
     }
 
-    /// Writes all chunks that are not there. Marker and document are the caller's.
+    /// Writes all missing chunks. The caller handles marker and document.
     pub(super) fn run(
         &self,
         from: &Array,
@@ -135,7 +135,7 @@ impl Prepared {
     }
 }
 
-/// Whole chunks of the target, put together to groups that end where source chunks end.
+/// Whole chunks of the target, combined into groups that end where source chunks end.
 fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
     let all = to.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
     if all <= elements {
@@ -155,7 +155,7 @@ fn grid_error(array: &Array, cause: GridError) -> TransferError {
     target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
 }
 
-/// How the memory is shared out.
+/// How the memory is divided.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     threads: NonZeroUsize,
@@ -164,14 +164,15 @@ struct Budget {
 }
 
 impl Budget {
-    /// Each thread takes buffers for a chunk of the source or of the target; the rest is for the
-    /// elements of a task. Fewer threads rather than no task at all.
+    /// Each thread needs buffers for a chunk of the source or of the target; the rest is for the
+    /// elements of a task. If memory is short, there are fewer threads, but always at least one
+    /// task.
     fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
         let size = size_of_elements(to);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
         let (from, one) = (chunk(from), chunk(to));
-        // A chunk as it is stored, what a compressor makes of it (twice, where there are two of
-        // them), and its elements. Reading and writing are never under way at once.
+        // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
+        // elements. A thread never reads and writes at the same time.
         let buffers = from.max(one).saturating_mul(4);
         let copies = if options.verify { 2 } else { 1 };
         let needed = |threads: u64| {
@@ -182,7 +183,8 @@ impl Budget {
             return Err(TransferError::Memory { needed: needed(1), limit });
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        // Most of the memory for tasks: the larger they are, the fewer chunks are decoded twice.
+        // Most of the memory is for tasks: the larger they are, the fewer chunks are decoded
+        // twice.
         let fits = |threads: &NonZeroUsize| {
             let threads = u64::try_from(threads.get()).unwrap_or(u64::MAX);
             needed(threads) <= limit && buffers.saturating_mul(threads) <= limit / 8
@@ -197,7 +199,7 @@ impl Budget {
     }
 }
 
-/// Bytes of an element, where each has a length of its own those that one is taken to have.
+/// Bytes per element; an assumed number for elements of variable length.
 fn size_of_elements(array: &Array) -> u64 {
     let size = match array.data_type().is_variable_length() {
         true => TYPICAL,
@@ -206,18 +208,18 @@ fn size_of_elements(array: &Array) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX).max(1)
 }
 
-/// Elements of the largest chunk.
+/// The number of elements of the largest chunk.
 fn largest(grid: &Grid) -> u64 {
     grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
 }
 
-/// Bytes of elements that are compared at a time where codecs may have lost bits.
+/// Bytes of elements that are compared at a time if codecs may have lost bits.
 const PIECE: usize = 64 << 10;
 
 struct Copy<'a> {
     from: &'a Array,
     to: &'a Array,
-    /// Chunks of the target that are there already.
+    /// Chunks of the target that exist already.
     done: HashSet<Vec<u64>>,
     budget: Budget,
     verify: bool,
@@ -235,7 +237,7 @@ impl Copy<'_> {
         };
         let is_variable = self.to.data_type().is_variable_length();
         let total = bytes_of(&mut self.to.shape().iter().copied());
-        // How long the elements are is known when they have been read.
+        // The length of variable elements is known only after reading them.
         let total = (!is_variable).then_some(total);
         let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
         progress(Progress { done: 0, total });
@@ -259,8 +261,8 @@ impl Copy<'_> {
         Ok(summary)
     }
 
-    /// Whether all chunks of a task are there. Chunks of nothing but the fill value never are, and
-    /// are looked at again.
+    /// Whether all chunks of a task exist. Chunks of only the fill value never do, and are
+    /// processed again.
     fn is_done(&self, ranges: &[Range<u64>]) -> Result<bool, TransferError> {
         if self.done.is_empty() {
             return Ok(false);
@@ -285,7 +287,7 @@ impl Copy<'_> {
         let length = Selected::new(self.to, &selection).map_err(TransferError::Target)?.length;
         let room = |buffer: &mut Vec<u8>| {
             if buffer.len() < length {
-                // Never both the old and the new: the old one goes first.
+                // Free the old memory before allocating the new.
                 *buffer = Vec::new();
                 *buffer = zarr_view::zeroed(length).map_err(ArrayError::Copy)?;
             }
@@ -306,7 +308,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// As [`task`](Self::task), of elements of variable length; the bytes of these.
+    /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.
     fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
         let read = self.from.read_byte_strings(ranges).map_err(source)?;
         let elements: Vec<&[u8]> = read.iter().collect();
@@ -318,14 +320,15 @@ impl Copy<'_> {
         Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
     }
 
-    /// The error of elements that do not read back as they were written.
+    /// The error for elements that read back differently.
     fn differs(&self, ranges: &[Range<u64>]) -> TransferError {
         let path = node::display(self.to.prefix());
         TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
     }
 
-    /// Whether these elements are the ones that were written, or what the target's codecs make of
-    /// those: that they may lose bits was asked for, or they would have been refused.
+    /// Whether these elements are those that were written, or those that the target's codecs make
+    /// of them: if the codecs lose bits, that was allowed, since the write would have failed
+    /// otherwise.
     fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
         if written == read {
             return Ok(true);

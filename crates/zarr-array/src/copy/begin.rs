@@ -1,4 +1,4 @@
-//! From what is at a target to an empty target with a marker.
+//! Prepares the target of a copy: an empty target with a marker.
 
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
@@ -11,24 +11,26 @@ use crate::error::ArrayError;
 use crate::store::{DirEntry, Key, Links, StoreError, StoreExt as _, remove};
 use crate::unfinished::MARKER;
 
-/// Makes the target of a copy ready: either there is nothing but the marker, or this copy,
+/// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
-///
-/// `metadata` is that of the target, if it is an array. `look` is called before anything is written
+/// `metadata` is that of the target, if it is an array. `look` is called before anything is
+/// written or removed, to refuse what can be refused.
 /// or removed, to refuse what can be refused.
 ///
 /// # Steps
 /// 1. The marker is put.
-/// 2. If the source now has that marker, too, it is the target by another name: the marker is
-///    removed, and that was all.
-/// 3. What killed writers left in files of their own is removed, also where a copy is resumed, or
-///    was to be but is finished.
-/// 4. Where something is to be removed, the marker says so, and the document goes first, then all
-///    documents below it from the top down, then all else. Then the marker says that it is done.
+/// 2. If the source now has that marker too, it is the target under another name: the marker
+///    is removed, and nothing else happens.
+/// 3. Files that killed writers left are removed, even if the copy is resumed, or was to be
+///    resumed but is finished.
+/// 4. If there is something to remove, the marker records that. The document is removed first,
+///    then all documents below it from the top down, then everything else. Then the marker
+///    records that this is done.
 ///
-/// Ended before 4 the old node is whole; ended after 1 the marker tells it; and of a node whose
-/// chunks have begun to go there is no document. Nor is there one of the new node until all of it
-/// is there: a document at the target is always that of a whole node, the old or the new.
+/// If this is interrupted before step 4, the old node is whole; after step 1 the marker shows it.
+/// A node whose chunks are being removed has no document, and the new node gets one only when it
+/// is complete. So a document at the target always belongs to a whole node, the old or the new
+/// one.
 pub(super) fn begin(
     marker: &Marker<'_>,
     from: Endpoint<'_>,
@@ -66,8 +68,8 @@ pub(super) fn begin(
         (Some(Some(Step::Clearing)), _) => true,
         (Some(None), _) => return Err(TransferError::OtherCopy { path: to.path() }),
         (None, Some(_)) => {
-            // Nothing is left to do of a copy that was killed after its marker went, nor does
-            // anything tell that it was this one; but what it left is removed.
+            // The copy was killed after its marker was removed, so nothing is left to do, and
+            // nothing shows that it was this copy; but files that it left are removed.
             to.clean()?;
             return Err(TransferError::NotInterrupted { path: to.path() });
         }
@@ -90,19 +92,19 @@ pub(super) fn begin(
     Ok(TargetState::Fresh)
 }
 
-/// Takes back what a copy that has failed put at its target, if that is nothing but markers: then
-/// there is nothing to resume. Chunks stay, and the markers with them, and so does everything where
-/// the failure is that of a store.
+/// Undoes the start of a failed copy, if its target has nothing except markers: then there is
+/// nothing to resume. Chunks stay, together with the markers. Everything stays if the failure is
+/// that of a store.
 pub(super) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
     if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
     {
         return;
     }
-    // What cannot be removed stays, as if the copy had been killed.
+    // Anything that cannot be removed stays, as if the copy had been killed.
     let _stays = remove_markers(to);
 }
 
-/// Removes what is at a target if it is nothing but markers, the one that stands for all last.
+/// Removes what is at a target if that is only markers; the marker of the whole copy goes last.
 fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
     for key in to.store.list(to.prefix, Links::AsObjects) {
         if key?.name() != MARKER {
@@ -122,7 +124,7 @@ fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
     }
 }
 
-/// Whether a store failed, which may be able again later.
+/// Whether a store failed, which may work again later.
 fn is_of_store(cause: &ArrayError) -> bool {
     match cause {
         ArrayError::Store(_) => true,
@@ -131,10 +133,10 @@ fn is_of_store(cause: &ArrayError) -> bool {
     }
 }
 
-/// What is at a target where there is neither a document nor a marker.
+/// What is at a target that has neither a document nor a marker.
 enum Stranger {
     Nothing,
-    /// Chunks of an array that was there, and nothing else. This is one of them.
+    /// Only chunks of an earlier array. This is one of them.
     Chunk(Key),
     Other(Key),
 }
@@ -157,7 +159,7 @@ fn stranger(to: Endpoint<'_>, metadata: Option<&ArrayMetadata>) -> Result<Strang
     Ok(found)
 }
 
-/// Removes everything but the marker, documents first; of links what they are.
+/// Removes everything except the marker, documents first; links are removed, not their targets.
 fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
     let store = &**to.store;
     let documents = match is_array {
@@ -167,7 +169,7 @@ fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
     for document in documents {
         remove(store, &document)?;
     }
-    // Some file systems pass over entries of a folder that shrinks while it is read.
+    // Some file systems skip entries of a folder that shrinks while it is read.
     loop {
         let (mut prefixes, mut removed) = (Vec::new(), false);
         for entry in store.list_dir(to.prefix) {

@@ -1,4 +1,4 @@
-//! The two ends of a copy, and whether they are two.
+//! The two ends of a copy, and whether they are distinct.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, UpdatePolicy};
 use crate::unfinished::MARKER;
 
-/// The source or the target of a copy: a node with all below it, or where it is to be.
+/// The source or the target of a copy: a node with everything below it, or the place for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
     pub(super) store: &'a Arc<dyn Store>,
@@ -16,7 +16,7 @@ pub struct Endpoint<'a> {
 }
 
 impl<'a> Endpoint<'a> {
-    /// What is at `prefix` in `store`.
+    /// The node at `prefix` in `store`.
     #[must_use]
     pub fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
         Self { store, prefix }
@@ -37,8 +37,7 @@ impl<'a> Endpoint<'a> {
     }
 
     /// Refuses ends that share objects: such a copy would remove its own source, or never end.
-    ///
-    /// Told by where the stores say that they are. Two stores that do not say so are the same if
+    /// Compares the locations that the stores report. Two stores that report none are the same if
     /// they are the same object in memory.
     pub(super) fn apart(self, to: Self) -> Result<(), TransferError> {
         let overlap = match (self.store.location(self.prefix), to.store.location(to.prefix)) {
@@ -55,24 +54,25 @@ impl<'a> Endpoint<'a> {
         if overlap { Err(TransferError::Overlap { path: to.path() }) } else { Ok(()) }
     }
 
-    /// Brings the consolidated metadata of the groups above up to date with a finished copy.
+    /// Updates the consolidated metadata of the groups above after a finished copy.
     pub(super) fn follow(self) {
         follow(self.store, self.prefix, Scope::Subtree, UpdatePolicy::default());
     }
 
-    /// Removes what killed writers left beside the objects.
+    /// Removes files that killed writers left next to the objects.
     pub(super) fn clean(self) -> Result<(), StoreError> {
         self.store.clean(self.prefix, &mut |_| {})
     }
 
-    /// Refuses a group with an unfinished copy in it, which is no node yet and would be left out.
+    /// Refuses a group that contains an unfinished copy, which is not a node yet and would be
+    /// left out.
     pub(super) fn refuse_unfinished_children(self, nodes: &[String]) -> Result<(), TransferError> {
         let mut others = Vec::new();
         for entry in self.store.list_dir(self.prefix) {
             let prefix = match entry {
                 Ok(DirEntry::Prefix(prefix)) => prefix,
                 Ok(DirEntry::Object(_)) => continue,
-                // The nodes are those of consolidated metadata.
+                // The nodes come from consolidated metadata.
                 Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) => return Ok(()),
                 Err(error) => return Err(source(error)),
             };
@@ -85,7 +85,7 @@ impl<'a> Endpoint<'a> {
         others.iter().try_for_each(|prefix| self.at(prefix).refuse_unfinished())
     }
 
-    /// Refuses a source that is an unfinished copy itself: what it lacks would read as fill values.
+    /// Refuses a source that is an unfinished copy: its missing chunks would read as fill values.
     pub(super) fn refuse_unfinished(self) -> Result<(), TransferError> {
         if self.store.head(&self.prefix.key(MARKER)?).map_err(source)?.is_some() {
             return Err(TransferError::UnfinishedSource { path: self.path() });

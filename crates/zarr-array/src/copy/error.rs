@@ -1,4 +1,4 @@
-//! What can go wrong with a copy.
+//! Errors of copies.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::error::ArrayError;
 use crate::node::ROOT;
 use crate::store::{FullMessage, KeyError, StoreError};
 
-/// Why a copy was refused, or did not end.
+/// Why a copy was refused, or failed.
 ///
 /// Messages are complete; `source` returns nothing.
 #[derive(Debug, thiserror::Error)]
@@ -26,13 +26,14 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// The source is an unfinished copy itself: what it lacks would be taken for fill values.
+    /// The source is an unfinished copy itself: its missing chunks would be mistaken for fill
+    /// values.
     #[error("{}: itself an unfinished copy: finish it first", Node("source", path))]
     UnfinishedSource {
         /// The path of the source, or of an array or group in it.
         path: String,
     },
-    /// What the caller says of an array whose metadata was to change.
+    /// The caller's error about an array whose metadata was to change.
     #[error("{}: {}", Printable(path), Printable(FullMessage(cause.as_ref())))]
     Change {
         /// The array's path.
@@ -40,8 +41,8 @@ pub enum TransferError {
         /// Why it cannot be copied.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is no node at the target, but something else, which is not removed either: only chunks
-    /// of an array that was there are, by an overwrite.
+    /// There is no node at the target, but there are other objects, which are not removed: an
+    /// overwrite removes only a node, or chunks that are left of an array.
     #[error(
         "{}: there is no node here, but {}: remove what is here first",
         Node("target", path),
@@ -50,10 +51,10 @@ pub enum TransferError {
     NotEmpty {
         /// The target's path.
         path: String,
-        /// An object that is there.
+        /// One of the objects.
         key: String,
     },
-    /// There is something at the target already.
+    /// There is a node at the target already.
     #[error("{}: there is a node here already", Node("target", path))]
     Exists {
         /// The target's path.
@@ -65,7 +66,7 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// What is at the target is not this copy, interrupted.
+    /// The target does not hold this copy, interrupted.
     #[error(
         "{}: not an interrupted copy of this source with these chunks and codecs",
         Node("target", path)
@@ -74,14 +75,14 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// A copy was to be resumed, but what is at the target has no sign of one: it may be finished,
-    /// or something else altogether.
+    /// A copy was to be resumed, but nothing at the target shows one: it may be finished, or
+    /// something else.
     #[error("{}: there is a node here, but no interrupted copy", Node("target", path))]
     NotInterrupted {
         /// The target's path.
         path: String,
     },
-    /// The arrays differ in what a copy cannot change.
+    /// The arrays differ in a property that a copy cannot change.
     #[error(
         "cannot copy {source_shape:?} of {} to {target_shape:?} of {}",
         Printable(source_type),
@@ -97,18 +98,18 @@ pub enum TransferError {
         /// Its data type.
         target_type: String,
     },
-    /// A single chunk of the target does not fit into the memory that was given.
+    /// A single chunk of the target does not fit in the given memory.
     #[error(
         "one chunk of the target needs {needed} bytes of memory (its elements, and the buffers to \
          decode and encode them), more than the {limit} bytes allowed"
     )]
     Memory {
-        /// Bytes for the smallest task there can be.
+        /// Bytes for the smallest possible task.
         needed: u64,
         /// Bytes allowed.
         limit: u64,
     },
-    /// An object is copied as it is, and does not fit into the memory that was given.
+    /// An object that is copied unchanged does not fit in the given memory.
     #[error(
         "object {} has {size} bytes, more than the {limit} bytes of memory allowed",
         Printable(key)
@@ -121,7 +122,7 @@ pub enum TransferError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// An array that is not read here can only be copied as it is.
+    /// An array whose elements cannot be read can only be copied unchanged.
     #[error(
         "{}: elements cannot be read here, so that chunks and codecs must stay: {cause}",
         Printable(path)
@@ -132,7 +133,7 @@ pub enum TransferError {
         /// Why they cannot be read.
         cause: ArrayError,
     },
-    /// What was written reads back as something else.
+    /// Written elements read back differently.
     #[error(
         "{}: verification failed: elements read back differ from those written, the first of them \
          at index {start:?} or after it",
@@ -144,7 +145,7 @@ pub enum TransferError {
         /// The first index of the task that differs.
         start: Vec<u64>,
     },
-    /// An object that was written reads back as something else.
+    /// A written object reads back differently.
     #[error(
         "object {}: verification failed: the bytes read back differ from those written",
         Printable(key)
@@ -185,7 +186,7 @@ pub(super) fn target(error: impl Into<ArrayError>) -> TransferError {
     TransferError::Target(error.into())
 }
 
-/// Store errors of the target, which is where most can go wrong.
+/// Store errors of the target, where most errors can occur.
 impl From<StoreError> for TransferError {
     fn from(error: StoreError) -> Self {
         target(error)

@@ -1,4 +1,4 @@
-//! The object that tells an unfinished copy, as the copy puts it and finds it.
+//! The object that marks an unfinished copy: writing and finding it.
 
 use std::fmt::Write;
 use std::hash::Hasher as _;
@@ -11,23 +11,23 @@ use super::error::{TransferError, source};
 use crate::store::{Key, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, plain, read_marker};
 
-/// How far an unfinished copy is.
+/// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// What was at the target is being removed: it may be there in part.
+    /// The previous content of the target is being removed, and may be there in part.
     Clearing,
-    /// Nothing is at the target but what the copy has put there.
+    /// The target has only objects of this copy.
     Copying,
 }
 
-/// What a target was found to be.
+/// The state in which a target was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetState {
-    /// Nothing. The marker has been put.
+    /// Empty. The marker has been put.
     Fresh,
     /// This copy, interrupted.
     Interrupted,
-    /// This copy, finished but perhaps for the marker: its document is there.
+    /// This copy, finished except perhaps for the marker: its document is there.
     Finished,
 }
 
@@ -36,17 +36,17 @@ pub(super) struct Marker<'a> {
     pub(super) to: Endpoint<'a>,
     key: Key,
     kind: Kind,
-    /// The document that the target is to have.
+    /// The document that the target will have.
     document: String,
-    /// Where the source is, in words.
+    /// The place of the source, for messages.
     from: Option<String>,
-    /// Where the source is, its document, and the target's document, each by its hash.
+    /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
 }
 
 impl<'a> Marker<'a> {
-    /// The marker of the copy that makes the node `to` with the document `to_document` from the
-    /// node `from` with the document `from_document`.
+    /// The marker of the copy from the node `from` with the document `from_document` to the node
+    /// `to` with the document `to_document`.
     pub(super) fn new(
         from: Endpoint<'_>,
         from_document: &str,
@@ -54,13 +54,12 @@ impl<'a> Marker<'a> {
         kind: Kind,
         to_document: String,
     ) -> Result<Self, TransferError> {
-        // Where a store does not know where it is, documents alone tell sources apart.
+        // If a store does not know its location, only the documents distinguish sources.
         let place = from.store.location(from.prefix);
         let words = place.as_ref().map(|place| plain(&place.to_string()));
         let place = place.map(|place| place.bytes());
         let meta = from.store.head(&from.document()?).map_err(source)?;
-        // What tells versions of local files apart holds a number of their device, which may be
-        // another one after a restart.
+        // Versions of local files contain a device number, which may change after a restart.
         let version = meta.and_then(|meta| meta.version);
         let tag = version.as_ref().and_then(|version| version.tag()).unwrap_or_default();
         let identity = [
@@ -72,12 +71,12 @@ impl<'a> Marker<'a> {
         Ok(Self { to, key, kind, document: to_document, from: words, identity })
     }
 
-    /// Puts the target's document: last of all, so that there is no node until all of it is there.
+    /// Puts the target's document: last, so that there is no node until it is complete.
     pub(super) fn put_document(&self) -> Result<(), TransferError> {
         Ok(self.to.store.put(&self.to.document()?, self.document.as_bytes())?)
     }
 
-    /// Whether the target's document is there. Another one is that of another copy.
+    /// Whether the target's document is there. A different document belongs to another copy.
     pub(super) fn is_finished(&self) -> Result<bool, TransferError> {
         match self.to.store.read(&self.to.document()?)? {
             None => Ok(false),
@@ -90,21 +89,21 @@ impl<'a> Marker<'a> {
         Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
     }
 
-    /// The copy is finished.
+    /// Removes the marker, because the copy is finished.
     pub(super) fn remove(&self) -> Result<(), TransferError> {
         Ok(self.to.store.delete(&self.key)?)
     }
 
-    /// How far the copy is of which there is a marker, if there is one: `Some(None)` for that of
-    /// another copy.
+    /// The progress of the copy whose marker is found, if there is one: `Some(None)` for another
+    /// copy's marker.
     pub(super) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
         let Some(text) = read_marker(&**self.to.store, &self.key)? else { return Ok(None) };
         let steps = [Step::Clearing, Step::Copying];
         Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
     }
 
-    /// Makes a node ready that belongs to a tree, which was found to be `tree`. What is there has
-    /// been put by the copy of the tree, since nothing was there when that began.
+    /// Prepares a node within a tree that was found in the state `tree`. The copy of the tree has
+    /// put everything there, since the target was empty when it began.
     pub(super) fn begin_within(&self, tree: TargetState) -> Result<TargetState, TransferError> {
         if tree != TargetState::Fresh {
             let marker = self.find()?;
@@ -122,8 +121,8 @@ impl<'a> Marker<'a> {
         Ok(TargetState::Fresh)
     }
 
-    /// Does the work of a copy that was found to be `found`, unless it was done before: document
-    /// and marker are the last two steps.
+    /// Does the work of a copy that was found in the state `found`, unless it is finished:
+    /// document and marker are the last two steps.
     pub(super) fn finish(
         &self,
         found: TargetState,
@@ -144,7 +143,7 @@ impl<'a> Marker<'a> {
         Ok(summary)
     }
 
-    /// The same in every process and version. One member per line, as
+    /// Identical in every process and version. One member per line, as
     /// [`Unfinished`](crate::unfinished::Unfinished) reads them.
     fn text(&self, step: Step) -> String {
         let kind = match self.kind {
@@ -169,7 +168,7 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// The hash of all parts and where they end: FNV-1a, the same in every process and version.
+/// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
 fn hash_of(parts: &[&[u8]]) -> u64 {
     let mut hasher = FnvHasher::default();
     for part in parts {
@@ -187,7 +186,7 @@ mod tests {
     use crate::store::{LocalStore, MemoryStore, Prefix, Store};
     use crate::unfinished::Unfinished;
 
-    /// The marker of a copy from a folder of this name.
+    /// The marker of a copy from a folder with this name.
     fn marker_of(name: &str) -> (String, Unfinished) {
         let folder = tempfile::tempdir().expect("makes a folder");
         let source = LocalStore::create(folder.path().join(name)).expect("makes a store");

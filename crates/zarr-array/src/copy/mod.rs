@@ -1,27 +1,28 @@
-//! Copies of arrays and hierarchies: into other chunks, other codecs, other stores.
+//! Copies of arrays and hierarchies into other chunks, other codecs or other stores.
 //!
-//! [`copy_array`] reads and writes by tasks that own whole chunks of the target, so that each of
-//! those is encoded once and written once. Tasks are as large as the memory allows and end where
-//! source chunks end wherever they can, so that few source chunks are decoded twice.
-//! [`copy_tree`] does so for a whole hierarchy.
+//! [`copy_array`] works in tasks that own whole chunks of the target, so each of those is encoded
+//! and written once. Tasks are as large as the memory allows and end where source chunks end if
+//! possible, so that few source chunks are decoded twice. [`copy_tree`] does the same for a whole
+//! hierarchy.
 //!
 //! # Interrupted copies
-//! A copy first puts the object [`MARKER`] where the target's `zarr.json` will be, then all else,
-//! then `zarr.json`, and removes the marker last; in a hierarchy, for each node in it. Until all of
-//! a node is there it is thus no node, to any reader: opening it says
-//! [`Unfinished`](crate::ArrayError::Unfinished). [`CopyOptions::resume`] goes on with it if the marker says that it is the
-//! same copy: by where the source is, and by the documents of source and target. Nothing else is at
-//! the target then but what the copy has put there, since it begins with nothing; so tasks whose
-//! chunks are all there are skipped, the others are done again, and the result is the same, byte for
-//! byte. That the source's chunks have not changed meanwhile is for the caller to know.
+//! A copy first puts the object [`MARKER`] next to the place of the target's `zarr.json`, then
+//! everything else, then `zarr.json`, and removes the marker last; in a hierarchy it does so for
+//! each node. Until a node is complete it is therefore not a node to any reader: opening it
+//! returns [`Unfinished`](crate::ArrayError::Unfinished). [`CopyOptions::resume`] continues it if
+//! the marker shows that it is the same copy, by the location of the source and the documents of
+//! source and target. The target then has only objects of this copy, since a copy begins with an
+//! empty target. So tasks whose chunks all exist are skipped, the others are done again, and the
+//! result is the same, byte for byte. The caller must know that the source's chunks have not
+//! changed meanwhile.
 //!
 //! # What is replaced
-//! [`CopyOptions::overwrite`] removes the node at the target, or the chunks that are left of one,
-//! and nothing else. From its first step on until the copy is finished there is a marker; documents
-//! go before chunks, so that here, too, a document is always that of a whole node. Readers that
-//! opened the old one before read fill values where its chunks have gone, and then those of the
-//! new one. The consolidated metadata of groups above is brought up to date when the copy is
-//! finished.
+//! [`CopyOptions::overwrite`] removes the node at the target, or chunks that are left of one, and
+//! nothing else. From its first step until the copy is finished there is a marker. Documents are
+//! removed before chunks, so that here, too, a document always belongs to a whole node. Readers
+//! that opened the old node before read fill values in place of its removed chunks, and later the
+//! chunks of the new one. The consolidated metadata of the groups above is updated when the copy
+//! is finished.
 
 mod array;
 mod begin;
@@ -36,10 +37,11 @@ pub use endpoint::Endpoint;
 pub use error::TransferError;
 pub use tree::copy_tree;
 
-/// The object at a target while a copy to it is not finished, where its `zarr.json` will be.
+/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
+/// finished.
 pub const MARKER: &str = crate::unfinished::MARKER;
 
-/// What a copy may take, and what it may replace.
+/// The memory of a copy, and what it may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
     memory: u64,
@@ -56,14 +58,14 @@ impl Default for CopyOptions {
 }
 
 impl CopyOptions {
-    /// Within 1 GiB of memory, to where nothing is; what was written is trusted, and values that
-    /// the target's codecs would change are refused.
+    /// Within 1 GiB of memory, to an empty target, without verifying what was written; values
+    /// that the target's codecs would change are refused.
     #[must_use]
     pub fn new() -> Self {
         Self { memory: 1 << 30, resume: false, overwrite: false, verify: false, allow_loss: false }
     }
 
-    /// Bytes that elements, encoded chunks and decode buffers may take together.
+    /// The most bytes that elements, encoded chunks and decode buffers may use together.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -77,22 +79,22 @@ impl CopyOptions {
         self
     }
 
-    /// Whether the node at the target is removed first. Resuming goes before it.
+    /// Whether the node at the target is removed first. Resuming takes precedence.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Whether everything that was written is read again and compared.
+    /// Whether everything that was written is read back and compared.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// Whether the target loses what its `packbits` leaves out, so that values which have any of
-    /// that become others; an error if this is not set (SD-49).
+    /// Whether the target may drop the bits that its `packbits` leaves out, so that values with
+    /// such bits change; an error if this is not set (SD-49).
     #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
@@ -100,14 +102,14 @@ impl CopyOptions {
     }
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of elements (or of objects, where those are copied as they are) that are done,
-    /// skipped ones included.
+    /// Bytes of elements (or of objects, if those are copied unchanged) that are done, including
+    /// skipped ones.
     pub done: u64,
-    /// Bytes in all, where that is known.
+    /// Bytes in total, if known.
     pub total: Option<u64>,
 }
 
@@ -115,11 +117,11 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopySummary {
-    /// Arrays, unfinished ones that were finished included.
+    /// Arrays, including unfinished ones that were finished.
     pub arrays: u64,
     /// Groups.
     pub groups: u64,
-    /// Bytes of elements, or of objects that were copied as they are.
+    /// Bytes of elements, or of objects that were copied unchanged.
     pub bytes: u64,
     /// Tasks that an earlier, interrupted copy had done.
     pub skipped: u64,

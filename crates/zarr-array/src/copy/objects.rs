@@ -1,4 +1,4 @@
-//! Objects as they are.
+//! Copies objects unchanged.
 
 use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,13 +13,13 @@ use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
 use crate::unfinished::MARKER;
 
-/// Keys that are listed before their objects are copied: memory does not grow with the array.
+/// Keys that are listed before their objects are copied, so that memory does not grow with the
+/// array.
 const BATCH: usize = 256;
 
-/// Copies every object of an array but its document.
-///
-/// Objects of an interrupted copy are there if they are as long as the source's: a put is whole or
-/// not at all, and nothing is there that the copy did not put.
+/// Copies every object of an array except its document.
+/// An object of an interrupted copy is complete if it has the length of the source's: a put
+/// stores all of an object or nothing, and the target has only objects of the copy.
 pub(super) fn copy_objects(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -59,7 +59,7 @@ struct Batch<'a> {
     options: &'a CopyOptions,
 }
 
-/// What a thread keeps from object to object.
+/// Buffers that a thread keeps from object to object.
 #[derive(Default)]
 struct ObjectBuffers {
     bytes: Vec<u8>,
@@ -67,7 +67,7 @@ struct ObjectBuffers {
 }
 
 impl Batch<'_> {
-    /// Copies objects, as many at once as fit into the memory.
+    /// Copies objects, as many at once as fit in the memory.
     fn copy(&self, keys: &[Key]) -> Result<CopySummary, TransferError> {
         let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
         let largest = AtomicU64::new(0);
@@ -102,7 +102,8 @@ impl Batch<'_> {
         })
     }
 
-    /// Objects under way at once: they wait for their stores more than for cores.
+    /// The number of objects that are copied at once: they wait for their stores more than for
+    /// cores.
     fn at_once(&self) -> NonZeroUsize {
         let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let [from, to] =
@@ -124,7 +125,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Copies one object; `None` if it has gone meanwhile.
+    /// Copies one object; `None` if it has been removed meanwhile.
     fn object(
         &self,
         key: &Key,

@@ -1,4 +1,4 @@
-//! A node and all below it.
+//! Copies a node and everything below it.
 
 use std::error::Error;
 
@@ -19,23 +19,23 @@ use crate::node::{self, Node};
 use crate::store::Prefix;
 use crate::unfinished::Kind;
 
-/// What makes the metadata of an array's copy from its own.
+/// Makes the metadata of an array's copy from that of the source.
 type Change<'a> =
     dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
 
-/// Copies the node at `from` and all below it to `to`, each array with the metadata that `change`
-/// makes of its own.
+/// Copies the node at `from` and everything below it to `to`, each array with the metadata that
+/// `change` makes from that of the source.
 ///
-/// Arrays whose metadata stays the same are copied object by object, also where their elements
-/// cannot be read here. Consolidated metadata of groups is left out: it would have to be made
-/// anew. The document of each node is put when all below it is there.
+/// Arrays whose metadata does not change are copied object by object, even if their elements
+/// cannot be read. Consolidated metadata of groups is left out, because it would have to be made
+/// again. The document of each node is put when everything below it is complete.
 ///
-/// Goes through the whole source before anything is written or removed, to refuse what can be
-/// refused, so that `change` is called for each array twice.
+/// Visits the whole source before anything is written or removed, to refuse what can be refused,
+/// so `change` is called twice for each array.
 ///
 /// # Errors
-/// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot be
-/// read is to change; [`TransferError::Change`] with what `change` says.
+/// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot
+/// be read is to change; [`TransferError::Change`] with the error of `change`.
 ///
 /// # Examples
 /// ```
@@ -81,7 +81,7 @@ pub fn copy_tree(
             })
         }
         Node::Group(group) => {
-            // A part of a tree that is not finished may lack anything.
+            // A part of an unfinished tree may lack anything.
             let mut above = from.prefix.parent();
             while let Some(prefix) = above {
                 from.at(&prefix).refuse_unfinished()?;
@@ -100,7 +100,7 @@ pub fn copy_tree(
             let mut summary = CopySummary::default();
             let walked = walk(from, to, &mut |here, there, visit| {
                 match visit {
-                    // That of the root is there.
+                    // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
                     Visit::Group(group) => {
                         group_marker(here, there, group)?.begin_within(tree)?;
@@ -135,22 +135,22 @@ pub fn copy_tree(
     }
 }
 
-/// What a walk comes to.
+/// The nodes that a walk visits.
 enum Visit<'a> {
     Array(Box<ArrayMetadata>),
-    /// A group, before what is in it.
+    /// A group, before its members.
     Group(&'a GroupMetadata),
-    /// A group, after what is in it.
+    /// A group, after its members.
     GroupEnd(&'a GroupMetadata),
 }
 
-/// What a walk has before it.
+/// The nodes that a walk has yet to visit.
 enum Ahead {
     Node(Prefix, Prefix),
     GroupEnd(Prefix, Prefix, GroupMetadata),
 }
 
-/// Calls `visit` with each node of the source and where it goes to.
+/// Calls `visit` with each node of the source and its target.
 fn walk(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -167,7 +167,7 @@ fn walk(
         };
         let here = from.at(&prefix);
         if prefix != *from.prefix {
-            // By a link, a node may lie elsewhere than its parent.
+            // Through a link, a node may lie elsewhere than its parent.
             here.apart(to)?;
             here.refuse_unfinished()?;
         }
@@ -200,13 +200,13 @@ fn group_marker<'a>(
     Marker::new(from, group.json(), to, Kind::Group, document_of(group, to)?)
 }
 
-/// The copy of one array, looked at as far as can be before anything is written.
+/// The copy of one array, checked as far as possible before anything is written.
 struct Job<'a> {
     from: Endpoint<'a>,
     to: Endpoint<'a>,
     document: String,
     changed: ArrayMetadata,
-    /// The source and what is made of it, unless it is copied object by object.
+    /// The source and the prepared copy, unless it is copied object by object.
     elements: Option<(Array, Prepared)>,
 }
 
@@ -256,7 +256,7 @@ impl<'a> Job<'a> {
 
 /// The document of a group's copy.
 fn document_of(group: &GroupMetadata, to: Endpoint<'_>) -> Result<String, TransferError> {
-    // Not touched at all where there is nothing to leave out.
+    // Unchanged if there is nothing to leave out.
     if group.consolidated_metadata().is_none() {
         return Ok(group.json().to_owned());
     }

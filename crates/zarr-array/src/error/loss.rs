@@ -1,6 +1,6 @@
-//! Values that a write was given and that its codecs would change (SD-18, SD-49).
+//! Values that a write refused because its codecs would change them (SD-18, SD-49).
 
-/// Values that a write refused since they would read back as others.
+/// Values that a write refused because they would read back differently.
 ///
 /// # Examples
 /// ```
@@ -29,19 +29,19 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// The codec's place in the metadata document, as a JSON path.
+    /// The path of the codec in the metadata document, as a JSON path.
     pub path: String,
     /// The codec's name.
     pub codec: String,
     /// The index in the array of the first of them, in the order in which they were given.
     pub index: Vec<u64>,
-    /// Its value, as the JSON of a fill value; the number or the bits of a byte that is out of the
-    /// range of a sub-byte type.
+    /// Its value, as the JSON of a fill value. For a byte out of the range of a sub-byte type,
+    /// its number or bits.
     pub value: String,
     /// What it would become.
     pub read_back: String,
-    /// How many elements would change.
+    /// The number of elements that would change.
     pub count: u64,
-    /// How many elements were given.
+    /// The number of elements that were given.
     pub elements: u64,
 }

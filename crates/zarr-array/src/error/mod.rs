@@ -1,4 +1,4 @@
-//! What can go wrong with arrays and groups.
+//! Errors of arrays and groups.
 
 mod loss;
 mod written;
@@ -14,9 +14,9 @@ pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.
 ///
-/// Every message says where: a node's path, a document's key and JSON path, a chunk's key; and is
-/// complete in one line. What it shows is not returned by `source` once more, but kept in the
-/// variants: reports that print all levels print each part once.
+/// Every message is one complete line that says where the fault is: a node's path, a document's
+/// key and JSON path, a chunk's key. `source` does not return what the message already shows; the
+/// variants have it. So reports that print all levels print each part once.
 ///
 /// ```
 /// use std::error::Error;
@@ -39,7 +39,7 @@ pub enum ArrayError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A path that no store can have.
+    /// A path that is invalid in every store.
     #[error(transparent)]
     Path(#[from] KeyError),
     /// No node at this path.
@@ -48,7 +48,7 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
-    /// An unfinished copy, which is no node until all of it is there.
+    /// An unfinished copy, which is not a node until it is complete.
     #[error(
         "{}: an unfinished copy{}: {}",
         Printable(path),
@@ -56,11 +56,11 @@ pub enum ArrayError {
         if *resumable { "resume it, or begin anew" } else { "it cannot be resumed: begin anew" }
     )]
     Unfinished {
-        /// The place of the node that it makes.
+        /// The path of the node that the copy makes.
         path: String,
-        /// Where it is from, if the copy's marker says so.
+        /// The source, if the copy's marker names it.
         from: Option<String>,
-        /// Whether the copy can be resumed: not if its marker is damaged, or was never one.
+        /// Whether the copy can be resumed: not if its marker is damaged or not a marker.
         resumable: bool,
     },
     /// A node of Zarr version 2.
@@ -68,16 +68,16 @@ pub enum ArrayError {
     Version2 {
         /// The node's path.
         path: String,
-        /// The document that shows it.
+        /// The document that identifies it.
         found: &'static str,
     },
-    /// A node where none may be.
+    /// There is a node where a new one was to be created.
     #[error("{}: there is already a node here", Printable(path))]
     Exists {
         /// The node's path.
         path: String,
     },
-    /// A name that no node can have, in the path of a new one.
+    /// A new node's path contains a name that nodes cannot have.
     #[error("{}: the node's name {name:?} {fault}", Printable(path))]
     NodeName {
         /// The new node's path.
@@ -87,13 +87,13 @@ pub enum ArrayError {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// A group without consolidated metadata, where it was to be trusted.
+    /// A group has no consolidated metadata although it was to be trusted.
     #[error("{}: the group has no consolidated metadata", Printable(path))]
     NotConsolidated {
         /// The group's path.
         path: String,
     },
-    /// A place for a new array that has chunks already, which would be the new array's.
+    /// The place of a new array has chunks already, which would become part of it.
     #[error(
         "{}: there is no array here, but {} would be a chunk of it: delete it first",
         Printable(path),
@@ -105,13 +105,13 @@ pub enum ArrayError {
         /// An object that would be one of its chunks.
         key: String,
     },
-    /// A node whose document is no longer what it was when it was opened.
+    /// A node's document has changed since the node was opened.
     #[error("{}: changed by others since it was opened; open it again", Printable(path))]
     Stale {
         /// The node's path.
         path: String,
     },
-    /// A change of several objects where nothing keeps other processes out.
+    /// A change of several objects was refused because no lock excludes other processes.
     #[error(
         "{path}: this changes several objects, and the store has no locks between processes: \
          allow it only while nobody else writes to the array",
@@ -121,12 +121,12 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
-    /// A write of several chunks that ended early.
+    /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]
     Incomplete {
         /// Which chunks were written.
         written: Box<Written>,
-        /// What went wrong, with the first chunk for which it did.
+        /// The error, with the first chunk that failed.
         cause: Box<ArrayError>,
     },
     /// An axis that the array does not have.
@@ -134,7 +134,7 @@ pub enum ArrayError {
     Axis {
         /// The axis asked for.
         axis: usize,
-        /// How many there are.
+        /// The number of axes.
         rank: usize,
     },
     /// A group where an array is needed.
@@ -157,15 +157,15 @@ pub enum ArrayError {
         /// What is wrong with it, and where.
         cause: MetadataError,
     },
-    /// Edges that make no grid.
+    /// Edges are not a valid grid.
     #[error("{}: $.chunk_grid: {cause}", Printable(key))]
     Grid {
         /// The document's key.
         key: String,
-        /// What is wrong with them.
+        /// What is wrong with the edges.
         cause: GridError,
     },
-    /// A codec chain that does not fit.
+    /// A codec chain does not fit.
     #[error("{}: {cause}", Printable(key))]
     Chain {
         /// The document's key.
@@ -173,7 +173,7 @@ pub enum ArrayError {
         /// What is wrong with it, and where.
         cause: ChainError,
     },
-    /// A chunk that does not decode, or cannot be encoded.
+    /// A chunk does not decode, or cannot be encoded.
     #[error("chunk {}: {cause}", Printable(key))]
     Chunk {
         /// The chunk's key.
@@ -181,7 +181,7 @@ pub enum ArrayError {
         /// What is wrong with it.
         cause: ChunkError,
     },
-    /// A chunk that others replaced again and again while it was read in parts.
+    /// A chunk was replaced by others again and again while it was read in parts.
     #[error(
         "chunk {}: replaced by others while it was read, in each of {attempts} attempts",
         Printable(key)
@@ -189,7 +189,7 @@ pub enum ArrayError {
     Changing {
         /// The chunk's key.
         key: String,
-        /// How many times it was tried.
+        /// The number of attempts.
         attempts: u32,
     },
     /// A selection outside the array.
@@ -198,10 +198,10 @@ pub enum ArrayError {
         /// What is wrong with it, and on which axis.
         cause: GridError,
     },
-    /// A view of the caller's that does not fit the selection.
+    /// A view of the caller does not fit the selection.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),
-    /// A buffer of another length than the selection.
+    /// The length of a buffer differs from that of the selection.
     #[error("buffer of {found} bytes, but the selection has {expected}")]
     BufferLength {
         /// Bytes given.
@@ -209,7 +209,7 @@ pub enum ArrayError {
         /// Bytes of the selection's elements.
         expected: u64,
     },
-    /// An array of another shape than the selection.
+    /// The shape of an array differs from that of the selection.
     #[error("elements of shape {found:?}, but the selection has shape {expected:?}")]
     Shape {
         /// The shape given.
@@ -217,7 +217,7 @@ pub enum ArrayError {
         /// The selection's shape.
         expected: Vec<u64>,
     },
-    /// Another number of elements than are selected.
+    /// The number of elements differs from that of the selection.
     #[error("{found} element{}, but the selection has shape {expected:?}", if *.found == 1 { "" } else { "s" })]
     ElementCount {
         /// Elements given.
@@ -225,7 +225,7 @@ pub enum ArrayError {
         /// The selection's shape.
         expected: Vec<u64>,
     },
-    /// Elements of fixed size asked of an array that has none.
+    /// A method for elements of fixed size was called on an array of variable length.
     #[error(
         "elements of data type {} have no fixed size: {} read and write them",
         Printable(data_type),
@@ -243,7 +243,7 @@ pub enum ArrayError {
         /// Bytes of one element.
         element_size: usize,
     },
-    /// A Rust type that is not that of the elements.
+    /// A Rust type does not match the data type.
     #[error("elements of data type {} cannot be taken as {requested}", Printable(data_type))]
     ElementType {
         /// The array's data type.
@@ -251,7 +251,7 @@ pub enum ArrayError {
         /// The Rust type.
         requested: &'static str,
     },
-    /// An element that the Rust type has no value for.
+    /// An element is not a valid value of the Rust type.
     #[error("an element of data type {} is no value of {requested}", Printable(data_type))]
     ElementValue {
         /// The array's data type.
@@ -271,7 +271,7 @@ pub enum ArrayError {
         /// The data type's name.
         data_type: String,
     },
-    /// Values of a write that the chain does not keep (SD-49).
+    /// The chain would change values of a write (SD-49).
     #[error(
         "{}: {}: element {:?} is {}, which {} would store as {}; {} of {} element{} would change",
         Printable(key),
@@ -282,10 +282,10 @@ pub enum ArrayError {
     Loss {
         /// The document's key.
         key: String,
-        /// Which codec, which values, and what would become of them.
+        /// The codec, the values, and what would become of them.
         loss: Box<Loss>,
     },
-    /// A fill value that the chain does not keep (SD-49).
+    /// The chain would change the fill value (SD-49).
     #[error(
         "{}: $.fill_value: {} does not survive the codec chain: it would read back as {}",
         Printable(key),

@@ -1,15 +1,15 @@
-//! Which chunks of a write were written.
+//! The chunks that a failed write has written.
 
 use std::ops::Range;
 
 use crate::counts::number;
 
-/// Which chunks of a write that ended early were written, and which were not: the chunks that its
+/// Tells which chunks of a failed write were written and which were not: the chunks that its
 /// selection touches, numbered in C order.
 ///
-/// Those that were not written are as they were, and writing the selection again completes it. Of the
-/// chunk that failed the store may not know: where the answer of a remote store was lost, it may
-/// have been written and is still counted among the others.
+/// Chunks that were not written are unchanged, and writing the selection again completes it. The
+/// store may not know about the chunk that failed: if the response of a remote store was lost, it
+/// may have been written although it counts as not written.
 ///
 /// # Examples
 /// ```
@@ -33,26 +33,27 @@ use crate::counts::number;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Numbers of the chunks that the selection touches, for each axis.
+    /// The numbers of the chunks that the selection touches, per axis.
     axes: Vec<Vec<u64>>,
     total: u64,
-    /// The parts that were written, in order and apart.
+    /// The parts that were written, ascending and disjoint.
     done: Vec<Range<u64>>,
 }
 
 impl Written {
-    /// Of `total` chunks, of these numbers on each axis, the `done` ones: in order and apart.
+    /// The result of writing the parts `done`, ascending and disjoint, of `total` chunks with
+    /// these numbers on each axis.
     pub(crate) fn new(axes: Vec<Vec<u64>>, total: u64, done: Vec<Range<u64>>) -> Self {
         Self { axes, total, done }
     }
 
-    /// How many chunks were to be written.
+    /// The number of chunks to write.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many chunks were written.
+    /// The number of chunks that were written.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.done
