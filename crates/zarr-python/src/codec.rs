@@ -60,6 +60,12 @@ impl PyChain {
         self.chain.element_size()
     }
 
+    /// Whether chunks can be written: some codecs are only read.
+    #[getter]
+    fn is_writable(&self) -> bool {
+        self.chain.check_writable().is_ok()
+    }
+
     /// The shape of a chunk behind the array-to-array codecs.
     fn stored_shape<'py>(&self, py: Python<'py>, shape: Vec<u64>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.of_shape(&shape)?.transform().stored_shape())

@@ -33,6 +33,7 @@ import numpy as np
 import zarr.core.codec_pipeline
 from numpy.typing import NDArray
 from zarr.abc.codec import Codec, CodecPipeline
+from zarr.codecs import ShardingCodec
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import NDBuffer, default_buffer_prototype
 from zarr.core.metadata import ArrayV3Metadata
@@ -90,15 +91,37 @@ def _zarr_pipeline(codecs: Iterable[Codec], spec: ArraySpec | None = None) -> Co
     return pipeline if spec is None else pipeline.evolve_from_array_spec(spec)
 
 
-def _compiled(codecs: Iterable[Codec], spec: ArraySpec) -> CodecPipeline | None:
-    """zarr-python's pipeline with all codecs as one; None if the native part does not know them."""
+def _compiled(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[CodecPipeline | None, bool]:
+    """zarr-python's pipeline with all codecs as one, if the native part knows them, and whether it
+    writes chunks as they are wanted."""
+    if not _are_known(codecs):
+        return None, False
     try:
-        chain = _WholeChain(json.dumps([codec.to_dict() for codec in codecs]))
-        chain._chain(spec)
-        chain._fill(spec)
+        whole = _WholeChain(json.dumps([codec.to_dict() for codec in codecs]))
+        chain = whole._chain(spec)
+        whole._fill(spec)
     except (TypeError, ValueError, NotImplementedError):
-        return None
-    return _zarr_pipeline([chain], spec)
+        return None, False
+    return _zarr_pipeline([whole], spec), chain.is_writable and not _orders_chunks(codecs)
+
+
+def _are_known(codecs: Iterable[Codec]) -> bool:
+    """Whether the codecs are zarr-python's or ours: another class of the same name may do anything."""
+    return all(
+        type(codec).__module__.split(".")[0] in ("zarr", "zarr_kit")
+        and (not isinstance(codec, ShardingCodec) or _are_known((*codec.codecs, *codec.index_codecs)))
+        for codec in codecs
+    )
+
+
+def _orders_chunks(codecs: Iterable[Codec]) -> bool:
+    """Whether chunks within shards are to be written in an order of the user's."""
+    name, usual = "subchunk_write_order", ShardingCodec(chunk_shape=(1,))
+    return any(
+        getattr(codec, name, None) != getattr(usual, name, None) or _orders_chunks(codec.codecs)
+        for codec in codecs
+        if isinstance(codec, ShardingCodec)
+    )
 
 
 @dataclass(frozen=True)
@@ -113,6 +136,8 @@ class ZarrKitCodecPipeline(CodecPipeline):
     """zarr-python's own pipeline of the same codecs."""
     compiled: CodecPipeline | None = None
     """zarr-python's pipeline with all codecs as one that the native part knows."""
+    writes: bool = False
+    """Whether that one writes as well."""
     metadata: ArrayV3Metadata | None = None
     store: Store | None = None
     _opened: dict[Any, _native.Opened] = field(default_factory=dict, repr=False, compare=False)
@@ -142,7 +167,8 @@ class ZarrKitCodecPipeline(CodecPipeline):
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """The same pipeline for a data type."""
         evolved = self.zarr.evolve_from_array_spec(array_spec)
-        return replace(self, zarr=evolved, compiled=_compiled(_codecs(evolved), array_spec), _opened={})
+        compiled, writes = _compiled(_codecs(evolved), array_spec)
+        return replace(self, zarr=evolved, compiled=compiled, writes=writes, _opened={})
 
     def __iter__(self) -> Iterator[Codec]:
         return iter(_codecs(self.zarr))
@@ -192,7 +218,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
     ) -> Iterable[Buffer | None]:
         """Encodes chunks."""
         chunks = list(chunk_arrays_and_specs)
-        return await self._of_memory(spec for _, spec in chunks).encode(chunks)
+        return await self._of_memory((spec for _, spec in chunks), writes=True).encode(chunks)
 
     async def read(
         self,
@@ -226,13 +252,16 @@ class ZarrKitCodecPipeline(CodecPipeline):
             elements = _chunks.elements(elements, batch[0][1])
             await asyncio.to_thread(opened.write, axes, elements)
             return
-        pipeline = self._of_memory(spec for _, spec, *_ in batch)
+        pipeline = self._of_memory((spec for _, spec, *_ in batch), writes=True)
+        if pipeline is self.compiled:
+            batch = [_without_loss(item) for item in batch]
         await pipeline.write(batch, value, drop_axes)
 
-    def _of_memory(self, specs: Iterable[ArraySpec]) -> CodecPipeline:
+    def _of_memory(self, specs: Iterable[ArraySpec], *, writes: bool = False) -> CodecPipeline:
         """The pipeline for chunks in the memory that they are wanted in."""
         spec = next(iter(specs), None)
-        if self.compiled is None or (spec is not None and spec.prototype != default_buffer_prototype()):
+        is_ours = spec is None or spec.prototype == default_buffer_prototype()
+        if self.compiled is None or not is_ours or (writes and not self.writes):
             return self.zarr
         return self.compiled
 
@@ -241,6 +270,8 @@ class ZarrKitCodecPipeline(CodecPipeline):
     ) -> tuple[_native.Opened, list[_native.Steps], NDArray[Any]] | None:
         """The array, its axes and the memory of a selection that the native part moves by itself."""
         if self.compiled is None or not batch or drop_axes or self.metadata is None:
+            return None
+        if writes and not self.writes:
             return None
         spec, array = batch[0][1], _numpy(buffer)
         dtype = spec.dtype.to_native_dtype()
@@ -295,6 +326,17 @@ class ZarrKitCodecPipeline(CodecPipeline):
 
 def _codecs(pipeline: Any) -> tuple[Codec, ...]:
     return tuple(pipeline)
+
+
+def _without_loss(item: Item) -> Item:
+    """The item of a chunk, complete only if all of the chunk is written.
+
+    zarr-python also calls a chunk complete where all of it within the array is: what others have
+    appended since, or a resize has hidden, would be lost.
+    """
+    setter, spec, selection, place, is_complete = item
+    is_complete = is_complete and _chunks.region(selection, spec.shape) == _chunks.whole(spec.shape)
+    return setter, spec, selection, place, is_complete
 
 
 def _numpy(buffer: NDBuffer) -> NDArray[Any] | None:

@@ -1,0 +1,99 @@
+"""The codec pipeline on object storage: a server of the S3 protocol on this machine."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr
+from zarr.storage import FsspecStore, ObjectStore
+
+from zarr_kit import _stores
+
+moto = pytest.importorskip("moto.server")
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(endpoint):
+    import boto3
+
+    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
+    client = boto3.client("s3", endpoint_url=endpoint, **keys)
+    client.create_bucket(Bucket="bucket")
+    yield client
+    for item in client.list_objects_v2(Bucket="bucket").get("Contents", []):
+        client.delete_object(Bucket="bucket", Key=item["Key"])
+
+
+def by_obstore(endpoint, **options):
+    store = pytest.importorskip("obstore.store")
+    return ObjectStore(
+        store.S3Store(
+            "bucket", prefix="in/side", endpoint=endpoint, access_key_id="a", secret_access_key="b",
+            region="us-east-1", client_options={"allow_http": True}, **options,
+        )
+    )
+
+
+def by_s3fs(endpoint, **options):
+    s3fs = pytest.importorskip("s3fs")
+    fs = s3fs.S3FileSystem(
+        key="a", secret="b", endpoint_url=endpoint, asynchronous=True, skip_instance_cache=True,
+        client_kwargs={"region_name": "us-east-1"}, **options,
+    )
+    return FsspecStore(fs, path="bucket/in/side")
+
+
+@pytest.fixture(params=[by_obstore, by_s3fs], ids=["obstore", "s3fs"])
+def store(request, bucket, endpoint):
+    with zarr.config.set({"codec_pipeline.path": "zarr_kit.pipeline.ZarrKitCodecPipeline"}):
+        yield request.param(endpoint)
+
+
+def test_chunks_are_read_and_written_natively(store, bucket):
+    array = zarr.create_array(store, name="a", shape=(9, 6), chunks=(4, 5), dtype="i4")
+    expected = np.arange(54, dtype="i4").reshape(9, 6)
+    array[...] = expected
+    np.testing.assert_array_equal(array[2:, ::2], expected[2:, ::2])
+    np.testing.assert_array_equal(array.oindex[[8, 0], 1:3], expected[[8, 0], 1:3])
+    array[3:5, 4:] = 7
+    expected[3:5, 4:] = 7
+    assert array.async_array.codec_pipeline._opened
+    keys = {item["Key"] for item in bucket.list_objects_v2(Bucket="bucket")["Contents"]}
+    assert {"in/side/a/zarr.json", "in/side/a/c/0/0", "in/side/a/c/2/1"} <= keys
+    with zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.BatchedCodecPipeline"}):
+        np.testing.assert_array_equal(zarr.open_array(store, path="a")[...], expected)
+
+
+def test_tasks_side_by_side_lose_nothing(store):
+    array = zarr.create_array(store, name="race", shape=300, chunks=70, dtype="i4")
+
+    def write(task):
+        array[10 * task : 10 * task + 10] = np.arange(10 * task, 10 * task + 10)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(write, range(30)))
+    np.testing.assert_array_equal(array[...], np.arange(300))
+
+
+def test_settings_without_an_equal_are_zarr_pythons_affair(endpoint):
+    """Credentials that another client finds elsewhere, retries, options of a session."""
+    from datetime import timedelta
+
+    assert _stores.place(by_obstore(endpoint)) is not None
+    assert _stores.place(by_obstore(endpoint, retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=9)})) is None
+    assert _stores.place(by_s3fs(endpoint)) is not None
+    assert _stores.place(by_s3fs(endpoint, requester_pays=True)) is None
+    s3fs = pytest.importorskip("s3fs")
+    nobody = s3fs.S3FileSystem(endpoint_url=endpoint, asynchronous=True, skip_instance_cache=True)
+    assert _stores.place(FsspecStore(nobody, path="bucket")) is None
