@@ -52,7 +52,7 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
     for (name, suite) in SUITES {
         if arguments.is_empty() || arguments.iter().any(|chosen| chosen == name) {
             suite(&mut run)?;
-            // After each, as a later one may fail.
+            // After each suite, because a later one may fail.
             let records = run.records.join("\n") + "\n";
             write(&format!("{FOLDER}/all.md"), &page(&head, &parse(&records)?))?;
             write(RECORDS, &records)?;

@@ -15,7 +15,7 @@ use crate::run::{Outcome, read, root, tracked};
 
 const PAGE: &str = "docs/conformance.md";
 
-/// Writes the page, or with `--check` says whether it is up to date.
+/// Writes the page, or with `--check` reports whether it is up to date.
 pub(crate) fn conformance(arguments: &[String]) -> Outcome {
     let check = match arguments {
         [] => false,

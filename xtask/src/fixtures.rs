@@ -24,7 +24,7 @@ const GENERATORS: &[&str] = &[
     "manifest.py",
 ];
 
-/// The program with which the scripts write by zarrs: a workspace of its own.
+/// The program with which the scripts write through zarrs: a separate workspace.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
 
 const MANIFEST: &str = "MANIFEST.json";
@@ -123,8 +123,8 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Regenerates every fixture, in an environment of its own under `target`. Each script is given the
-/// folder of the fixtures and the path of the program that writes by zarrs.
+/// Regenerates every fixture, in a separate environment under `target`. Each script gets the
+/// folder of the fixtures and the path of the program that writes with zarrs.
 fn regenerate() -> Outcome {
     let python = environment()?;
     let zarrs = zarrs_writer()?;

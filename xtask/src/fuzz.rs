@@ -62,8 +62,8 @@ fn run(target: &Target, minutes: u64) -> Outcome {
     if root().join(&seeds).is_dir() {
         command.arg(seeds);
     }
-    // Inputs are 64 KiB at most. The sanitizer makes code several times as slow, and keeps what was
-    // freed; what takes minutes or gigabytes of the input's own is far beyond.
+    // Inputs have at most 64 KiB. The sanitizer makes code several times slower, and keeps freed
+    // memory; an input that needs minutes or gigabytes of its own is far above these limits.
     command.args(["--", "-rss_limit_mb=1536", "-malloc_limit_mb=256", "-timeout=10"]);
     command.arg("-print_final_stats=1").arg(format!("-max_total_time={}", minutes * 60));
     if target.longest > 0 {

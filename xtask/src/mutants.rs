@@ -1,10 +1,10 @@
 //! `cargo xtask mutants [K/N] [--report]`: changes the code in small ways, one at a time, and runs the
 //! tests of its crate, which must fail; the result is `docs/mutants.md`.
 //!
-//! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried: always
-//! the same ones for the same code. `xtask/mutants.txt` lists the changes that no test can notice:
-//! file, change and reason, separated by tabs. `--report` runs no tests; it writes the page of the
-//! last run again, with the reasons added since.
+//! Needs cargo-mutants 27. Of all changes that it knows, those numbered K modulo N are tried:
+//! always the same ones for the same code. `xtask/mutants.txt` lists the changes that no test can
+//! notice: file, change and reason, separated by tabs. `--report` runs no tests; it writes the
+//! page of the last run again, with reasons that were added since.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -155,7 +155,7 @@ impl Outcomes {
     }
 }
 
-/// `FILE:LINE:COLUMN: CHANGE` without the line and the column, which move.
+/// `FILE:LINE:COLUMN: CHANGE` without the line and the column, which change often.
 fn change(line: &str) -> Change {
     let (place, change) = line.split_once(": ").unwrap_or((line, ""));
     let file = place.split(':').next().unwrap_or_default();

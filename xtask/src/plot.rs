@@ -181,7 +181,7 @@ mod tests {
         // Two in the legend, two on the line.
         assert_eq!(svg.matches("<circle").count(), 4);
         assert!(svg.contains("a &lt; b"), "{svg}");
-        // As far from the line at 1 to either side.
+        // The same distance from the line at 1 on both sides.
         let at = |from: &str| -> Vec<f64> {
             let texts = svg.split(from).skip(1);
             texts.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! `cargo xtask python`: the Python package, built and tested in an environment of its own.
+//! `cargo xtask python`: builds and tests the Python package in a separate environment.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,11 +6,11 @@ use std::process::Command;
 use crate::run::{Outcome, root, step, target};
 use crate::venv;
 
-/// What builds and tests the package, to the last digit.
+/// The exact versions of the packages that build and test it.
 const REQUIREMENTS: &str = "crates/zarr-python/tests/requirements.txt";
 
 /// Builds the package as `pip install` does, and runs its tests, its examples and a type checker.
-/// With `--if-possible`, a machine without a suitable Python or its packages is no failure.
+/// With `--if-possible`, a machine without a suitable Python or its packages is not a failure.
 pub(crate) fn python(arguments: &[String]) -> Outcome {
     let if_possible = match arguments {
         [] => false,

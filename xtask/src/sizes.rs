@@ -1,4 +1,4 @@
-//! `cargo xtask sizes`: what each crate costs its users.
+//! `cargo xtask sizes`: the cost of each crate for its users.
 //!
 //! Makes a clean debug build of each crate with its default features, as a user would. The reported
 //! processor time hardly depends on what else the machine does; divided by the number of cores, it

@@ -69,7 +69,8 @@ fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
         returned_sources(path, text, faults);
     }
     for (number, line) in text.lines().enumerate() {
-        // Native-endian calls give other bytes on big-endian machines, where no test here runs.
+        // Native-endian calls give different bytes on big-endian machines, on which no test runs
+        // here.
         for call in ["from_ne_", "to_ne_"] {
             if line.contains(&format!("{call}bytes")) {
                 faults.push(format!("{path}:{}: native-endian call", number + 1));

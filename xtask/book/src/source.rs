@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{Page, normal};
 
-/// The folder of the book that the files are in.
+/// The folder of the book for these files.
 const FOLDER: &str = "source";
 
 /// Rewrites all links that leave the book, and makes the pages that they point to.

@@ -1,7 +1,7 @@
-//! Any chain on any bytes: decoding errs or gives elements, the same whole and by regions, and the
-//! same again after they are encoded.
+//! Any chain on any bytes: decoding fails or returns elements, the same as a whole and by
+//! regions, and the same again after they are encoded.
 //!
-//! The first bytes of the input choose the chain, the rest is the chunk, or its elements.
+//! The first bytes of the input choose the chain; the rest is the chunk, or its elements.
 
 #![no_main]
 
@@ -22,7 +22,8 @@ impl Choices<'_> {
 }
 
 impl Choices<'_> {
-    /// Below `few`, or now and then up to a thousand: chains and ranks as large as documents have.
+    /// Below `few`, or sometimes up to a thousand: chains and ranks as large as documents may
+    /// have.
     fn few_or_many(&mut self, few: usize) -> usize {
         match self.below(256) {
             chosen @ 252.. => 1 << (4 + 2 * (chosen - 252)),
@@ -92,7 +93,7 @@ fn chain(
     depth: usize,
 ) -> String {
     let mut codecs = Vec::new();
-    // Each choice takes a byte, and a transpose takes one for each dimension.
+    // Each choice takes one byte, and a transpose takes one per dimension.
     let moves = choices.few_or_many(4).min(1000);
     for _ in 0..moves {
         codecs.push(match choices.below(2) {
@@ -157,7 +158,7 @@ fn whole(codec: &ChunkCodec) -> Vec<Slice> {
     codec.shape().iter().map(|size| (0..*size).into()).collect()
 }
 
-/// The elements of a region, `None` where the chunk does not decode.
+/// The elements of a region; `None` if the chunk does not decode.
 fn decode(
     codec: &ChunkCodec,
     size: usize,
@@ -177,7 +178,7 @@ fuzz_target!(|input: &[u8]| {
     let mut choices = Choices(input);
     let name = TYPES[choices.below(TYPES.len())];
     let rank = choices.few_or_many(4);
-    // Of many dimensions all but a few have one index.
+    // With many dimensions, all but a few have one index.
     let shape: Vec<usize> =
         (0..rank).map(|axis| if axis < 4 { 1 + choices.below(6) } else { 1 }).collect();
     let codecs = chain(&mut choices, name, shape.clone(), 2);
@@ -218,7 +219,7 @@ fuzz_target!(|input: &[u8]| {
     if let Some(length) = codec.encoded_len() {
         assert_eq!(length, encoded.len() as u64);
     }
-    // By regions.
+    // Decode by regions.
     if let Some(part) = decode(&codec, size, &encoded, &region, &mut scratch) {
         let mut sliced = view.clone();
         for (axis, slice) in region.iter().enumerate() {
@@ -233,7 +234,7 @@ fuzz_target!(|input: &[u8]| {
     } else {
         panic!("{region:?} of a chunk that decodes whole: {codec:?}");
     }
-    // And again.
+    // Encode and decode again.
     let mut again = Vec::new();
     codec.encode(&all, &view, &vec![1; size], &mut again, &mut scratch).expect("encodes");
     let back = decode(&codec, size, &again, &whole(&codec), &mut scratch);

@@ -1,4 +1,4 @@
-//! `zarr-grid` against a walk over every element, and on numbers of any size.
+//! Compares `zarr-grid` with a walk over every element, and tests it with numbers of any size.
 
 #![no_main]
 
@@ -8,9 +8,9 @@ use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, GridErrorKind, Growth, Run}
 
 #[derive(Debug, Arbitrary)]
 enum Input {
-    /// Few elements, everything walked.
+    /// Few elements, all of them visited.
     Small { left: Small, right: Small, numbers: [u16; 5], list: Vec<u16> },
-    /// Anything: it must answer, quickly, and agree with itself.
+    /// Any numbers: it must answer quickly and consistently.
     Hostile { left: Vec<(u64, u64)>, right: Vec<(u64, u64)>, extent: u64, numbers: [u64; 6] },
 }
 
@@ -127,7 +127,7 @@ fn small(left: Small, right: Small, numbers: [u16; 5], list: &[u16]) {
     }
     assert_eq!(seen, indices.len());
 
-    // A grid of two: any range of its parts is that range of all of them.
+    // A grid of two axes: any range of its parts equals that range of all of them.
     let (other, other_runs) = Naive::new(&right);
     let other_axis = Axis::from_runs(other.extent, other_runs).unwrap();
     let grid = Grid::new([axis.clone(), other_axis.clone()]);
@@ -230,7 +230,7 @@ fn hostile(left: &[(u64, u64)], right: &[(u64, u64)], extent: u64, numbers: [u64
     }
 }
 
-/// What an axis says of one index, one way and another.
+/// The answers about one index, computed in two ways.
 fn agree(axis: &Axis, numbers: [u64; 6]) {
     let extent = axis.extent();
     for index in numbers.into_iter().flat_map(|n| [n, n.checked_rem(extent).unwrap_or(0)]) {

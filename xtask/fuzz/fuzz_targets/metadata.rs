@@ -1,4 +1,4 @@
-//! Documents of any bytes: no panic, memory in proportion, nothing lost on the way back.
+//! Documents of any bytes: no panic, memory in proportion, nothing lost when written back.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use zarr_metadata::{
     NodeMetadata, format_element, parse_element,
 };
 
-/// Counts what is allocated, and the most there ever was.
+/// Counts the allocated bytes and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -22,13 +22,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the requirements.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs `read` and holds it to memory in proportion to `input`.
+/// Runs `read` and checks that its memory is in proportion to `input`.
 fn bounded<T>(input: &[u8], read: impl FnOnce(&[u8]) -> T) -> T {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -63,7 +63,7 @@ fn array(array: &ArrayMetadata, json: &[u8]) {
         array.fill_value(),
         array.codecs(),
     );
-    // Refused are an empty list of edges, and a blosc filter without its typesize.
+    // An empty list of edges and a blosc filter without its typesize are refused.
     if let Ok(canonical) = canonical {
         assert_eq!(canonical.shape(), array.shape());
         assert_eq!(canonical.data_type(), array.data_type());
@@ -112,7 +112,7 @@ fuzz_target!(|input: &[u8]| {
     if let Ok(grid) = bounded(input, ChunkGrid::from_json) {
         assert_eq!(ChunkGrid::from_json(grid.to_json().as_bytes()), Ok(grid));
     }
-    // The first byte chooses a type, the others are an element's text and its bytes.
+    // The first byte chooses a type; the others are an element's text and its bytes.
     if let [first, rest @ ..] = input {
         let data_type = &DataType::FIXED[usize::from(*first) % DataType::FIXED.len()];
         if let Some(text) = str::from_utf8(rest).ok()

@@ -1,5 +1,5 @@
-//! Any layout, any buffers: wrong lengths are errors, and every kernel gives what the reference
-//! gives, to the last byte around the target.
+//! Any layout, any buffers: wrong lengths are errors, and every kernel gives the result of the
+//! reference, to the last byte around the target.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ use zarr_packbits::{BitOrder, Kernel, Packing, PaddingEncoding};
 struct Input {
     packing: Packing,
     padding: PaddingEncoding,
-    /// An element, or a bit.
+    /// The number of an element, or of a bit.
     at: usize,
     elements: usize,
     align: usize,
@@ -45,7 +45,7 @@ impl<'a> Arbitrary<'a> for Input {
     }
 }
 
-/// Runs an operation on the reference and on every other kernel: the same answer, the same bytes.
+/// Runs an operation with the reference and with every other kernel: same answer, same bytes.
 fn same<E: PartialEq + std::fmt::Debug>(
     packing: &Packing,
     target: &[u8],
@@ -67,7 +67,7 @@ fn same<E: PartialEq + std::fmt::Debug>(
     expected.0.is_ok()
 }
 
-/// As many bytes of `bytes`, over and over.
+/// Repeats `bytes` to this length.
 fn fill(bytes: &[u8], len: usize) -> Vec<u8> {
     (0..len).map(|i| bytes.get(i % bytes.len().max(1)).map_or(i as u8, |b| b ^ (i >> 8) as u8)).collect()
 }
@@ -98,7 +98,7 @@ fuzz_target!(|input: Input| {
         assert!(same(&packing, &packed, align, |p, packed| p.pack_range(&src[part..], at, packed)));
         assert!(same(&packing, &src[part..], align, |p, dst| p.unpack_range(&packed, at, dst)));
     }
-    // What was unpacked survives, and what survives comes back.
+    // Unpacked elements survive, and surviving elements are restored.
     let mut back = src.clone();
     packing.unpack(&packed, &mut back).expect("right lengths");
     assert!(packing.survives(&back).expect("whole elements"));
@@ -112,7 +112,7 @@ fuzz_target!(|input: Input| {
         .filter(|(_, (before, after))| before != after);
     let changed = changed.map(|(element, _)| element);
     assert!(packing.lost(&src).expect("whole elements").eq(changed));
-    // What does not is refused by every kernel, if loss is.
+    // Every kernel refuses the others, if loss is refused.
     let refusing = packing.refuse_loss(true);
     let kept = same(&refusing, &packed, align, |p, packed| p.pack(&src, packed));
     assert_eq!(kept, packing.survives(&src).expect("whole elements"));

@@ -1,4 +1,4 @@
-//! Any bytes as the index of a shard, and as a whole shard: every range that an index gives lies
+//! Any bytes as the index of a shard, and as a whole shard: every range in an accepted index lies
 //! within the shard and outside the index, and parsing the index alone agrees with decoding.
 
 #![no_main]
@@ -55,7 +55,7 @@ fuzz_target!(|input: &[u8]| {
                 total += u128::from(range.end - range.start);
                 end = range.end.max(end);
             }
-            // What decoding takes is bounded: four inner chunks of six elements.
+            // The cost of decoding is bounded: four inner chunks of six elements.
             assert!(total <= u128::from(length.unwrap_or(end)) + 4 * (2 * 6 + 64));
             assert_eq!(index.range(index.len()), None);
         }

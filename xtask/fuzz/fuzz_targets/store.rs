@@ -1,8 +1,7 @@
-//! A whole store: a metadata document and its chunks. Opening and reading err or succeed; nothing
-//! panics, and memory stays within what the process is run with.
-//!
-//! The input is the document, a zero byte, and chunks, each behind its length in two bytes, for the
-//! first occupied chunks of the grid in C order.
+//! A whole store: a metadata document and its chunks. Opening and reading fail or succeed;
+//! nothing panics, and memory stays within the limit of the process.
+//! The input is the document, a zero byte, and chunks, each after its length in two bytes, for
+//! the first occupied chunks of the grid in C order.
 
 #![no_main]
 
@@ -14,7 +13,7 @@ use zarr_array::{Array, Selection};
 use zarr_codec::Options;
 use zarr_metadata::ArrayMetadata;
 
-/// The longest region that is read, in bytes.
+/// The longest region to read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 fuzz_target!(|input: &[u8]| {
@@ -56,7 +55,7 @@ fuzz_target!(|input: &[u8]| {
         }
     };
     if let Ok(read) = array.read(&region) {
-        // Read again, by halves of the first axis, it is the same.
+        // Read again by halves of the first axis, it is the same.
         let Some(first) = region.axes().first() else { return };
         let middle = first.len() / 2;
         let mut halves = Vec::new();
@@ -69,7 +68,7 @@ fuzz_target!(|input: &[u8]| {
             }
         }
         assert_eq!(halves, read);
-        // And by a list of its indices, backwards: the rows in reverse.
+        // And by a list of its indices in reverse: the rows in reverse.
         let mut axes = region.axes().to_vec();
         axes[0] = (0..first.len()).rev().collect::<Vec<u64>>().into();
         let row = read.len().checked_div(first.len() as usize).unwrap_or(0).max(1);

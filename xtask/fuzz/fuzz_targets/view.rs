@@ -1,4 +1,4 @@
-//! Views of any numbers: no operation panics, and every result is the map that brute force says.
+//! Views of any numbers: no operation panics, and every result equals that of brute force.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use zarr_view::{CopyPlan, Element, InstructionSet, Output, View, common_shape, c
 enum Step {
     Permute(Vec<u8>),
     Reshape(Vec<u8>),
-    /// The factors of a shape of the right size: each byte picks a divisor of what is left.
+    /// The factors of a shape of the right size: each byte picks a divisor of the rest.
     Factor(Vec<u8>),
     Flip(u8),
     Shrink(Vec<(u8, u8)>),
@@ -24,7 +24,7 @@ enum Step {
 
 #[derive(Debug, Arbitrary)]
 struct Input {
-    /// Small numbers mostly, for the oracle; the flag turns them into extreme ones.
+    /// Mostly small numbers, for the oracle; the flag turns them into extreme ones.
     dims: Vec<(u8, i8, u8, u8)>,
     offset: i16,
     extreme: bool,
@@ -35,7 +35,7 @@ struct Input {
 
 type Map = Vec<Option<usize>>;
 
-/// Elements up to which the oracle looks at each.
+/// The oracle examines each element up to this number.
 const SMALL: usize = 4096;
 
 fn map(view: &View) -> Map {
@@ -158,7 +158,7 @@ fuzz_target!(|input: Input| {
                 assert!(b.is_contiguous());
             }
         }
-        // The step as a view of its own, over what was.
+        // The step as a separate view, over the previous one.
         if let Ok(identity) = View::contiguous(view.shape())
             && view.len() <= SMALL
             && let Some(outer) = apply(&identity, step)
@@ -176,7 +176,7 @@ fuzz_target!(|input: Input| {
             view = next;
         }
     }
-    // Plans of any size on buffers that hold nothing: refused where an element would move.
+    // Plans of any size on empty buffers: refused if an element would move.
     let span = view.span();
     let flat = View::contiguous(view.shape()).expect("the view has this shape");
     for size in [1, 2, 4, 12, 1 << 20, isize::MAX as usize, usize::MAX] {
@@ -189,7 +189,7 @@ fuzz_target!(|input: Input| {
         }
         assert!(span.is_empty() || Output::new(&mut [], &view, size).is_err());
     }
-    // A copy, against the map.
+    // Compare a copy with the map.
     let size = [1, 2, 3, 4, 8, 12, 16][input.element as usize % 7];
     if view.len() > SMALL || span.end > 1 << 16 {
         return;
@@ -219,7 +219,7 @@ fuzz_target!(|input: Input| {
         plan.clone().with_instruction_set(set).unwrap().run(&source, &mut buffer, &fill).unwrap();
         assert_eq!(buffer, wanted, "{set:?}");
     }
-    // And to another order of the same elements, where a shape holds both.
+    // And to another order of the same elements, if a shape holds both.
     let back = View::contiguous(&[view.len()]).unwrap().flip(0).unwrap();
     if let Ok(Some((from, to))) = common_shape(&view, &back) {
         let mut buffer = vec![0; wanted.len()];

@@ -14,10 +14,10 @@ use zarr_grid as _;
 use zarr_packbits as _;
 use zarr_view as _;
 
-/// An allocator that has nothing to give.
+/// An allocator without memory.
 struct Empty;
 
-// SAFETY: a null pointer is how an allocator says that it has no memory.
+// SAFETY: an allocator returns a null pointer if it has no memory.
 unsafe impl GlobalAlloc for Empty {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()

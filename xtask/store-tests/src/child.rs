@@ -6,20 +6,20 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 const JOB: &str = "ZARR_KIT_TEST_JOB";
 
-/// What this process was started to do; `None` if no test started it.
+/// The job for which this process was started; `None` if no test started it.
 #[must_use]
 pub fn job() -> Option<String> {
     env::var(JOB).ok()
 }
 
-/// Runs the ignored test `test` of this binary, which is to do `job`, as another process. Its
-/// standard input and output are the caller's.
+/// Runs the ignored test `test` of this binary as another process, to do `job`. Its standard
+/// input and output are connected to the caller.
 #[must_use]
 pub fn start(test: &str, job: &str) -> (Child, BufReader<ChildStdout>) {
     start_as(&mut Command::new(env::current_exe().unwrap()), test, job)
 }
 
-/// As [`start`], by a command that runs a copy of this binary.
+/// As [`start`], with a command that runs a copy of this binary.
 pub fn start_as(command: &mut Command, test: &str, job: &str) -> (Child, BufReader<ChildStdout>) {
     command
         .args(["--exact", test, "--ignored", "--nocapture"])
@@ -40,7 +40,7 @@ pub fn start_as(command: &mut Command, test: &str, job: &str) -> (Child, BufRead
     (child, output)
 }
 
-/// Waits for a line that a job prints of its own, past those of the test harness.
+/// Waits for a line that a job prints, skipping those of the test harness.
 pub fn wait_for(output: &mut BufReader<ChildStdout>, marker: &str) {
     let mut line = String::new();
     while !line.contains(marker) {

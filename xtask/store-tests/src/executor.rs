@@ -1,4 +1,4 @@
-//! Tasks on executors of several kinds.
+//! Tasks on several kinds of executors.
 
 use std::pin::pin;
 use std::sync::{Arc, mpsc};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// On an executor that knows nothing of input and output.
+/// Runs a future on an executor without input and output.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(thread::Thread);
     impl Wake for Unpark {
@@ -26,7 +26,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Fails instead of waiting for ever.
+/// Fails instead of waiting forever.
 fn within_two_minutes(work: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || {

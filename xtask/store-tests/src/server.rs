@@ -1,4 +1,4 @@
-//! A small S3 server on loopback, which goes wrong as a test tells it to.
+//! A small S3 server on loopback, which fails as a test tells it to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,28 +9,28 @@ use std::time::Duration;
 
 use zarr_store::{Store, StoreOptions, open_url};
 
-/// What goes wrong with a request.
+/// How a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerFault {
-    /// It is done, and answered with 500.
+    /// It is executed, and answered with 500.
     DoneThenFails,
-    /// It is done, and the connection closed without an answer.
+    /// It is executed, and the connection is closed without an answer.
     DoneThenCloses,
-    /// It is done, and never answered.
+    /// It is executed, and never answered.
     DoneThenSilent,
-    /// It is not done, and answered with 500.
+    /// It is not executed, and answered with 500.
     Fails,
-    /// It is not done, and the connection closed without an answer.
+    /// It is not executed, and the connection is closed without an answer.
     Closes,
-    /// It is not done, and never answered.
+    /// It is not executed, and never answered.
     Silent,
-    /// The answer breaks off in the middle of its body.
+    /// The answer ends in the middle of its body.
     Truncated,
-    /// It is not done, and answered as if it were.
+    /// It is not executed, and answered as if it were.
     Lost,
-    /// Of what it brings, only the first half is stored.
+    /// Only the first half of its bytes is stored.
     Halved,
-    /// Other bytes than it brings are stored, and the answer is that of the right ones.
+    /// Other bytes are stored than those sent, and the answer is that for the right bytes.
     Swapped,
 }
 
@@ -45,7 +45,7 @@ struct Plan {
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     plans: Vec<Plan>,
-    /// Requests as they came: method and target.
+    /// The requests so far: method and target.
     seen: Vec<String>,
 }
 
@@ -56,11 +56,11 @@ pub struct Server {
     state: Arc<Mutex<State>>,
 }
 
-/// Few, so that listings have pages.
+/// Few entries, so that listings have pages.
 const PAGE: usize = 5;
 
 impl Server {
-    /// Starts one on a port of its own, which ends with the process.
+    /// Starts a server on its own port, which ends with the process.
     #[must_use]
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -77,7 +77,7 @@ impl Server {
         Self { endpoint, state }
     }
 
-    /// Options with which `s3://bucket/...` leads here.
+    /// Options for which `s3://bucket/...` is this server.
     pub fn options(endpoint: &str) -> StoreOptions {
         StoreOptions::new()
             .setting("endpoint", endpoint)
@@ -93,13 +93,13 @@ impl Server {
         open_url("s3://bucket/base", &Self::options(&self.endpoint)).unwrap()
     }
 
-    /// Lets the next `times` requests of `method` whose target holds `part` go wrong.
+    /// Lets the next `times` requests of `method` fail whose target contains `part`.
     pub fn plan(&self, method: &'static str, part: &str, times: usize, fault: ServerFault) {
         let plan = Plan { method, part: part.to_owned(), times, fault };
         self.state.lock().unwrap().plans.push(plan);
     }
 
-    /// Whether everything that was planned has happened.
+    /// Whether all planned failures have happened.
     pub fn is_done(&self) -> bool {
         self.state.lock().unwrap().plans.iter().all(|plan| plan.times == 0)
     }
@@ -110,7 +110,7 @@ impl Server {
         self.state.lock().unwrap().objects.get(&format!("base/{key}")).cloned()
     }
 
-    /// How many requests of `method` there were whose target holds `part`.
+    /// The number of requests of `method` whose target contains `part`.
     pub fn count(&self, method: &str, part: &str) -> usize {
         let state = self.state.lock().unwrap();
         let is_one = |line: &&String| line.starts_with(method) && line.contains(part);
@@ -130,7 +130,7 @@ struct Answer {
     status: &'static str,
     headers: String,
     body: Vec<u8>,
-    /// Length that is announced, where there is no body.
+    /// The announced length, if there is no body.
     length: Option<usize>,
 }
 
@@ -238,11 +238,11 @@ fn send(mut stream: &TcpStream, answer: &Answer, bytes: usize) {
     let head =
         format!("HTTP/1.1 {}\r\nContent-Length: {length}\r\n{}\r\n", answer.status, answer.headers);
     let message = [head.as_bytes(), &answer.body[..bytes]].concat();
-    // Whoever asked may have gone.
+    // The client may have gone.
     let _gone = stream.write_all(&message);
 }
 
-/// As in S3, of the bytes alone: the same bytes have the same.
+/// As in S3, computed from the bytes alone: equal bytes have equal tags.
 fn tag(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
@@ -312,7 +312,7 @@ fn get(bytes: &[u8], request: &Request) -> Answer {
     }
 }
 
-/// ListObjectsV2, in pages of a few.
+/// ListObjectsV2, in small pages.
 fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
     let given = |name: &str| query.get(name).map(String::as_str);
     let prefix = given("prefix").unwrap_or("");
@@ -356,7 +356,7 @@ pub const LOST: [ServerFault; 5] = [
     ServerFault::DoneThenSilent,
 ];
 
-/// A store whose requests are given up after a second.
+/// A store that gives up requests after a second.
 pub fn soon(server: &Server) -> Arc<dyn Store> {
     let options = Server::options(&server.endpoint).setting("timeout", "1 s");
     open_url("s3://bucket/base", &options).unwrap()

@@ -8,7 +8,7 @@ use std::process::Command;
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None`, with the reason printed, where this process may not mount.
+    /// `None`, with the reason printed, if this process may not mount.
     pub fn mount(at: &Path, options: &str) -> Option<Self> {
         let result =
             Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).output();
