@@ -45,6 +45,7 @@ pub struct Group {
     /// The consolidated metadata that is trusted for the nodes below, if any.
     snapshot: Option<Snapshot>,
     policy: UpdatePolicy,
+    options: Options,
 }
 
 impl Group {
@@ -111,6 +112,7 @@ impl Group {
             metadata,
             snapshot: None,
             policy: UpdatePolicy::default(),
+            options: Options::new(),
         }
     }
 
@@ -128,6 +130,14 @@ impl Group {
         node::create(&store, prefix, metadata.json().as_bytes())?;
         follow(&store, prefix, Scope::Node, UpdatePolicy::default());
         Ok(Self::new(store, prefix, metadata))
+    }
+
+    /// With other [`Options`] for the arrays that are opened and created from it: bounds on what
+    /// decoding may take, and codecs of other authors.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
     }
 
     /// Sets the policy for changes of its attributes when no lock excludes other processes, also
@@ -188,7 +198,8 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, path: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
-        let array = Array::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
+        let (store, prefix) = (self.store.clone(), self.prefix.join(path)?);
+        let array = Array::create_with(store, &prefix, metadata, self.options.clone())?;
         Ok(array.with_update_policy(self.policy))
     }
 
@@ -198,7 +209,7 @@ impl Group {
     /// As [`Group::create`].
     pub fn create_group(&self, path: &str, metadata: GroupMetadata) -> Result<Self, ArrayError> {
         let group = Self::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
-        Ok(group.with_update_policy(self.policy))
+        Ok(group.with_update_policy(self.policy).with_options(self.options.clone()))
     }
 
     /// Opens the array at `path` below this group.
@@ -210,7 +221,7 @@ impl Group {
         match self.node(path)? {
             Node::Array(metadata) => {
                 let store = self.store.clone();
-                let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+                let array = Array::with_metadata(store, &prefix, metadata, self.options.clone())?;
                 Ok(array.with_update_policy(self.policy))
             }
             Node::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
@@ -228,7 +239,8 @@ impl Group {
             Node::Group(metadata) => {
                 let group = Self::new(self.store.clone(), &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
-                Ok(Self { snapshot, policy: self.policy, ..group })
+                let options = self.options.clone();
+                Ok(Self { snapshot, policy: self.policy, options, ..group })
             }
             Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(&prefix) }),
         }

@@ -481,7 +481,7 @@ fn a_check_keeps_to_its_memory() {
     }
     let options = CheckOptions::new().data(true).threads(NonZeroUsize::new(8).expect("some"));
     for (memory, threads) in [(8 << 20, 1), (20 << 20, 2), (64 << 20, 8)] {
-        let (used, findings) = checked(&store, &options.memory(memory));
+        let (used, findings) = checked(&store, &options.clone().memory(memory));
         assert_eq!(findings, [""; 0]);
         let most = 3 * threads * length + (2 << 20);
         assert!(used < most, "{used} bytes with {memory} allowed, expected {most} at most");

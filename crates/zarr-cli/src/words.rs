@@ -240,6 +240,7 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
         Codec::NumcodecsZlib(zlib) => format!("numcodecs.zlib (level {})", zlib.level),
         Codec::NumcodecsGzip(gzip) => format!("numcodecs.gzip (level {})", gzip.level),
         Codec::NumcodecsBz2(bz2) => format!("numcodecs.bz2 (level {})", bz2.level),
+        Codec::NumcodecsPcodec(pcodec) => format!("numcodecs.pcodec (level {})", pcodec.level),
         Codec::NumcodecsZstd(zstd) => format!("numcodecs.zstd (level {})", zstd.level),
         Codec::NumcodecsLzma(Lzma { preset: Some(preset), .. }) => {
             format!("numcodecs.lzma (preset {preset})")

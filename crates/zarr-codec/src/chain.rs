@@ -7,13 +7,14 @@ use zarr_metadata::{Codec, DataType};
 use crate::array_to_array::ArrayToArray;
 use crate::array_to_bytes::shard::Shard;
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec, Mapped};
-use crate::bytes_to_bytes::{self, BytesToBytes};
+use crate::bytes_to_bytes::{self, BytesToBytes, OtherArray};
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind, ChunkError};
 use crate::length::widen;
 use crate::options::Options;
+use crate::others::{ArrayCodec, ArrayOutput, Codecs, Make, is_skipped};
 use crate::scratch::{Bytes, Pool};
 use crate::symbolic::{AxisEdges, Shape};
 use crate::values::ValueCodec;
@@ -104,7 +105,7 @@ impl Chain {
         edges: &[AxisEdges],
         options: Options,
     ) -> Result<Self, ChainError> {
-        Self::bind_at("$.codecs", codecs, data_type, edges, options)
+        Self::bind_at("$.codecs", codecs, data_type, edges, &options)
     }
 
     /// As [`bind_with`](Chain::bind_with), for a list of codecs anywhere in a document: `path` is
@@ -114,7 +115,7 @@ impl Chain {
         codecs: &[Codec],
         data_type: &DataType,
         edges: &[AxisEdges],
-        options: Options,
+        options: &Options,
     ) -> Result<Self, ChainError> {
         let path: Arc<str> = path.into();
         let whole = CodecPath::of_chain(&path);
@@ -128,7 +129,7 @@ impl Chain {
         codecs: &[Codec],
         data_type: &DataType,
         shape: Shape<'_>,
-        options: Options,
+        options: &Options,
     ) -> Result<Self, ChainError> {
         Self::bind_from(path, codecs, 0, data_type, shape, options, MAPPED)
     }
@@ -141,7 +142,7 @@ impl Chain {
         first: usize,
         data_type: &DataType,
         mut shape: Shape<'_>,
-        options: Options,
+        options: &Options,
         mapped: usize,
     ) -> Result<Self, ChainError> {
         let whole = CodecPath::of_chain(path);
@@ -154,14 +155,13 @@ impl Chain {
 
         for (index, codec) in codecs.iter().enumerate().skip(first) {
             let place = CodecPath::of_codec(path, index, codec);
-            if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
+            if is_skipped(codec, &options.codecs) {
                 read_only = Some(place);
                 continue;
             }
             if array_to_bytes.is_some() {
-                let codec =
-                    bytes_to_bytes::bind(codec, &element).map_err(|kind| place.error(kind))?;
-                bytes_to_bytes.push((codec, place));
+                let codec = bytes_to_bytes::bind(codec, &element, &options.codecs);
+                bytes_to_bytes.push((codec.map_err(|kind| place.error(kind))?, place));
                 continue;
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
@@ -171,7 +171,22 @@ impl Chain {
                 array_to_bytes = Some((ArrayToBytes::Elements(bound), numcodecs));
                 continue;
             }
-            if let Some(values) = ValueCodec::bind(codec, data_type, options) {
+            let mut values = ValueCodec::bind(codec, data_type, options);
+            if let Some(other) = other_array(codec, data_type, &options.codecs) {
+                let other = other.map_err(|kind| place.error(kind))?;
+                match other.output() {
+                    ArrayOutput::Elements(output) => {
+                        values = Some(ValueCodec::other(other, data_type, output));
+                    }
+                    ArrayOutput::Bytes => {
+                        let elements = ElementCodec::Bytes { big_endian: false };
+                        array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
+                        bytes_to_bytes.push((Box::new(OtherArray::new(other)), place));
+                        continue;
+                    }
+                }
+            }
+            if let Some(values) = values {
                 let values = values.map_err(|kind| place.error(kind))?;
                 let Some(mapped) = mapped.checked_sub(1) else {
                     let what = format!("more than {MAPPED} codecs that change values");
@@ -180,7 +195,7 @@ impl Chain {
                 let (next, output) = (index.saturating_add(1), values.output());
                 let inner = Self::bind_from(path, codecs, next, output, shape, options, mapped)?;
                 if !values.is_elementwise() && inner.has_shard() {
-                    let what = "a shard of differences".to_owned();
+                    let what = "a shard behind a codec that takes a chunk as a whole".to_owned();
                     return Err(place.error(ChainErrorKind::NotHere { what }));
                 }
                 let unwritable = values.is_read_only().then(|| place.clone());
@@ -189,6 +204,14 @@ impl Chain {
                 let mapped = Mapped { codec: values, data_type, inner };
                 array_to_bytes = Some((ArrayToBytes::Mapped(Box::new(mapped)), place));
                 break;
+            }
+            if let Some(compressor) = bytes_to_bytes::bind_elements(codec, data_type) {
+                // Of the elements in C order, little-endian as they are in memory.
+                let elements = ElementCodec::Bytes { big_endian: false };
+                array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
+                let compressor = compressor.map_err(|kind| place.error(kind))?;
+                bytes_to_bytes.push((compressor, place));
+                continue;
             }
             match codec {
                 Codec::NumcodecsPackbits => {
@@ -222,7 +245,7 @@ impl Chain {
             array_to_bytes,
             array_to_bytes_path,
             bytes_to_bytes,
-            options,
+            options: options.clone(),
             read_only,
             whole,
         };
@@ -261,9 +284,12 @@ impl Chain {
             Last::Mapped(bound, mapped) => {
                 let failed = |kind| bound.array_to_bytes_path.chunk_error(kind);
                 let mut pool = Pool::default();
-                let stored = mapped.codec.encode(elements, &mut pool).map_err(failed)?;
+                if mapped.codec.is_other() {
+                    return Ok(elements.to_vec());
+                }
+                let stored = mapped.codec.encode(elements, &[], &mut pool).map_err(failed)?;
                 let stored = mapped.inner.read_back(&stored)?;
-                let decoded = mapped.codec.decode(&stored, &mapped.data_type, &mut pool);
+                let decoded = mapped.codec.decode(&stored, &[], &mapped.data_type, &mut pool);
                 return Ok(decoded.map_err(failed)?.into_vec());
             }
         };
@@ -294,8 +320,11 @@ impl Chain {
         };
         let failed = |kind| bound.array_to_bytes_path.chunk_error(kind);
         let mut pool = Pool::default();
+        if mapped.codec.is_other() {
+            return Ok(None);
+        }
         let rounds = mapped.codec.rounds();
-        let stored = match mapped.codec.encode(fill, &mut pool) {
+        let stored = match mapped.codec.encode(fill, &[], &mut pool) {
             Err(_) if rounds => return Ok(None),
             stored => stored.map_err(failed)?,
         };
@@ -304,13 +333,15 @@ impl Chain {
             return Ok(None);
         }
         let stored = lost.as_deref().unwrap_or(&stored);
-        let decoded = mapped.codec.decode(stored, &mapped.data_type, &mut pool).map_err(failed)?;
+        let decoded = mapped.codec.decode(stored, &[], &mapped.data_type, &mut pool);
+        let decoded = decoded.map_err(failed)?;
         Ok(Some(decoded.into_vec()).filter(|read_back| read_back != fill))
     }
 
     /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
     /// (SD-49), because `packbits` cuts them or because they are out of the range of their
-    /// sub-byte type (SD-18). `None` if all would.
+    /// sub-byte type (SD-18). `None` if all would; codecs of other
+    /// authors are taken to lose nothing.
     ///
     /// # Errors
     /// [`ChunkError`] if `elements` are not whole elements.
@@ -331,7 +362,10 @@ impl Chain {
         let (bound, array_to_bytes) = match self.element_codec() {
             Last::Elements(bound, array_to_bytes) => (bound, array_to_bytes),
             Last::Mapped(bound, mapped) => {
-                let stored = mapped.codec.encode(elements, &mut Pool::default());
+                if mapped.codec.is_other() {
+                    return Ok(None);
+                }
+                let stored = mapped.codec.encode(elements, &[], &mut Pool::default());
                 let stored = stored.map_err(|kind| bound.array_to_bytes_path.chunk_error(kind))?;
                 return mapped.inner.lost(&stored);
             }
@@ -399,6 +433,19 @@ impl Chain {
     pub(crate) fn path(&self) -> &CodecPath {
         &self.inner.whole
     }
+}
+
+/// A codec of another author that takes arrays; `None` if it is none, or not given.
+fn other_array(
+    codec: &Codec,
+    data_type: &DataType,
+    given: &Codecs,
+) -> Option<Result<Arc<dyn ArrayCodec>, ChainErrorKind>> {
+    let Codec::Unknown(unknown) = codec else { return None };
+    Some(match given.get(unknown.name())? {
+        Make::Array(make) => make(unknown, data_type).map(Arc::from).map_err(ChainErrorKind::other),
+        Make::Bytes(_) => Err(ChainErrorKind::Order),
+    })
 }
 
 impl Bound {

@@ -18,6 +18,8 @@
 //! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
 //! separate because it needs a C++ compiler.
 //!
+//! [`Codecs`] are codecs of other authors, by name.
+//!
 //! # Hostile input
 //! No chunk causes a panic, or uses more memory than its length and its metadata account for.
 //!
@@ -39,6 +41,7 @@ mod error;
 mod length;
 mod locate;
 mod options;
+mod others;
 mod partial;
 mod scratch;
 mod symbolic;
@@ -52,6 +55,7 @@ pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use options::Options;
+pub use others::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength};
 pub use partial::{ChunkReader, Need};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;

@@ -1,6 +1,8 @@
 //! Options for decoding and encoding.
 
-/// Limits of the cost of decoding, and whether encoding may lose bits.
+use crate::others::Codecs;
+
+/// Limits of the cost of decoding, whether encoding may lose bits, and codecs of other authors.
 ///
 /// # Examples
 /// ```
@@ -9,10 +11,11 @@
 /// let options = Options::new().unknown_decoded_len(64 << 20).allow_loss(true);
 /// assert_ne!(options, Options::new());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     pub(crate) unknown_decoded_len: u64,
     pub(crate) allow_loss: bool,
+    pub(crate) codecs: Codecs,
 }
 
 impl Default for Options {
@@ -26,7 +29,7 @@ impl Options {
     /// refused.
     #[must_use]
     pub fn new() -> Self {
-        Self { unknown_decoded_len: 2 << 30, allow_loss: false }
+        Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new() }
     }
 
     /// The most bytes that decoding may produce where the metadata gives no length (SD-35). That
@@ -48,5 +51,18 @@ impl Options {
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self
+    }
+
+    /// The codecs of other authors, by their names.
+    #[must_use]
+    pub fn codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
+        self
+    }
+
+    /// The codecs of other authors that were [given](Options::codecs).
+    #[must_use]
+    pub fn other_codecs(&self) -> &Codecs {
+        &self.codecs
     }
 }

@@ -201,7 +201,21 @@ impl<'a> Shape<'a> {
 
     /// The dimension's size, if it is the same in every chunk.
     pub(crate) fn size(&self, dimension: &Dimension) -> Option<u64> {
-        let edges = dimension.axes.iter().map(|axis| self.edges.get(*axis)?.single());
+        self.of_edges(dimension, AxisEdges::single)
+    }
+
+    /// The dimension's smallest size; `None` without chunks.
+    pub(crate) fn least(&self, dimension: &Dimension) -> Option<u64> {
+        self.of_edges(dimension, |edges| Some(edges.min).filter(|_| !self.vacuous))
+    }
+
+    /// The dimension's size where axes have the edges that are chosen.
+    fn of_edges(
+        &self,
+        dimension: &Dimension,
+        choose: impl Fn(&AxisEdges) -> Option<u64>,
+    ) -> Option<u64> {
+        let edges = dimension.axes.iter().map(|axis| choose(self.edges.get(*axis)?));
         let product = edges
             .map(|edge| edge.map(u128::from))
             .try_fold(dimension.numerator, |product, edge| product.checked_mul(edge?))?;

@@ -67,6 +67,8 @@ mod book {
     struct Strings;
     #[doc = include_str!("../../../docs/codec.md")]
     struct Codec;
+    #[doc = include_str!("../../../docs/codecs.md")]
+    struct Codecs;
     #[doc = include_str!("../../../docs/metadata.md")]
     struct Metadata;
     #[doc = include_str!("../../../docs/grid.md")]

@@ -94,8 +94,8 @@ pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
     ChecksumLocation, Codec, CodecKind, Deflate, Delta, Endian, FixedScaleOffset, Gzip,
     IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
-    OutOfRange, Packbits, PaddingEncoding, Quantize, Reshape, ReshapeDim, Rounding, ScaleOffset,
-    Sharding, Shuffle, Transpose, Zstd,
+    OutOfRange, Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape,
+    ReshapeDim, Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
 };
 pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{

@@ -132,8 +132,21 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        Self::open_with(store, prefix, Options::new())
+    }
+
+    /// As [`open`](Array::open) with other [`Options`]: bounds on what decoding may take, and codecs
+    /// of other authors.
+    ///
+    /// # Errors
+    /// As [`open`](Array::open).
+    pub fn open_with(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Array(metadata) => Self::with_metadata(store, prefix, metadata, Options::new()),
+            Node::Array(metadata) => Self::with_metadata(store, prefix, metadata, options),
             Node::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
         }
     }
@@ -151,7 +164,21 @@ impl Array {
         prefix: &Prefix,
         metadata: ArrayMetadata,
     ) -> Result<Self, ArrayError> {
-        let array = Self::with_metadata(store, prefix, metadata, Options::new())?;
+        Self::create_with(store, prefix, metadata, Options::new())
+    }
+
+    /// As [`create`](Array::create) with other [`Options`]; codecs of other authors are taken to keep
+    /// the fill value.
+    ///
+    /// # Errors
+    /// As [`create`](Array::create).
+    pub fn create_with(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        let array = Self::with_metadata(store, prefix, metadata, options)?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
         if array.shared.store.head(&key)?.is_none() {
@@ -184,9 +211,11 @@ impl Array {
         let edges = occupied_edges(layout.grid());
         let (codecs, data_type) = (metadata.codecs(), metadata.data_type());
         let chain = match data_type.is_variable_length() {
-            true => VariableChain::bind_with(codecs, data_type, &edges, options)
+            true => VariableChain::bind_with(codecs, data_type, &edges, options.clone())
                 .map(BoundChain::Variable),
-            false => Chain::bind_with(codecs, data_type, &edges, options).map(BoundChain::Fixed),
+            false => {
+                Chain::bind_with(codecs, data_type, &edges, options.clone()).map(BoundChain::Fixed)
+            }
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let shared = Shared {
@@ -212,7 +241,7 @@ impl Array {
 
     /// The same array with another document, and all else as it was set.
     pub(crate) fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
-        self.rebound(metadata, self.shared.options)
+        self.rebound(metadata, self.shared.options.clone())
     }
 
     fn rebound(&self, metadata: ArrayMetadata, options: Options) -> Result<Self, ArrayError> {
@@ -302,6 +331,12 @@ impl Array {
     /// ```
     pub fn with_options(self, options: Options) -> Result<Self, ArrayError> {
         self.rebound(self.metadata().clone(), options)
+    }
+
+    /// The options with which the array was opened.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.shared.options
     }
 
     /// Ranges of an object no further apart than so many bytes are read as one.

@@ -318,7 +318,9 @@ impl<'a> Walk<'a> {
         metadata: ArrayMetadata,
     ) -> Result<Option<Array>, ArrayError> {
         let store = Arc::clone(self.store);
-        let options = Options::new().unknown_decoded_len(self.options.memory);
+        let options = Options::new()
+            .unknown_decoded_len(self.options.memory)
+            .codecs(self.options.codecs.clone());
         match Array::with_metadata(store, prefix, metadata, options) {
             Ok(array) => {
                 if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =

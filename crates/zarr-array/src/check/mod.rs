@@ -30,17 +30,20 @@ mod variable;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use zarr_codec::Codecs;
+
 pub use finding::{Finding, Rule, Severity, rules};
 
 use crate::error::ArrayError;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store, StoreError};
 
 /// The extent of a check.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckOptions {
     data: bool,
     threads: NonZeroUsize,
     memory: u64,
+    codecs: Codecs,
 }
 
 impl Default for CheckOptions {
@@ -54,7 +57,7 @@ impl CheckOptions {
     #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { data: false, threads, memory: 1 << 30 }
+        Self { data: false, threads, memory: 1 << 30, codecs: Codecs::new() }
     }
 
     /// Whether every stored chunk is read and decoded.
@@ -79,6 +82,13 @@ impl CheckOptions {
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// The codecs of other authors, for chunks that are decoded.
+    #[must_use]
+    pub fn codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
         self
     }
 }

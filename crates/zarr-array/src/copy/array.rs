@@ -107,7 +107,12 @@ impl Prepared {
                 target_type: metadata.data_type().to_string(),
             });
         }
-        let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss);
+        // Where none are given, those with which the source was opened.
+        let given = match options.codecs.is_empty() {
+            true => from.options().other_codecs().clone(),
+            false => options.codecs.clone(),
+        };
+        let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss).codecs(given);
         let to =
             Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
         to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;

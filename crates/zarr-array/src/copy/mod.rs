@@ -32,6 +32,8 @@ mod marker;
 mod objects;
 mod tree;
 
+use zarr_codec::Codecs;
+
 pub use array::copy_array;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
@@ -42,13 +44,14 @@ pub use tree::copy_tree;
 pub const MARKER: &str = crate::unfinished::MARKER;
 
 /// The memory of a copy, and what it may replace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
     memory: u64,
     resume: bool,
     overwrite: bool,
     verify: bool,
     allow_loss: bool,
+    codecs: Codecs,
 }
 
 impl Default for CopyOptions {
@@ -62,7 +65,14 @@ impl CopyOptions {
     /// that the target's codecs would change are refused.
     #[must_use]
     pub fn new() -> Self {
-        Self { memory: 1 << 30, resume: false, overwrite: false, verify: false, allow_loss: false }
+        Self {
+            memory: 1 << 30,
+            resume: false,
+            overwrite: false,
+            verify: false,
+            allow_loss: false,
+            codecs: Codecs::new(),
+        }
     }
 
     /// The most bytes that elements, encoded chunks and decode buffers may use together.
@@ -99,6 +109,18 @@ impl CopyOptions {
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self
+    }
+
+    /// The codecs of other authors, for the target and for the arrays of a hierarchy.
+    #[must_use]
+    pub fn codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
+        self
+    }
+
+    /// How the arrays of a hierarchy are opened.
+    fn source_options(&self) -> zarr_codec::Options {
+        zarr_codec::Options::new().codecs(self.codecs.clone())
     }
 }
 

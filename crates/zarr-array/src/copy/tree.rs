@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use super::array::Prepared;
@@ -224,7 +223,8 @@ impl<'a> Job<'a> {
         if document == changed.json() {
             return Ok(Self { from, to, document, changed, elements: None });
         }
-        let array = Array::with_metadata(from.store.clone(), from.prefix, metadata, Options::new());
+        let (store, options_of_source) = (from.store.clone(), options.source_options());
+        let array = Array::with_metadata(store, from.prefix, metadata, options_of_source);
         let array = match array {
             Ok(array) => array,
             Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {

@@ -119,7 +119,7 @@ fn codecs_are_registered_or_not() {
         ("conditional", "not-supported"),
         ("n5_default", "not-supported"),
         ("zfp", "not-supported"),
-        ("numcodecs.pcodec", "not-supported"),
+        ("numcodecs.zfpy", "not-supported"),
         ("optional", "unknown-codec"),
         ("pcodec", "unknown-codec"),
         ("vlen-array", "unknown-codec"),

@@ -169,7 +169,7 @@ fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
                     }
                     assert_eq!(objects(&inner), found, "{at}");
                 }
-                let resume = options.resume(true);
+                let resume = options.clone().resume(true);
                 let summary = copy(&from, Arc::new(inner.clone()), metadata.clone(), &resume);
                 match summary {
                     Ok(summary) => skipped += summary.skipped,
@@ -216,10 +216,10 @@ fn what_cannot_be_copied_is_refused_before_anything_is_written() {
     let cut = r#"[{"name": "packbits", "configuration": {"first_bit": 2}}]"#;
     let cut = Codec::list_from_json(cut.as_bytes()).expect("valid");
     let messages = [
-        refused(&whole, &options.memory(1000)),
+        refused(&whole, &options.clone().memory(1000)),
         refused(&shorter, &options),
         refused(&whole.with_codecs(&cut).expect("valid"), &options),
-        refused(&whole, &options.memory(0)),
+        refused(&whole, &options.clone().memory(0)),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }

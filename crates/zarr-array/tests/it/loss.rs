@@ -253,23 +253,23 @@ fn sd_49_a_refused_copy_leaves_nothing_or_can_be_resumed() {
                 .map(|(_, summary)| summary)
         };
         let undisturbed: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        copy(&undisturbed, options.allow_loss(true)).expect("allowed");
+        copy(&undisturbed, options.clone().allow_loss(true)).expect("allowed");
         for overwrite in [false, true] {
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
             if overwrite {
-                copy(&store, options.allow_loss(true)).expect("allowed");
+                copy(&store, options.clone().allow_loss(true)).expect("allowed");
             }
-            let begin = options.overwrite(overwrite);
+            let begin = options.clone().overwrite(overwrite);
             let error = copy(&store, begin).expect_err("3000 in twelve bits");
             assert!(matches!(error, TransferError::Target(_)), "{error}");
             let expected: &[&str] = if left { &["c/0/0", MARKER] } else { &[] };
             assert_eq!(keys(&store), expected);
             if left {
-                copy(&store, options).expect_err("is there");
-                copy(&store, options.resume(true)).expect_err("still cut");
+                copy(&store, options.clone()).expect_err("is there");
+                copy(&store, options.clone().resume(true)).expect_err("still cut");
                 assert_eq!(keys(&store), expected);
             }
-            let again = if left { options.resume(true) } else { options };
+            let again = if left { options.clone().resume(true) } else { options.clone() };
             let summary = copy(&store, again.allow_loss(true)).expect("goes on");
             assert_eq!(summary.skipped, u64::from(left));
             assert_eq!(keys(&store), keys(&undisturbed));

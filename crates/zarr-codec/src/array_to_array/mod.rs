@@ -6,7 +6,7 @@ use zarr_metadata::{Codec, ReshapeDim};
 use zarr_view::{CopyError, Output, View};
 
 use crate::error::ChainErrorKind;
-use crate::symbolic::Shape;
+use crate::symbolic::{Dimension, Shape};
 
 /// One array-to-array codec.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub(crate) enum ArrayToArray {
     Transpose { order: Vec<usize> },
     /// The same elements in the same C order, in another shape.
     Reshape { shape: Vec<ReshapeDim> },
+    /// The same without the dimensions of size 1.
+    Squeeze,
 }
 
 impl ArrayToArray {
@@ -23,6 +25,7 @@ impl ArrayToArray {
         match codec {
             Codec::Transpose(transpose) => Some(Self::Transpose { order: transpose.order.clone() }),
             Codec::Reshape(reshape) => Some(Self::Reshape { shape: reshape.shape.clone() }),
+            Codec::ZarrsSqueeze => Some(Self::Squeeze),
             _ => None,
         }
     }
@@ -31,6 +34,7 @@ impl ArrayToArray {
     pub(crate) fn output_shape<'a>(&self, input: &Shape<'a>) -> Result<Shape<'a>, ChainErrorKind> {
         match self {
             Self::Reshape { shape } => reshape::output_shape(shape, input),
+            Self::Squeeze => squeezed(input),
             Self::Transpose { order } => {
                 let rank = input.rank();
                 permutation(order, rank)
@@ -46,7 +50,7 @@ impl ArrayToArray {
     /// Converts a view of the decoded shape to one of the encoded shape, if a single view can.
     pub(crate) fn encode_view(&self, view: &View, encoded_shape: &[usize]) -> Option<View> {
         match self {
-            Self::Reshape { .. } => view.reshape(encoded_shape).ok().flatten(),
+            Self::Reshape { .. } | Self::Squeeze => view.reshape(encoded_shape).ok().flatten(),
             Self::Transpose { order } => view.permute(permutation(order, view.rank())?).ok(),
         }
     }
@@ -59,7 +63,7 @@ impl ArrayToArray {
         encoded_shape: &[usize],
     ) -> Result<Result<Output<'o>, Output<'o>>, CopyError> {
         match self {
-            Self::Reshape { .. } => output.into_reshaped(encoded_shape),
+            Self::Reshape { .. } | Self::Squeeze => output.into_reshaped(encoded_shape),
             Self::Transpose { order } => output.into_permuted(order).map(Ok),
         }
     }
@@ -67,7 +71,7 @@ impl ArrayToArray {
     /// Converts a view of the encoded shape to one of the decoded shape, if a single view can.
     pub(crate) fn decode_view(&self, view: &View, decoded_shape: &[usize]) -> Option<View> {
         match self {
-            Self::Reshape { .. } => view.reshape(decoded_shape).ok().flatten(),
+            Self::Reshape { .. } | Self::Squeeze => view.reshape(decoded_shape).ok().flatten(),
             Self::Transpose { order } => {
                 let order = permutation(order, view.rank())?;
                 let mut inverse = vec![0; order.len()];
@@ -78,6 +82,29 @@ impl ArrayToArray {
             }
         }
     }
+}
+
+/// The shape without dimensions of size 1, which must be the same ones in every chunk.
+///
+/// What has no others keeps one dimension, as zarrs does it.
+fn squeezed<'a>(input: &Shape<'a>) -> Result<Shape<'a>, ChainErrorKind> {
+    let mut kept = Vec::new();
+    for (axis, dimension) in input.dimensions.iter().enumerate() {
+        match input.size(dimension) {
+            Some(1) => {}
+            None if input.least(dimension) == Some(1) => {
+                return Err(ChainErrorKind::SqueezeVaries {
+                    axis,
+                    size: input.describe(dimension),
+                });
+            }
+            _ => kept.push(dimension.clone()),
+        }
+    }
+    if kept.is_empty() {
+        kept.push(Dimension::constant(1));
+    }
+    Ok(input.with(kept))
 }
 
 /// `order` as a slice, if it is a permutation of `rank` dimensions (SD-30).

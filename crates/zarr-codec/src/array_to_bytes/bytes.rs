@@ -7,7 +7,6 @@ use super::{ElementCodec, StoredElements};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
-use crate::options::Options;
 use crate::scratch::{Bytes, Pool};
 
 pub(super) fn bind(
@@ -45,10 +44,10 @@ pub(crate) fn check(
 pub(crate) fn check_range(
     elements: &[u8],
     element: &ElementType,
-    options: Options,
+    allow_loss: bool,
 ) -> Result<(), ChunkErrorKind> {
     match &element.sub_byte {
-        _ if options.allow_loss => Ok(()),
+        _ if allow_loss => Ok(()),
         Some(range) => check_survival(range, elements),
         None => element.check_fields(elements),
     }

@@ -14,6 +14,9 @@ mod gzip;
 mod lz4;
 #[cfg(feature = "lzma")]
 mod lzma;
+mod others;
+#[cfg(feature = "pcodec")]
+mod pcodec;
 mod shuffle;
 #[cfg(feature = "zlib")]
 mod zlib;
@@ -21,14 +24,20 @@ mod zlib;
 mod zstd;
 
 use std::fmt;
+use std::sync::Arc;
 
-use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec};
+use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec, DataType};
 
 use self::checksum::{Algorithm, Checksum};
 
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
+use crate::others::{Codecs, Make};
+
+pub(crate) use self::others::{OtherArray, corrupt, in_full, refused};
+
+use self::others::OtherBytes;
 
 /// Refuses a length that `encoded` bytes cannot decode to in a format that expands by at most
 /// `ratio`, before memory is allocated for it.
@@ -37,6 +46,7 @@ use crate::length::widen;
     feature = "gzip",
     feature = "lz4",
     feature = "lzma",
+    feature = "pcodec",
     feature = "zlib",
     feature = "zstd"
 ))]
@@ -61,7 +71,7 @@ fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
 }
 
 /// Refuses a decoded length other than the expected one.
-fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
+pub(crate) fn check_decoded(found: usize, expected: usize) -> Result<(), ChunkErrorKind> {
     if found == expected {
         return Ok(());
     }
@@ -101,6 +111,20 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The codec for elements of an array of this shape, if it matters to it.
+    fn for_shape(&self, _shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
+        None
+    }
+
+    /// As [`decode_to`](Self::decode_to) memory of the codec's own, if it decodes in no other way.
+    fn decode_owned(
+        &self,
+        _encoded: &[u8],
+        _expected: usize,
+    ) -> Option<Result<Vec<u8>, ChunkErrorKind>> {
+        None
+    }
+
     /// Refuses `encoded` if it cannot decode to `expected` bytes, before memory is allocated.
     fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind>;
 
@@ -135,6 +159,7 @@ pub(crate) fn ordinary(most: u64) -> u64 {
 pub(crate) fn bind(
     codec: &Codec,
     element: &ElementType,
+    others: &Codecs,
 ) -> Result<Box<dyn BytesToBytes>, ChainErrorKind> {
     if !is_compiled(codec) {
         let feature = feature(codec).unwrap_or_default().to_owned();
@@ -191,13 +216,36 @@ pub(crate) fn bind(
             Algorithm::Adler32,
             sum.location.unwrap_or(ChecksumLocation::Start),
         )),
-        _ => {
-            return Err(match codec.kind() {
-                Some(_) => ChainErrorKind::Order,
-                None => ChainErrorKind::Unsupported,
-            });
-        }
+        Codec::Unknown(unknown) => match others.get(unknown.name()) {
+            Some(Make::Bytes(make)) => {
+                Box::new(OtherBytes(make(unknown).map_err(ChainErrorKind::other)?))
+            }
+            Some(Make::Array(_)) => return Err(ChainErrorKind::Order),
+            None => return Err(ChainErrorKind::Unsupported),
+        },
+        _ => return Err(ChainErrorKind::Order),
     })
+}
+
+/// The compressor behind the elements in C order of an array-to-bytes codec that compresses; `None`
+/// for all other codecs.
+#[cfg_attr(not(feature = "pcodec"), expect(unused_variables, reason = "for pcodec alone"))]
+pub(crate) fn bind_elements(
+    codec: &Codec,
+    data_type: &DataType,
+) -> Option<Result<Box<dyn BytesToBytes>, ChainErrorKind>> {
+    match codec {
+        #[cfg(feature = "pcodec")]
+        Codec::NumcodecsPcodec(configuration) => {
+            let bound = pcodec::Pcodec::new(configuration, data_type);
+            Some(bound.map(|codec| -> Box<dyn BytesToBytes> { Box::new(codec) }))
+        }
+        #[cfg(not(feature = "pcodec"))]
+        Codec::NumcodecsPcodec(_) => {
+            Some(Err(ChainErrorKind::NotCompiled { feature: "pcodec".to_owned() }))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the feature that the codec needs is compiled in.
@@ -307,7 +355,7 @@ fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), Ch
 }
 
 /// Refuses bytes that a decoder has not consumed.
-#[cfg(feature = "lzma")]
+#[cfg(any(feature = "lzma", feature = "pcodec"))]
 fn check_empty(rest: &[u8]) -> Result<(), ChunkErrorKind> {
     match rest.len() {
         0 => Ok(()),

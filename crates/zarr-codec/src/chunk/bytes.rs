@@ -2,11 +2,23 @@
 
 use super::{ChunkCodec, chunk_error};
 use crate::bytes_to_bytes::{BytesToBytes, ordinary};
+use crate::codec_path::CodecPath;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
 
 impl ChunkCodec {
+    /// The bytes-to-bytes codecs in order, for this shape.
+    fn bytes_to_bytes(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (&dyn BytesToBytes, &CodecPath)> + ExactSizeIterator {
+        let codecs = self.bound.bytes_to_bytes.iter().enumerate();
+        codecs.map(|(index, (codec, place))| match &self.shaped {
+            Some(shaped) if index == 0 => (&**shaped, place),
+            _ => (&**codec, place),
+        })
+    }
+
     /// Runs the bytes-to-bytes codecs in order.
     pub(super) fn encode_bytes(
         &self,
@@ -14,7 +26,8 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
-        let Some(((last, last_place), others)) = self.bound.bytes_to_bytes.split_last() else {
+        let mut others = self.bytes_to_bytes();
+        let Some((last, last_place)) = others.next_back() else {
             *out = bytes.into_vec();
             return Ok(());
         };
@@ -51,7 +64,7 @@ impl ChunkCodec {
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
         let bytes = self.decode_bytes_down_to(1, Bytes::Lent(encoded), pool)?;
-        if let Some((codec, place)) = self.bound.bytes_to_bytes.first() {
+        if let Some((codec, place)) = self.bytes_to_bytes().next() {
             codec
                 .check_len(&bytes, out.len())
                 .and_then(|()| codec.decode_to(&bytes, out))
@@ -69,7 +82,7 @@ impl ChunkCodec {
         pool: &mut Pool,
     ) -> Result<Bytes<'a>, ChunkError> {
         let lengths = self.lengths.iter().zip(&self.most);
-        let codecs = self.bound.bytes_to_bytes.iter().zip(lengths).skip(first).rev();
+        let codecs = self.bytes_to_bytes().zip(lengths).skip(first).rev();
         for ((codec, place), (decoded_len, most)) in codecs {
             let failed = |kind| chunk_error(place, kind);
             if let Some(prefix) = codec.decoded_prefix(&bytes) {
@@ -84,11 +97,11 @@ impl ChunkCodec {
                 continue;
             }
             let decoded = match decoded_len {
-                Some(length) => decode_exactly(&**codec, &bytes, *length, pool),
+                Some(length) => decode_exactly(codec, &bytes, *length, pool),
                 None => {
                     let limit = self.bound.options.unknown_decoded_len;
                     let ordinary = ordinary(*most);
-                    let decoded = decode_up_to(&**codec, &bytes, limit.min(ordinary), pool);
+                    let decoded = decode_up_to(codec, &bytes, limit.min(ordinary), pool);
                     decoded.map_err(|kind| match kind {
                         ChunkErrorKind::DecodedLimit { .. } if ordinary < limit => {
                             ChunkErrorKind::DecodedExcess { limit: ordinary, most: *most }
@@ -116,6 +129,9 @@ fn decode_exactly(
     let expected =
         usize::try_from(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: length })?;
     codec.check_len(encoded, expected)?;
+    if let Some(decoded) = codec.decode_owned(encoded, expected) {
+        return Ok(decoded?.into());
+    }
     let mut decoded = pool.take(expected)?;
     codec.decode_to(encoded, &mut decoded)?;
     Ok(decoded)

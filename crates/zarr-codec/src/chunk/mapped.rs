@@ -44,7 +44,8 @@ impl ChunkCodec {
         let fill = mapped.fill(fill, &mut scratch.pool).map_err(failed)?;
         let stored = inner.gathered(encoded, &fill, scratch)?;
         let pool = &mut scratch.pool;
-        let elements = mapped.codec.decode(&stored, &mapped.data_type, pool).map_err(failed)?;
+        let elements =
+            mapped.codec.decode(&stored, inner.shape(), &mapped.data_type, pool).map_err(failed)?;
         pool.give(stored);
         Ok(elements)
     }
@@ -121,8 +122,8 @@ impl ChunkCodec {
             pool.give(elements);
             return Ok(Encoded::Empty);
         }
-        check_range(&elements, element, *options).map_err(failed)?;
-        let stored = mapped.codec.encode(&elements, pool).map_err(failed)?;
+        check_range(&elements, element, options.allow_loss).map_err(failed)?;
+        let stored = mapped.codec.encode(&elements, inner.shape(), pool).map_err(failed)?;
         pool.give(elements);
         let fill = mapped.fill(&stored_fill, pool).map_err(failed)?;
         let whole = View::contiguous(inner.shape());

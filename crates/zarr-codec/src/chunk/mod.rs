@@ -15,6 +15,7 @@ use zarr_view::{CopyError, Element, Output, View};
 use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
+use crate::bytes_to_bytes::BytesToBytes;
 use crate::chain::Bound;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
@@ -41,6 +42,8 @@ pub struct ChunkCodec {
     lengths: Vec<Option<u64>>,
     /// As `lengths`, but the most that ordinary encoders produce for such a chunk.
     most: Vec<u64>,
+    /// The first bytes-to-bytes codec, if it is one for this shape.
+    shaped: Option<Arc<dyn BytesToBytes>>,
 }
 
 /// The array-to-bytes codec for one shape.
@@ -124,7 +127,10 @@ impl ChunkCodec {
             lengths.push(codec.encoded_len(before));
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
-        Ok(Self { bound: Arc::clone(bound), transform, array_to_bytes, elements, lengths, most })
+        let shaped = bound.bytes_to_bytes.first();
+        let shaped = shaped.and_then(|(codec, _)| codec.for_shape(transform.stored_shape()));
+        let bound = Arc::clone(bound);
+        Ok(Self { bound, transform, array_to_bytes, elements, lengths, most, shaped })
     }
 
     /// The chunk's shape.
@@ -434,7 +440,7 @@ impl ChunkCodec {
             pool.give(elements);
             return Ok(Encoded::Empty);
         }
-        check_range(&elements, element, *options).map_err(failed)?;
+        check_range(&elements, element, options.allow_loss).map_err(failed)?;
         codec.swap_fields(&mut elements, element);
         self.encode_bytes(elements, out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })

@@ -121,7 +121,7 @@ impl<'c> SmallChunkCopy<'c> {
                 return Ok(None);
             }
             let ElementCodec::Packbits { packing, padding } = self.array_to_bytes else {
-                bytes::check_range(&self.elements, element, *options).map_err(failed)?;
+                bytes::check_range(&self.elements, element, options.allow_loss).map_err(failed)?;
                 self.array_to_bytes.swap_fields(&mut self.elements, element);
                 return Ok(Some(&self.elements));
             };

@@ -6,6 +6,9 @@ use core::fmt;
 
 use zarr_metadata::{Printable, Rule};
 
+use crate::bytes_to_bytes::in_full;
+use crate::others::CodecError;
+
 pub use chunk::{ChunkError, ChunkErrorKind};
 
 /// An error and its codec.
@@ -80,6 +83,12 @@ pub enum ChainErrorKind {
     NotHere {
         /// What is not supported.
         what: String,
+    },
+    /// A codec of another author that refuses its configuration or its data type.
+    #[error("{reason}")]
+    Other {
+        /// What it says.
+        reason: String,
     },
     /// Not an array-to-bytes codec where one is required, or the reverse.
     #[error(
@@ -212,6 +221,17 @@ pub enum ChainErrorKind {
         /// The lengths that reach the codec.
         outer: String,
     },
+    /// A dimension that has size 1 in some chunks and not in others.
+    #[error(
+        "dimension {axis} has size {size}; zarrs.squeeze removes it from some chunks and not from \
+             others, which is not supported"
+    )]
+    SqueezeVaries {
+        /// The dimension.
+        axis: usize,
+        /// Its sizes.
+        size: String,
+    },
     /// A shard index whose encoded length depends on its content (SD-59).
     #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
     IndexSize,
@@ -233,6 +253,11 @@ pub enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
+    /// What a codec of another author says.
+    pub(crate) fn other(error: CodecError) -> Self {
+        Self::Other { reason: in_full(&*error) }
+    }
+
     /// The rule of the specifications that is broken; `None` if something is merely not supported
     /// here.
     #[must_use]
@@ -256,6 +281,8 @@ impl ChainErrorKind {
             Self::Unsupported
             | Self::NotCompiled { .. }
             | Self::NotHere { .. }
+            | Self::Other { .. }
+            | Self::SqueezeVaries { .. }
             | Self::DataType { .. }
             | Self::ReadOnly
             | Self::AddressSpace { .. } => return None,

@@ -427,7 +427,7 @@ fn permutation(codecs: &[ArrayToArray], rank: usize) -> Option<Vec<usize>> {
         ArrayToArray::Transpose { order: step } => {
             step.iter().map(|axis| order.get(*axis).copied()).collect()
         }
-        ArrayToArray::Reshape { .. } => None,
+        ArrayToArray::Reshape { .. } | ArrayToArray::Squeeze => None,
     })
 }
 

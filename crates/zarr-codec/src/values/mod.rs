@@ -11,11 +11,16 @@ mod cast;
 mod number;
 mod scale;
 
+use std::fmt;
+use std::sync::Arc;
+
 use zarr_metadata::{Codec, DataType};
 
+use crate::bytes_to_bytes::{check_decoded, corrupt, refused};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::options::Options;
+use crate::others::ArrayCodec;
 use crate::scratch::{Buffer, Pool};
 
 use self::number::{Kind, integer, load, store, wrapped};
@@ -41,6 +46,21 @@ enum Action {
     Fixed(scale::Fixed),
     Quantize(scale::Digits),
     Scale(scale::Scale),
+    Other(Other),
+}
+
+/// A codec of another author.
+#[derive(Clone)]
+struct Other {
+    codec: Arc<dyn ArrayCodec>,
+    /// Bytes of an element that it is given, and of one that it makes.
+    sizes: [usize; 2],
+}
+
+impl fmt::Debug for Other {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Other({:?})", self.sizes)
+    }
 }
 
 /// Why a value cannot be stored or read.
@@ -73,7 +93,7 @@ impl ValueCodec {
     pub(crate) fn bind(
         codec: &Codec,
         input: &DataType,
-        options: Options,
+        options: &Options,
     ) -> Option<Result<Self, ChainErrorKind>> {
         let output = match codec {
             Codec::Bitround(_)
@@ -97,6 +117,29 @@ impl ValueCodec {
         Some(bound)
     }
 
+    /// A codec of another author, which makes elements of type `output` of those of type `input`.
+    pub(crate) fn other(
+        codec: Arc<dyn ArrayCodec>,
+        input: &DataType,
+        output: DataType,
+    ) -> Result<Self, ChainErrorKind> {
+        let size = |data_type: &DataType| {
+            let size = data_type.size().filter(|size| *size > 0);
+            size.ok_or_else(|| ChainErrorKind::DataType { data_type: data_type.to_string() })
+        };
+        let sizes = [size(input)?, size(&output)?];
+        // Not looked at: what components are only that codec knows.
+        let kind = Kind::Int { bits: 8, signed: false };
+        let action = Action::Other(Other { codec, sizes });
+        Ok(Self { action, from: kind, to: kind, components: 1, output })
+    }
+
+    /// Whether this is a codec of another author, of which it is not known what it makes of single
+    /// elements.
+    pub(crate) fn is_other(&self) -> bool {
+        matches!(self.action, Action::Other(_))
+    }
+
     /// The data type that is stored.
     pub(crate) fn output(&self) -> &DataType {
         &self.output
@@ -115,19 +158,20 @@ impl ValueCodec {
             Action::Bitround(_) | Action::Fixed(_) | Action::Quantize(_) => true,
             Action::Cast { checks_fill, .. } => !checks_fill,
             Action::Scale(scale) => matches!(scale, scale::Scale::Float { .. }),
-            Action::Delta { .. } => false,
+            Action::Delta { .. } | Action::Other(_) => false,
         }
     }
 
     /// Whether each element is changed independently.
     pub(crate) fn is_elementwise(&self) -> bool {
-        !matches!(self.action, Action::Delta { .. })
+        !matches!(self.action, Action::Delta { .. } | Action::Other(_))
     }
 
-    /// The stored form of `elements`.
+    /// The stored form of `elements`, those of an array of this shape.
     pub(crate) fn encode(
         &self,
         elements: &[u8],
+        shape: &[usize],
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
         let target = &self.output;
@@ -146,6 +190,16 @@ impl ValueCodec {
             }
             Action::Scale(codec) => {
                 self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
+            }
+            Action::Other(Other { codec, sizes: [given, made] }) => {
+                let stored = codec.encode(elements, shape).map_err(refused)?;
+                let count = elements.len().checked_div(*given).unwrap_or(0);
+                if stored.len() != count.saturating_mul(*made) {
+                    let found = stored.len();
+                    let reason = format!("{found} bytes for {count} elements of {made} bytes");
+                    return Err(ChunkErrorKind::Encode { reason });
+                }
+                Ok(stored.into())
             }
             Action::Delta { allow_loss } => {
                 let (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) =
@@ -169,10 +223,11 @@ impl ValueCodec {
         }
     }
 
-    /// The elements of `stored`.
+    /// The elements of `stored`, those of an array of this shape.
     pub(crate) fn decode(
         &self,
         stored: &[u8],
+        shape: &[usize],
         target: &DataType,
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
@@ -190,6 +245,12 @@ impl ValueCodec {
             }
             Action::Scale(codec) => {
                 self.each(stored, pool, self.to, self.from, target, |code| codec.decode(code))
+            }
+            Action::Other(Other { codec, sizes: [given, made] }) => {
+                let elements = codec.decode(stored, shape).map_err(corrupt)?;
+                let count = stored.len().checked_div(*made).unwrap_or(0);
+                check_decoded(elements.len(), count.saturating_mul(*given))?;
+                Ok(elements.into())
             }
             Action::Delta { .. } => match (self.from, self.to) {
                 (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) => {
@@ -262,7 +323,7 @@ fn action(
     input: &DataType,
     from: Kind,
     to: Kind,
-    options: Options,
+    options: &Options,
 ) -> Result<Action, ChainErrorKind> {
     let allow_loss = options.allow_loss;
     let computable = |kind: Kind| matches!(kind, Kind::Int { .. }) || scale::is_numpy_float(kind);

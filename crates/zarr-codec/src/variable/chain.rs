@@ -12,6 +12,7 @@ use crate::codec_path::CodecPath;
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind};
 use crate::options::Options;
+use crate::others::is_skipped;
 use crate::symbolic::{AxisEdges, Shape};
 
 /// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: the equivalent
@@ -86,7 +87,7 @@ impl VariableChain {
         edges: &[AxisEdges],
         options: Options,
     ) -> Result<Self, ChainError> {
-        Self::bind_at("$.codecs", codecs, data_type, edges, options)
+        Self::bind_at("$.codecs", codecs, data_type, edges, &options)
     }
 
     /// As [`bind_with`](Self::bind_with), for a list of codecs anywhere in a document: `path` is
@@ -96,7 +97,7 @@ impl VariableChain {
         codecs: &[Codec],
         data_type: &DataType,
         edges: &[AxisEdges],
-        options: Options,
+        options: &Options,
     ) -> Result<Self, ChainError> {
         let path: Arc<str> = path.into();
         let whole = CodecPath::of_chain(&path);
@@ -115,17 +116,18 @@ impl VariableChain {
         let mut read_only = None;
         for (index, codec) in codecs.iter().enumerate() {
             let place = CodecPath::of_codec(&path, index, codec);
-            if matches!(codec, Codec::Unknown(unknown) if !unknown.must_understand()) {
+            if is_skipped(codec, &options.codecs) {
                 read_only = Some(place);
                 continue;
             }
             if array_to_bytes.is_some() {
-                let codec = bytes_to_bytes::bind(codec, &byte).map_err(|kind| place.error(kind))?;
+                let codec = bytes_to_bytes::bind(codec, &byte, &options.codecs)
+                    .map_err(|kind| place.error(kind))?;
                 bytes_to_bytes.push((codec, place));
                 continue;
             }
             match codec {
-                Codec::Transpose(_) | Codec::Reshape(_) => {
+                Codec::Transpose(_) | Codec::Reshape(_) | Codec::ZarrsSqueeze => {
                     let step = ArrayToArray::new(codec)
                         .ok_or_else(|| place.error(ChainErrorKind::Unsupported))?;
                     shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
@@ -154,7 +156,7 @@ impl VariableChain {
             array_to_bytes,
             array_to_bytes_path,
             bytes_to_bytes,
-            options,
+            options: options.clone(),
             read_only,
             whole,
         };

@@ -31,7 +31,7 @@ impl Shard {
         data_type: &DataType,
         shape: &Shape<'_>,
         place: &CodecPath,
-        options: Options,
+        options: &Options,
     ) -> Result<Self, ChainError> {
         let inner_shape = sharding.chunk_shape.clone();
         let numbers = Sharding::new(inner_shape.clone(), [Codec::bytes()])

@@ -62,6 +62,27 @@ fn sd_11_numcodecs_is_read_only() {
 }
 
 #[test]
+fn squeeze_removes_the_dimensions_of_size_1() {
+    let codecs = r#"[{"name": "zarrs.squeeze"},
+        {"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
+    both_ways(codecs, "uint8", &[1, 2, 1, 3], &[0, 1, 2, 3, 4, 5], &[0, 3, 1, 4, 2, 5]);
+    // Where nothing else is left there is one dimension, as in zarrs.
+    let codecs = r#"[{"name": "https://codec.zarrs.dev/array_to_array/squeeze"},
+        {"name": "transpose", "configuration": {"order": [0]}}, {"name": "bytes"}]"#;
+    for shape in [&[][..], &[1], &[1, 1, 1]] {
+        both_ways(codecs, "uint8", shape, &[7], &[7]);
+    }
+    // Edges may vary, if the same dimensions are removed from every chunk.
+    let codecs = r#"[{"name": "zarrs.squeeze"}, {"name": "bytes"}]"#;
+    let chain = bind(codecs, "uint8", &[AxisEdges::of([2, 3]), AxisEdges::one(1)]).expect("binds");
+    for length in [2, 3] {
+        assert_eq!(chain.for_shape(&[length, 1]).expect("fits").encoded_len(), Some(length));
+    }
+    let error = bind(codecs, "uint8", &[AxisEdges::of([1, 3])]).expect_err("varies");
+    insta::assert_snapshot!(error, @"");
+}
+
+#[test]
 fn sd_13_the_sign_is_extended_from_last_bit() {
     let codecs = r#"[{"name": "packbits", "configuration": {"last_bit": 6}}]"#;
     let values = [-1_i16, -2, -64, 63, 0].map(i16::to_le_bytes);

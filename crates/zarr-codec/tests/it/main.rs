@@ -20,6 +20,10 @@ mod loss;
 #[cfg(test)]
 mod naive;
 #[cfg(test)]
+mod others;
+#[cfg(test)]
+mod pcodec;
+#[cfg(test)]
 mod reader;
 mod records;
 #[cfg(test)]

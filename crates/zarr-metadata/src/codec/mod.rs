@@ -16,6 +16,7 @@ mod packbits;
 mod reshape;
 mod scale_offset;
 mod sharding;
+mod squeeze;
 mod transpose;
 mod vlen;
 mod zstd;
@@ -27,7 +28,8 @@ pub use cast_value::{CastValue, OutOfRange, Rounding};
 pub use gzip::Gzip;
 pub use numcodecs::{
     AsType, Bz2, Checksum, ChecksumLocation, Deflate, Delta, FixedScaleOffset, JenkinsLookup3, Lz4,
-    Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd, Quantize, Shuffle,
+    Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode,
+    Quantize, Shuffle,
 };
 pub use packbits::{Packbits, PaddingEncoding};
 pub use reshape::{Reshape, ReshapeDim};
@@ -42,6 +44,7 @@ pub(crate) use chain::{
 
 use configuration::{Configuration, Context, Members, NoConfiguration};
 use packbits::NumcodecsPackbits;
+use squeeze::Squeeze;
 use vlen::{VlenBytes, VlenUtf8};
 
 use crate::error::{At, MetadataError};
@@ -151,6 +154,8 @@ codecs! {
     Reshape(Reshape) = "reshape", ArrayToArray;
     /// `transpose`: the dimensions in another order.
     Transpose(Transpose) = "transpose", ArrayToArray;
+    /// `zarrs.squeeze`: without the dimensions of size 1, the elements in the same order.
+    ZarrsSqueeze: Squeeze = "zarrs.squeeze", ArrayToArray;
     /// `numcodecs.packbits`: bool elements as bits, most significant first (SD-11).
     NumcodecsPackbits: NumcodecsPackbits = "numcodecs.packbits", ArrayToArray;
     /// `bitround`: fewer bits of each element that are not zero.
@@ -177,6 +182,8 @@ codecs! {
     VlenUtf8: VlenUtf8 = "vlen-utf8", ArrayToBytes;
     /// `vlen-bytes`: bytes of variable length, each after theirs.
     VlenBytes: VlenBytes = "vlen-bytes", ArrayToBytes;
+    /// `numcodecs.pcodec`: numbers, compressed.
+    NumcodecsPcodec(Pcodec) = "numcodecs.pcodec", ArrayToBytes;
     /// `sharding_indexed`: a chunk made of smaller ones.
     ShardingIndexed(Box<Sharding>) = "sharding_indexed", ArrayToBytes;
     /// `gzip`.
@@ -215,6 +222,20 @@ codecs! {
     NumcodecsJenkinsLookup3(JenkinsLookup3) = "numcodecs.jenkins_lookup3", BytesToBytes;
 }
 
+/// The name under which the table has a codec that zarrs wrote under another one.
+///
+/// Up to version 0.22 zarrs named what was not registered by URIs; it has read the names of
+/// numcodecs since.
+fn canonical(name: &str) -> &str {
+    match name {
+        "https://codec.zarrs.dev/array_to_bytes/pcodec" => "numcodecs.pcodec",
+        "https://codec.zarrs.dev/array_to_bytes/bitround" => "bitround",
+        "https://codec.zarrs.dev/array_to_array/squeeze" => "zarrs.squeeze",
+        "https://codec.zarrs.dev/bytes_to_bytes/fletcher32" => "numcodecs.fletcher32",
+        name => name,
+    }
+}
+
 impl Codec {
     /// Reads one codec.
     ///
@@ -245,7 +266,7 @@ impl Codec {
 
     fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
-        let Some(read) = Self::reader(&extension.name) else {
+        let Some(read) = Self::reader(canonical(&extension.name)) else {
             return Ok(Codec::Unknown(extension.keep(findings)));
         };
         extension.only_known_members()?;

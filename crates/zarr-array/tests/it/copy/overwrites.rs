@@ -63,7 +63,7 @@ fn findings(store: &MemoryStore) -> BTreeSet<&'static str> {
 #[test]
 fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
     let options = CopyOptions::new().memory(1000);
-    let overwrite = options.overwrite(true);
+    let overwrite = options.clone().overwrite(true);
     let mut steps = 0;
     for new in ["array", "group"] {
         let from: Shared = Arc::new(node(new));
@@ -104,7 +104,8 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
                         }
                         // To be resumed, unless it has not begun, or has ended.
                         let again: Shared = Arc::new(inner.clone());
-                        match copy((&from, ""), (&again, ""), chunks, &options.resume(true)) {
+                        match copy((&from, ""), (&again, ""), chunks, &options.clone().resume(true))
+                        {
                             Ok(()) => assert_eq!(objects(&inner), expected, "{at}"),
                             Err(TransferError::NotInterrupted { .. }) => {
                                 assert!(untouched || finished, "{at}");
@@ -141,7 +142,7 @@ fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
         inner.put(&Key::new("c/0/1").expect("a key"), &[9; 48]).expect("puts");
         let before = objects(&inner);
         let to: Shared = Arc::new(inner.clone());
-        for options in [options, options.resume(true)] {
+        for options in [options.clone(), options.clone().resume(true)] {
             let refused = copy((&from, ""), (&to, ""), chunks, &options);
             assert!(matches!(refused, Err(TransferError::NotEmpty { .. })), "{refused:?}");
             assert_eq!(objects(&inner), before);
@@ -149,7 +150,7 @@ fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
         // What is no chunk may be anybody's: no copy removes it.
         to.put(&Key::new("thesis/chapter.tex").expect("a key"), b"\\end").expect("puts");
         let before = objects(&inner);
-        let overwrite = options.overwrite(true);
+        let overwrite = options.clone().overwrite(true);
         match copy((&from, ""), (&to, ""), chunks, &overwrite) {
             Err(TransferError::NotEmpty { key, .. }) => assert_eq!(key, "thesis/chapter.tex"),
             other => panic!("{other:?}"),

@@ -32,7 +32,7 @@ fn another_source_with_the_same_document_is_another_source() {
         .expect("writes");
     assert_eq!(objects(&monday)["a/zarr.json"], objects(&tuesday)["a/zarr.json"]);
     let options = CopyOptions::new().memory(1000);
-    let resume = options.resume(true);
+    let resume = options.clone().resume(true);
     for chunks in [None, Some([7, 5])] {
         let to = killed(&monday, chunks, 12, &options);
         let before = objects(&to);
@@ -132,7 +132,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                         other => panic!("{at}: {other:?}"),
                     }
                 }
-                match copy((&from, ""), (&store, ""), chunks, &options.resume(true)) {
+                match copy((&from, ""), (&store, ""), chunks, &options.clone().resume(true)) {
                     Ok(()) => {}
                     Err(TransferError::NotInterrupted { .. }) => assert!(finished, "{at}"),
                     Err(error) => panic!("{at}: {error}"),
@@ -159,7 +159,7 @@ fn a_group_is_not_resumed_into_other_chunks() {
     copy((&from, ""), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
     let before = objects(&inner);
     let to: Shared = Arc::new(inner.clone());
-    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.resume(true));
+    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.clone().resume(true));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
     assert_eq!(objects(&inner), before);
 }

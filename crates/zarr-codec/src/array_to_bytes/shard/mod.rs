@@ -40,7 +40,7 @@ impl Shard {
         data_type: &DataType,
         shape: &Shape<'_>,
         place: &CodecPath,
-        options: Options,
+        options: &Options,
     ) -> Result<Self, ChainError> {
         let inner_shape = &sharding.chunk_shape;
         let grid = grid(inner_shape, shape).map_err(|kind| place.error(kind))?;
@@ -60,7 +60,7 @@ impl Shard {
             &DataType::Uint64,
             shape.with(entries),
             // An offset without some of its bits points to other bytes: never allow that loss.
-            options.allow_loss(false),
+            &options.clone().allow_loss(false),
         )?;
         if !index.has_fixed_size() {
             return Err(index.path().error(ChainErrorKind::IndexSize));

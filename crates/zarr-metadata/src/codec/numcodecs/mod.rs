@@ -6,12 +6,14 @@
 
 mod checksum;
 mod compressor;
+mod pcodec;
 mod values;
 
 pub use checksum::{Checksum, ChecksumLocation, JenkinsLookup3, Shuffle};
 pub use compressor::{
     Bz2, Deflate, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
 };
+pub use pcodec::{Pcodec, PcodecDelta, PcodecMode};
 pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
 
 use super::configuration::Result;

@@ -1,0 +1,250 @@
+//! Codecs of other authors: two traits, and the names under which documents have them.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use zarr_metadata::{Codec, DataType, Extension};
+
+/// The error of a codec of another author; its message is part of that of a chunk.
+pub type CodecError = Box<dyn Error + Send + Sync>;
+
+/// A bytes-to-bytes codec of another author.
+///
+/// It is made by what was registered with [`Codecs::with_bytes_codec`] for each place in a document
+/// that names it, and may be called by several threads at once.
+pub trait BytesCodec: Send + Sync {
+    /// Encodes all bytes.
+    ///
+    /// # Errors
+    /// If they cannot be encoded.
+    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError>;
+
+    /// Decodes all bytes. Another length than `length` allows is an error of the chunk, whatever the
+    /// codec says; one that stops there takes no more memory for damaged chunks than for others.
+    ///
+    /// # Errors
+    /// If they are not what [`encode`](BytesCodec::encode) makes.
+    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError>;
+
+    /// The encoded length, if the decoded one determines it. Only such codecs may be among the
+    /// `index_codecs` of a shard.
+    fn encoded_len(&self, decoded: u64) -> Option<u64> {
+        let _unused = decoded;
+        None
+    }
+}
+
+/// How many bytes a chunk may decode to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodedLength {
+    /// So many.
+    Exactly(u64),
+    /// No more than so many.
+    AtMost(u64),
+}
+
+/// An array-to-bytes or array-to-array codec of another author, which is given one chunk at a time.
+///
+/// It is made by what was registered with [`Codecs::with_array_codec`] for each place in a document
+/// that names it, together with the data type of what it is given. Elements are in C order, each as
+/// in memory: little-endian, components of less than a byte in one byte each.
+///
+/// Around it and behind it may be any other codecs. Each of its chunks is encoded and decoded whole.
+pub trait ArrayCodec: Send + Sync {
+    /// What it makes of an array.
+    fn output(&self) -> ArrayOutput;
+
+    /// Encodes the elements of an array of this shape: to bytes, or to as many elements of the other
+    /// data type.
+    ///
+    /// # Errors
+    /// If they cannot be encoded.
+    fn encode(&self, elements: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError>;
+
+    /// The elements that `encoded` stands for. Another number of them than the shape says is an error
+    /// of the chunk, whatever the codec says.
+    ///
+    /// # Errors
+    /// If it is not what [`encode`](ArrayCodec::encode) makes.
+    fn decode(&self, encoded: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError>;
+}
+
+/// What an [`ArrayCodec`] makes of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArrayOutput {
+    /// Bytes: it is an array-to-bytes codec.
+    Bytes,
+    /// An array of the same shape with this data type: it is an array-to-array codec.
+    Elements(DataType),
+}
+
+/// What makes a bytes-to-bytes codec of a configuration.
+type MakeBytesCodec = dyn Fn(&Extension) -> Result<Box<dyn BytesCodec>, CodecError> + Send + Sync;
+
+/// What makes a codec of arrays of a configuration, for a data type.
+type MakeArrayCodec =
+    dyn Fn(&Extension, &DataType) -> Result<Box<dyn ArrayCodec>, CodecError> + Send + Sync;
+
+/// What a name stands for.
+#[derive(Clone)]
+pub(crate) enum Make {
+    Bytes(Arc<MakeBytesCodec>),
+    Array(Arc<MakeArrayCodec>),
+}
+
+/// Codecs of other authors, by the names that documents have for them.
+///
+/// Given by [`Options::codecs`](crate::Options::codecs) when a chain is bound or an array is opened:
+/// there is no global state. A clone is one more handle. Names of codecs that this library has are
+/// never looked up.
+///
+/// # Examples
+/// ```
+/// use zarr_codec::{AxisEdges, BytesCodec, Chain, CodecError, Codecs, DecodedLength, Options};
+/// use zarr_metadata::{Codec, DataType};
+///
+/// /// Every byte with some of its bits flipped.
+/// struct Flip(u8);
+///
+/// impl BytesCodec for Flip {
+///     fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
+///         Ok(decoded.iter().map(|byte| byte ^ self.0).collect())
+///     }
+///
+///     fn decode(&self, encoded: &[u8], _: DecodedLength) -> Result<Vec<u8>, CodecError> {
+///         self.encode(encoded)
+///     }
+/// }
+///
+/// let codecs = Codecs::new().with_bytes_codec("example.flip", |codec| {
+///     // The configuration is JSON text, for whichever parser.
+///     match codec.configuration() {
+///         Some(r#"{"bits": 255}"#) => Ok(Flip(255)),
+///         other => Err(format!("found {other:?}, expected {{\"bits\": 255}}").into()),
+///     }
+/// });
+///
+/// let json = br#"[{"name": "bytes"}, {"name": "example.flip", "configuration": {"bits": 255}}]"#;
+/// let list = Codec::list_from_json(json)?;
+/// let edges = [AxisEdges::one(3)];
+/// assert!(Chain::bind(&list, &DataType::Uint8, &edges).is_err());
+/// let options = Options::new().codecs(codecs);
+/// let chain = Chain::bind_with(&list, &DataType::Uint8, &edges, options)?;
+/// assert!(chain.check_writable().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Codecs {
+    by_name: Arc<BTreeMap<String, Make>>,
+}
+
+impl Codecs {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a bytes-to-bytes codec of this name, in place of any other of the name. `make` is given
+    /// the codec as the document has it.
+    #[must_use]
+    pub fn with_bytes_codec<C: BytesCodec + 'static>(
+        self,
+        name: impl Into<String>,
+        make: impl Fn(&Extension) -> Result<C, CodecError> + Send + Sync + 'static,
+    ) -> Self {
+        let make = move |codec: &Extension| -> Result<Box<dyn BytesCodec>, CodecError> {
+            Ok(Box::new(make(codec)?))
+        };
+        self.with(name.into(), Make::Bytes(Arc::new(make)))
+    }
+
+    /// With an array-to-bytes or array-to-array codec of this name, in place of any other of the
+    /// name. `make` is given the codec as the document has it, and the data type that reaches it.
+    #[must_use]
+    pub fn with_array_codec<C: ArrayCodec + 'static>(
+        self,
+        name: impl Into<String>,
+        make: impl Fn(&Extension, &DataType) -> Result<C, CodecError> + Send + Sync + 'static,
+    ) -> Self {
+        let make = move |codec: &Extension,
+                         data_type: &DataType|
+              -> Result<Box<dyn ArrayCodec>, CodecError> {
+            Ok(Box::new(make(codec, data_type)?))
+        };
+        self.with(name.into(), Make::Array(Arc::new(make)))
+    }
+
+    fn with(mut self, name: String, make: Make) -> Self {
+        Arc::make_mut(&mut self.by_name).insert(name, make);
+        self
+    }
+
+    /// The names, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Make> {
+        self.by_name.get(name)
+    }
+}
+
+impl fmt::Debug for Codecs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// Whether a codec that is not known may be left out, and nobody has given it.
+pub(crate) fn is_skipped(codec: &Codec, given: &Codecs) -> bool {
+    matches!(codec, Codec::Unknown(unknown)
+        if !unknown.must_understand() && given.get(unknown.name()).is_none())
+}
+
+/// Handles of the same list are equal, and so are empty lists: functions cannot be compared.
+impl PartialEq for Codecs {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.by_name, &other.by_name) || (self.is_empty() && other.is_empty())
+    }
+}
+
+impl Eq for Codecs {}
+
+/// A codec that somebody else holds, too.
+impl<C: BytesCodec + ?Sized> BytesCodec for Arc<C> {
+    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
+        (**self).encode(decoded)
+    }
+
+    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError> {
+        (**self).decode(encoded, length)
+    }
+
+    fn encoded_len(&self, decoded: u64) -> Option<u64> {
+        (**self).encoded_len(decoded)
+    }
+}
+
+/// A codec that somebody else holds, too.
+impl<C: ArrayCodec + ?Sized> ArrayCodec for Arc<C> {
+    fn output(&self) -> ArrayOutput {
+        (**self).output()
+    }
+
+    fn encode(&self, elements: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError> {
+        (**self).encode(elements, shape)
+    }
+
+    fn decode(&self, encoded: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError> {
+        (**self).decode(encoded, shape)
+    }
+}
