@@ -93,7 +93,7 @@ fn arrays_are_read_and_written_through_them() {
         let array = Array::open_with(store.clone(), &Prefix::root(), options()).expect("opened");
         assert_eq!(array.read((0..12, 0..10)).expect("read"), expected);
         assert_eq!(array.read((3..5, 4..7)).expect("read"), [34, 1, 2, 44, 3, 4]);
-        let array = array.resize(&[14, 10], &[], Cut::Keep).expect("resized");
+        let array = array.resize(&[14, 10], &[vec![], vec![]], Cut::Keep).expect("resized");
         assert_eq!(array.read((13, 0..2)).expect("read"), [9, 9]);
 
         let error = Array::open(store, &Prefix::root()).expect_err("without codecs");
@@ -166,7 +166,7 @@ fn their_errors_name_the_codec_and_the_chunk() {
     bytes.truncate(3);
     store.put(&key, &bytes).expect("stored");
     let error = array.read((0, 0)).expect_err("damaged");
-    assert!(error.to_string().starts_with("c/0/0: codec zstd ($.codecs[1]): "), "{error}");
+    assert!(error.to_string().starts_with("chunk c/0/0: codec zstd ($.codecs[1]): "), "{error}");
 
     // Right for another shape.
     let other = store.read(&array.prefix().key("c/0/1").expect("a key")).expect("read");
@@ -175,6 +175,7 @@ fn their_errors_name_the_codec_and_the_chunk() {
     let narrow = narrow.codecs(chains()[0].clone()).fill_value(9).build().expect("valid");
     let array = Array::with_metadata(store, &Prefix::root(), narrow, options()).expect("bound");
     let error = array.read((0, 5)).expect_err("another shape").to_string();
-    let expected = "c/0/1: codec acme.shaped ($.codecs[0]): corrupt: shape [4, 6], expected [6, 4]";
+    let expected =
+        "chunk c/0/1: codec acme.shaped ($.codecs[0]): corrupt: shape [4, 6], expected [6, 4]";
     assert_eq!(error, expected);
 }

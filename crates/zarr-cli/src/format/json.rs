@@ -1,13 +1,16 @@
-//! Elements from JSON: one per line, or nested lists. Each is written like a fill value.
+//! Elements from JSON: one per line, or nested lists. Each is written like a fill value, or as it
+//! is printed.
 
 use serde_json::value::RawValue;
-use zarr_kit::metadata::{DataType, MetadataError, parse_element};
+use zarr_kit::metadata::{DataType, MetadataError};
+
+use super::value;
 
 /// The elements of lines that `read --format lines` wrote; empty lines are left out.
 pub(crate) fn lines(text: &str, data_type: &DataType) -> Result<Vec<u8>, String> {
     let mut elements = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        parse_element(data_type, line, &mut elements)
+        value::read(data_type, line, &mut elements)
             .map_err(|error| format!("line {}{}", number + 1, told(&error)))?;
     }
     Ok(elements)
@@ -59,7 +62,7 @@ struct Lists<'t> {
 impl Lists<'_> {
     fn gather(&mut self, text: &str, depth: usize, path: &str) -> Result<(), String> {
         let Some(size) = self.shape.get_mut(depth) else {
-            return parse_element(self.data_type, text, &mut self.elements)
+            return value::read(self.data_type, text, &mut self.elements)
                 .map_err(|error| format!("{path}{}", told(&error)));
         };
         if !text.starts_with('[') {

@@ -1,6 +1,8 @@
-//! One element per line, in C order, as the JSON of a fill value.
+//! One element per line, in C order, as JSON.
 
-use zarr_kit::metadata::{DataType, MetadataError, format_element};
+use zarr_kit::metadata::{DataType, MetadataError};
+
+use super::value;
 
 /// Bytes of text that are gathered before they are passed on.
 const BLOCK: usize = 1 << 16;
@@ -14,7 +16,7 @@ pub(crate) fn each(
     let mut text = String::new();
     for element in elements.chunks_exact(data_type.size().unwrap_or(1).max(1)) {
         text.clear();
-        format_element(data_type, element, &mut text)?;
+        value::write(data_type, element, &mut text)?;
         visit(&text);
     }
     Ok(())
@@ -29,7 +31,7 @@ pub(crate) fn format<E: From<MetadataError>>(
     let size = data_type.size().unwrap_or(1).max(1);
     let mut text = String::with_capacity(BLOCK + 256);
     for element in elements.chunks_exact(size) {
-        format_element(data_type, element, &mut text)?;
+        value::write(data_type, element, &mut text)?;
         text.push('\n');
         if text.len() >= BLOCK {
             write(text.as_bytes())?;

@@ -8,4 +8,5 @@ pub(crate) mod nested;
 pub(crate) mod npy;
 pub(crate) mod quoted;
 pub(crate) mod text;
-pub(crate) mod time;
+mod time;
+mod value;

@@ -4,9 +4,13 @@
 //! 128 bits, even where numpy overflows. Years before 0 have four digits and a sign, as in the
 //! standard; numpy pads them to four characters.
 
+mod parse;
+
 use std::fmt::Write as _;
 
 use zarr_kit::metadata::{TimeStep, TimeUnit};
+
+pub(crate) use parse::parse;
 
 /// Appends the time of `count`; `NaT` if it is not a time, and the count itself if the unit is
 /// generic.

@@ -223,8 +223,8 @@ pub enum ChainErrorKind {
     },
     /// A dimension that has size 1 in some chunks and not in others.
     #[error(
-        "dimension {axis} has size {size}; zarrs.squeeze removes it from some chunks and not from \
-             others, which is not supported"
+        "dimension {axis}, {size}, would be removed from some chunks and not from others, which is \
+             not supported"
     )]
     SqueezeVaries {
         /// The dimension.

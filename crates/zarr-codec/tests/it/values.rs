@@ -161,7 +161,7 @@ fn chains_that_cannot_be_are_refused() {
         r#"[{delta}, {{"name": "sharding_indexed", "configuration": {{"chunk_shape": [2],
         "codecs": [{LITTLE}], "index_codecs": [{LITTLE}]}}}}]"#
     );
-    insta::assert_snapshot!(refused(&shard, "int16"), @"$.codecs[0]: codec numcodecs.delta: a shard of differences is not supported here");
+    insta::assert_snapshot!(refused(&shard, "int16"), @"$.codecs[0]: codec numcodecs.delta: a shard behind a codec that takes a chunk as a whole is not supported here");
     let none = r#"{"name": "bitround", "configuration": {"keepbits": 0}}"#;
     assert!(refused(&chain(&[none]), "uint8").contains("keepbits 0"));
     insta::assert_snapshot!(refused(&chain(&[&cast("float8_e4m3", "")]), "float64"), @"$.codecs[0]: codec cast_value: data type float8_e4m3 is not supported here");
