@@ -75,8 +75,8 @@ fn written(codecs: Vec<Codec>) -> (Arc<dyn Store>, Array, Vec<u8>) {
     let array = Array::create_with(store.clone(), &Prefix::root(), metadata(codecs), options());
     let array = array.expect("created");
     let mut expected = vec![9; 120];
-    for n in 0..100 {
-        expected[n] = u8::try_from(n).expect("small");
+    for (place, n) in expected.iter_mut().zip(0..100) {
+        *place = n;
     }
     array.write((0..10, 0..10), &expected[..100]).expect("written");
     array.write((3..5, 5..7), &[1, 2, 3, 4]).expect("written in part");

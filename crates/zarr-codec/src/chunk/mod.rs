@@ -127,9 +127,7 @@ impl ChunkCodec {
             lengths.push(codec.encoded_len(before));
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
-        let shaped = bound.bytes_to_bytes.first();
-        let shaped = shaped.and_then(|(codec, _)| codec.for_shape(transform.stored_shape()));
-        let bound = Arc::clone(bound);
+        let (shaped, bound) = (bytes::shaped(bound, &transform), Arc::clone(bound));
         Ok(Self { bound, transform, array_to_bytes, elements, lengths, most, shaped })
     }
 

@@ -53,8 +53,7 @@ pub(super) fn copy(
 fn refuses(store: &Shared, from: (&Shared, &str), to: (&Shared, &str)) {
     let before = objects(store);
     let options = CopyOptions::new();
-    for options in [options.clone(), options.clone().overwrite(true), options.clone().resume(true)]
-    {
+    for options in [options.clone(), options.clone().overwrite(true), options.resume(true)] {
         let mut results =
             vec![copy(from, to, None, &options), copy(from, to, Some([3, 5]), &options)];
         if let Ok(array) = Array::open(from.0.clone(), &prefix(from.1)) {

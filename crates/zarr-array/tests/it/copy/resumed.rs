@@ -159,7 +159,7 @@ fn a_group_is_not_resumed_into_other_chunks() {
     copy((&from, ""), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
     let before = objects(&inner);
     let to: Shared = Arc::new(inner.clone());
-    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.clone().resume(true));
+    let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.resume(true));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
     assert_eq!(objects(&inner), before);
 }

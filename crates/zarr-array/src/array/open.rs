@@ -1,0 +1,77 @@
+//! Arrays that are opened from a store, and created in one.
+
+use std::sync::Arc;
+
+use zarr_codec::Options;
+use zarr_metadata::ArrayMetadata;
+
+use super::Array;
+use crate::change::{Scope, follow};
+use crate::error::ArrayError;
+use crate::node::{self, METADATA_KEY, Node};
+use crate::store::{Prefix, Store, UpdatePolicy};
+
+impl Array {
+    /// Opens the array at `prefix`.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
+    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        Self::open_with(store, prefix, Options::new())
+    }
+
+    /// As [`open`](Array::open) with other [`Options`]: bounds on what decoding may take, and codecs
+    /// of other authors.
+    ///
+    /// # Errors
+    /// As [`open`](Array::open).
+    pub fn open_with(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        match node::open(&store, prefix)? {
+            Node::Array(metadata) => Self::with_metadata(store, prefix, metadata, options),
+            Node::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
+        }
+    }
+
+    /// Creates an array at `prefix`, where there must be no node yet, and writes its metadata.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if there is a node already, if the chain does not fit, or if the fill value
+    /// would not survive the chain (SD-49). [`ArrayError::NotEmpty`] if there is no node, but
+    /// chunks of one that was there: the new array would show them, so that they must be
+    /// [deleted](crate::delete_node) first. [`ArrayError::Unfinished`] if there is an unfinished
+    /// copy. Nothing has been written then.
+    pub fn create(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+    ) -> Result<Self, ArrayError> {
+        Self::create_with(store, prefix, metadata, Options::new())
+    }
+
+    /// As [`create`](Array::create) with other [`Options`]; codecs of other authors are taken to keep
+    /// the fill value.
+    ///
+    /// # Errors
+    /// As [`create`](Array::create).
+    pub fn create_with(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        let array = Self::with_metadata(store, prefix, metadata, options)?;
+        let key = prefix.key(METADATA_KEY)?;
+        array.check_writable(&key)?;
+        if array.shared.store.head(&key)?.is_none() {
+            node::refuse_unfinished(&array.shared.store, prefix)?;
+            array.check_empty()?;
+        }
+        node::create(&array.shared.store, prefix, array.shared.metadata.json().as_bytes())?;
+        follow(&array.shared.store, prefix, Scope::Node, UpdatePolicy::default());
+        Ok(array)
+    }
+}
