@@ -1,8 +1,13 @@
 """Xarray reads: against its own engine for Zarr, and what that one cannot."""
 
 import asyncio
+import io
+import json
 import pickle
+import shutil
+import tarfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ xr = pytest.importorskip("xarray")
 zarr = pytest.importorskip("zarr")
 pd = pytest.importorskip("pandas")
 
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 MONTHS = (31, 28, 31, 30)
 
 
@@ -208,6 +214,19 @@ def test_an_array_of_one_variable(tmp_path):
     xr.testing.assert_identical(found, array.drop_vars(["area", "lønn"]))
 
 
+def test_an_array_alone(tmp_path):
+    group = ragged(tmp_path / "a.zarr")
+    found = group["rain"].to_xarray(chunks={})
+    assert found.name == "rain" and found.dims == ("day", "x") and found.attrs == {"units": "mm"}
+    assert found.chunks == (MONTHS, (3, 3, 1))
+    np.testing.assert_array_equal(found, np.arange(840).reshape(120, 7))
+    day = group["day"].to_xarray()
+    assert day.dtype.kind == "M" and day.values[31] == np.datetime64("2001-02-01")
+    bare = zarr_kit.create("memory:", shape=(3, 0), dtype="i2")
+    assert bare.to_xarray().dims == ("dim_0", "dim_1") and bare.to_xarray().name is None
+    assert bare.to_xarray({}).chunks == ((3,), (0,))
+
+
 def test_reads_are_lazy_and_can_be_sent_to_other_processes(tmp_path):
     ragged(tmp_path / "a.zarr")
     found = open_kit(tmp_path / "a.zarr")
@@ -316,3 +335,38 @@ def test_chunks_that_are_none(tmp_path):
         open_kit(tmp_path / "a.zarr").rain.load()
     with pytest.raises(FileNotFoundError):
         open_kit(tmp_path / "b.zarr")
+
+
+def test_stores_that_are_hostile(tmp_path):
+    zstd = pytest.importorskip("numcodecs.zstd")
+    packed = (FIXTURES / "invalid/stores.tar.zst").read_bytes()
+    with tarfile.open(fileobj=io.BytesIO(zstd.Zstd().decode(packed))) as archive:
+        archive.extractall(tmp_path / "stores", filter="data")
+    cases = json.loads((FIXTURES / "invalid/cases.json").read_text())["cases"]
+    kinds = (ValueError, OSError, MemoryError, TypeError)
+    for number, case in enumerate(cases):
+        group = tmp_path / f"{number}.zarr"
+        zarr_kit.create_group(group)
+        shutil.copytree(tmp_path / "stores" / case["path"], group / "a")
+        if case["fails"] == "read":
+            document = json.loads((group / "a/zarr.json").read_text())
+            document["dimension_names"] = [f"d{axis}" for axis in range(len(document["shape"]))]
+            (group / "a/zarr.json").write_text(json.dumps(document))
+        with pytest.raises(kinds):
+            found = open_kit(group)
+            assert case["fails"] == "read"
+            found.load()
+
+
+def test_four_years_of_weather():
+    """Against the table that the store was made from."""
+    ds = open_kit(FIXTURES / "seattle-weather.zarr", chunks={}, drop_variables=["time"])
+    table = pd.read_csv(FIXTURES / "seattle-weather.csv", parse_dates=["date"])
+    name, = {v.dims for v in ds.data_vars.values() if v.sizes == {v.dims[0]: 1461}}
+    ds = ds[["precipitation", "temp_max", "wind"]].assign_coords({name[0]: table.date.values})
+    assert ds.wind.chunks[0][:3] == (31, 29, 31)
+    monthly = ds.resample({name[0]: "1MS"}).mean().compute()
+    expected = table.set_index("date")[list(ds.data_vars)].resample("1MS").mean()
+    for variable in ds.data_vars:
+        np.testing.assert_allclose(monthly[variable], expected[variable], rtol=1e-5)
+    assert len(monthly[name[0]]) == 48

@@ -341,6 +341,12 @@ class Array:
 
         return from_array(self, chunks=chunks)
 
+    def to_xarray(self, chunks: Any = None) -> Any:
+        """The array as an `xarray.DataArray`; see `zarr_kit.xarray.from_array`."""
+        from .xarray import from_array
+
+        return from_array(self, chunks=chunks)
+
     # Processes -------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ Examples
 from __future__ import annotations
 
 from ._xarray.backend import Backend
+from ._xarray.store import from_array
 from ._xarray.writing import to_zarr
 
-__all__ = ["Backend", "to_zarr"]
+__all__ = ["Backend", "from_array", "to_zarr"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from xarray import Variable
+from xarray import DataArray, Variable, conventions
 from xarray.backends import AbstractDataStore
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
@@ -53,6 +53,36 @@ class GroupStore(AbstractDataStore):
         return self.group.attrs.asdict()
 
 
+def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> DataArray:
+    """An array as a `xarray.DataArray` without coordinates, decoded and read when needed.
+
+    Parameters
+    ----------
+    array
+        The array; axes without a name are called ``dim_0`` and so on.
+    name
+        The name of the result; None for the last part of the array's path.
+    chunks
+        None to read when needed, without Dask; ``{}`` for the stored chunks; or chunks as
+        `xarray.DataArray.chunk` takes them.
+
+    Examples
+    --------
+    >>> import zarr_kit.xarray
+    >>> a = zarr_kit.create("memory:", shape=59, dtype="i4", chunks=[(31, 28)], dimension_names=["day"])
+    >>> zarr_kit.xarray.from_array(a, name="rain").isel(day=slice(30, 33)).values
+    array([0, 0, 0], dtype=int32)
+    >>> a.to_xarray(chunks={}).chunks
+    ((31, 28),)
+    """
+    dims = tuple(dim or f"dim_{axis}" for axis, dim in enumerate(array.dims or (None,) * array.ndim))
+    name = name or array.path.rpartition("/")[2] or None
+    found = DataArray(conventions.decode_cf_variable(name, variable(name or "", array, dims=dims)), name=name)
+    if chunks == {}:
+        chunks = dict(zip(dims, (edges or (0,) for edges in array.chunks), strict=True))
+    return found if chunks is None else found.chunk(chunks)
+
+
 def opened(
     where: str | os.PathLike[str] | Group,
     group: str | None = None,
@@ -84,7 +114,12 @@ def _is_remote(group: Group) -> bool:
 
 
 def variable(
-    name: str, array: Array, *, mask_fill_value: bool = False, threads: int | None = None
+    name: str,
+    array: Array,
+    *,
+    mask_fill_value: bool = False,
+    threads: int | None = None,
+    dims: tuple[str, ...] | None = None,
 ) -> Variable:
     """An array as a variable that is read when needed.
 
@@ -93,14 +128,14 @@ def variable(
     ValueError
         If the array has no dimension names, or an invalid ``_FillValue``.
     """
-    dims = array.dims or ()
-    if len(dims) != array.ndim or None in dims:
+    names = array.dims or () if dims is None else dims
+    if len(names) != array.ndim or None in names:
         raise ValueError(
             f"array {name!r} has no name for each dimension (dimension_names: {array.dims}), which "
             "Xarray needs; leave it out with drop_variables"
         )
     attributes = array.attrs.asdict()
-    stored = encoding.stored(array, dims)
+    stored = encoding.stored(array, names)
     if array.dtype.kind == "T":
         stored["dtype"] = array.dtype
     if mask_fill_value:
@@ -110,7 +145,7 @@ def variable(
         if "_FillValue" in attributes:
             attributes["_FillValue"] = _fill_value(name, attributes["_FillValue"], array)
     data = indexing.LazilyIndexedArray(LazyArray(array, threads))
-    return Variable(dims, data, attributes, stored)
+    return Variable(names, data, attributes, stored)
 
 
 def _fill_value(name: str, value: Any, array: Array) -> Any:
