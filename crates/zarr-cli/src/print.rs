@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use serde_json::Value;
 use zarr_kit::array::store::without_secrets;
 use zarr_kit::metadata::{Printable, is_printable};
 
 use crate::error::CliError;
+use crate::format::pretty::pretty;
 use crate::system::without_numbers;
 
 /// Bytes that are buffered before they are written.
@@ -93,9 +95,10 @@ impl Out {
     }
 
     /// Writes a document over several lines.
-    pub(crate) fn json(&mut self, document: &Value) -> Result<(), CliError> {
-        let mut text = String::new();
-        pretty(document, 0, &mut text);
+    pub(crate) fn json(&mut self, document: &impl Serialize) -> Result<(), CliError> {
+        let text =
+            serde_json::to_string(document).map_err(|cause| CliError::Output(cause.into()))?;
+        let mut text = pretty(&text);
         text.push('\n');
         self.bytes(json_escaped(&text).as_bytes())
     }
@@ -192,38 +195,6 @@ pub(crate) fn done(
     out.finish()
 }
 
-/// JSON with one member per line, as in `serde_json`, but with lists of plain values in one line:
-/// people read shapes and indices too.
-fn pretty(value: &Value, depth: usize, text: &mut String) {
-    let mut lines = |open: char, close: char, members: Vec<(String, &Value)>| {
-        text.push(open);
-        for (at, (name, value)) in members.into_iter().enumerate() {
-            text.push_str(if at == 0 { "\n" } else { ",\n" });
-            text.push_str(&"  ".repeat(depth + 1));
-            text.push_str(&name);
-            pretty(value, depth + 1, text);
-        }
-        text.push('\n');
-        text.push_str(&"  ".repeat(depth));
-        text.push(close);
-    };
-    let is_plain = |value: &Value| !value.is_array() && !value.is_object();
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            let named = |name: &String| format!("{}: ", Value::from(name.as_str()));
-            lines('{', '}', members.iter().map(|(name, value)| (named(name), value)).collect());
-        }
-        Value::Array(values) if !values.iter().all(is_plain) => {
-            lines('[', ']', values.iter().map(|value| (String::new(), value)).collect());
-        }
-        Value::Array(values) => {
-            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            text.push_str(&format!("[{}]", values.join(", ")));
-        }
-        value => text.push_str(&value.to_string()),
-    }
-}
-
 /// Whether raw bytes would go to a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
@@ -305,7 +276,7 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{json_escaped, pretty, wrapped};
+    use super::{json_escaped, wrapped};
 
     #[test]
     fn json_is_the_same_document_and_drives_no_terminal() {
@@ -313,18 +284,6 @@ mod tests {
         let text = json_escaped(&document.to_string());
         assert_eq!(text, r#"{"a\u202eb":["\u009b31m","\u007f\n\u001b","\udb40\udc41","é"]}"#);
         assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
-    }
-
-    #[test]
-    fn lists_of_plain_values_are_one_line() {
-        let document = json!({
-            "shape": [3, 4], "empty": [], "none": {}, "text": "a \"b\"\n", "nested": [[1, 2], []],
-            "members": [{"name": "x"}, 5, null],
-        });
-        let mut text = String::new();
-        pretty(&document, 0, &mut text);
-        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
-        insta::assert_snapshot!(text);
     }
 
     #[test]

@@ -2,16 +2,18 @@
 
 use zarr_kit::array::store::StoreExt as _;
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::{ChunkLayout, Node, open_node};
 use zarr_kit::grid::Grid;
-use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Printable};
+use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Finding, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
 use crate::error::CliError;
 use crate::format::element;
+use crate::format::pretty::raw;
 use crate::node_store::NodeStore;
 use crate::print::{self, LABEL, Out, Table};
 use crate::words;
@@ -55,10 +57,13 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
     let mut out = Out::stdout();
     let kind = if document == ".zarray" { "array" } else { "group" };
     if as_json {
-        out.json(&json!({
-            "zarr_format": 2, "node_type": kind, "readable": false, "error": NOT_READ,
-            "document": raw(&json),
-        }))?;
+        out.json(&Version2Json {
+            document: raw(&json),
+            error: NOT_READ,
+            node_type: kind,
+            readable: false,
+            zarr_format: 2,
+        })?;
         return out.finish();
     }
     heading(&mut out, place, &format!("{kind} of Zarr version 2"))?;
@@ -73,6 +78,16 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
     table.row("not readable", NOT_READ);
     table.print(&mut out)?;
     out.finish()
+}
+
+/// What `--json` says of a document of Zarr version 2.
+#[derive(Serialize)]
+struct Version2Json {
+    document: Box<RawValue>,
+    error: &'static str,
+    node_type: &'static str,
+    readable: bool,
+    zarr_format: u8,
 }
 
 /// The stored chunks of an array.
@@ -196,17 +211,15 @@ fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, tab
 }
 
 fn attribute_rows(attributes: &str, table: &mut Table) {
-    match serde_json::from_str::<Members<'_>>(attributes) {
-        Ok(Members(members)) => {
-            for (at, (name, value)) in members.iter().enumerate() {
-                if at == 0 {
-                    table.row("attributes", "");
-                }
-                table.row(format!("  {name}"), shortened(value.get()));
-            }
+    let attributes = raw(attributes);
+    let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(attributes.get()) else {
+        return;
+    };
+    for (at, (name, value)) in members.iter().enumerate() {
+        if at == 0 {
+            table.row("attributes", "");
         }
-        // Bare NaN is not JSON, but the text is still worth showing.
-        Err(_) => table.row("attributes", shortened(attributes)),
+        table.row(format!("  {name}"), shortened(value.get()));
     }
 }
 
@@ -247,11 +260,6 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Bare NaN, which a document may contain, is passed on as text.
-fn raw(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
-}
-
 /// The fill value as written, in one line, with the time that it means.
 fn fill_value(metadata: &ArrayMetadata) -> String {
     let (data_type, fill) = (metadata.data_type(), metadata.fill_value());
@@ -272,35 +280,46 @@ fn fill_value(metadata: &ArrayMetadata) -> String {
     }
 }
 
-fn array_json(
-    metadata: &ArrayMetadata,
+/// What `--json` says of an array: of the store's own JSON every digit, and members in its order.
+#[derive(Serialize)]
+struct ArrayJson<'a> {
+    attributes: Box<RawValue>,
+    chunk_grid: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<Value>,
+    codecs: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled: Option<Value>,
+    data_type: Box<RawValue>,
+    dimension_names: Option<&'a [Option<String>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    fill_value: Box<RawValue>,
+    findings: Vec<Value>,
+    node_type: &'static str,
+    readable: bool,
+    shape: &'a [u64],
+}
+
+fn array_json<'a>(
+    metadata: &'a ArrayMetadata,
     bound: &Result<Array, ArrayError>,
     layout: Option<&ChunkLayout>,
     stored: Option<&Stored>,
-) -> Value {
+) -> ArrayJson<'a> {
     // In canonical form if the type is interpreted.
     let fill = metadata.fill_value();
     let canonical =
         fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
     let fill = canonical.as_ref().unwrap_or(fill);
-    let codecs: Vec<Value> = metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect();
-    let mut document = json!({
-        "node_type": "array",
-        "data_type": raw(&metadata.data_type().to_json()),
-        "fill_value": raw(fill.json()),
-        "shape": metadata.shape(),
-        "dimension_names": metadata.dimension_names(),
-        "chunk_grid": raw(&metadata.chunk_grid().to_json()),
-        "codecs": codecs,
-        "attributes": raw(metadata.attributes()),
-        "findings": metadata.findings().iter().map(|finding| json!({
+    let finding = |finding: &Finding| {
+        json!({
             "id": finding.id(), "severity": finding.severity().to_string(),
             "path": finding.path(), "message": finding.message(),
-        })).collect::<Vec<_>>(),
-    });
-    let Some(members) = document.as_object_mut() else { return document };
-    if let Some(grid) = layout.map(ChunkLayout::grid) {
-        let chunks = json!({
+        })
+    };
+    let chunks = layout.map(ChunkLayout::grid).map(|grid| {
+        json!({
             "declared": grid.declared(),
             "occupied": grid.occupied(),
             "stored": stored.map(|stored| stored.occupied),
@@ -308,30 +327,44 @@ fn array_json(
             "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
             "stored_bytes_past_the_end":
                 stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
-        });
-        members.insert("chunks".to_owned(), chunks);
+        })
+    });
+    ArrayJson {
+        attributes: raw(metadata.attributes()),
+        chunk_grid: raw(&metadata.chunk_grid().to_json()),
+        chunks,
+        codecs: metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect(),
+        compiled: bound.as_ref().ok().map(compiled),
+        data_type: raw(&metadata.data_type().to_json()),
+        dimension_names: metadata.dimension_names(),
+        error: bound.as_ref().err().map(ToString::to_string),
+        fill_value: raw(fill.json()),
+        findings: metadata.findings().iter().map(finding).collect(),
+        node_type: "array",
+        readable: bound.is_ok(),
+        shape: metadata.shape(),
     }
-    match bound {
-        Err(error) => {
-            members.insert("readable".to_owned(), json!(false));
-            members.insert("error".to_owned(), json!(error.to_string()));
-        }
-        Ok(array) => {
-            members.insert("readable".to_owned(), json!(true));
-            let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
-            let compiled = codec.map(|codec| {
-                let transform = codec.transform();
-                json!({
-                    "chunk_shape": transform.chunk_shape(),
-                    "stored_shape": transform.stored_shape(),
-                    "strides": transform.view().map(|view| view.strides().to_vec()),
-                    "encoded_bytes": codec.encoded_len(),
-                })
-            });
-            members.insert("compiled".to_owned(), json!(compiled));
-        }
-    }
-    document
+}
+
+/// What the chain made of the first chunk.
+fn compiled(array: &Array) -> Value {
+    let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
+    let Some(codec) = codec else { return Value::Null };
+    let transform = codec.transform();
+    json!({
+        "chunk_shape": transform.chunk_shape(),
+        "stored_shape": transform.stored_shape(),
+        "strides": transform.view().map(|view| view.strides().to_vec()),
+        "encoded_bytes": codec.encoded_len(),
+    })
+}
+
+/// What `--json` says of a group.
+#[derive(Serialize)]
+struct GroupJson {
+    attributes: Box<RawValue>,
+    members: Vec<Value>,
+    node_type: &'static str,
 }
 
 /// The most characters of a column to which others are aligned.
@@ -361,9 +394,8 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     let mut out = Out::stdout();
     if as_json {
         let members: Vec<Value> = children.iter().map(child_json).collect();
-        out.json(&json!({
-            "node_type": "group", "attributes": raw(metadata.attributes()), "members": members,
-        }))?;
+        let attributes = raw(metadata.attributes());
+        out.json(&GroupJson { attributes, members, node_type: "group" })?;
         return out.finish();
     }
     heading(&mut out, place, "group")?;

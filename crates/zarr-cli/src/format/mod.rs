@@ -6,6 +6,7 @@ pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod nested;
 pub(crate) mod npy;
+pub(crate) mod pretty;
 pub(crate) mod quoted;
 pub(crate) mod text;
 mod time;
