@@ -51,7 +51,7 @@ mod unfinished;
 #[cfg(feature = "async")]
 pub use array::ReadFuture;
 pub use array::{Array, Element, StoredChunk};
-pub use change::{Cut, delete_node};
+pub use change::{Cut, delete_node, refresh_consolidated};
 pub use error::{ArrayError, Loss, Written};
 pub use grid::grid_of;
 pub use group::Group;

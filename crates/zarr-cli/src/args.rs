@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Draw(Draw),
     Resize(Resize),
     Append(Append),
+    Tree(Tree),
+    Attrs(Attrs),
+    Consolidate(Consolidate),
+    Delete(Delete),
     Completions(Completions),
 }
 
@@ -159,7 +163,7 @@ pub(crate) struct Writing {
     pub(crate) store_empty: bool,
 }
 
-/// Create an array.
+/// Create an array or a group.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Chunks:
@@ -175,21 +179,31 @@ Examples:
     --codecs '[{\"name\": \"packbits\"}]'
   zarr-kit create time.zarr --shape 90 --dtype \\
     '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
-  zarr-kit create copy.zarr --metadata zarr.json")]
+  zarr-kit create copy.zarr --metadata zarr.json
+  zarr-kit create weather.zarr --group --attributes '{\"title\": \"Weather\"}'
+  zarr-kit create weather.zarr/2015/rain --parents --shape 365 --dtype float32")]
 pub(crate) struct Create {
-    /// The new array: a folder or a URL.
-    pub(crate) array: String,
+    /// The new array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Create a group, not an array.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "fill", "dims",
+        "metadata"])]
+    pub(crate) group: bool,
+    /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
+    /// nearest group, down.
+    #[arg(long)]
+    pub(crate) parents: bool,
     /// The length of each axis: 1461,4.
     #[arg(
         long,
         value_name = "N,N",
-        required_unless_present = "metadata",
+        required_unless_present_any = ["metadata", "group"],
         allow_hyphen_values = true, value_parser = value
     )]
     pub(crate) shape: Option<String>,
     /// The type of the elements: float32, int16, bool, uint4, r24, ..., or the JSON object of a type
     /// with a configuration.
-    #[arg(long, value_name = "TYPE", required_unless_present = "metadata")]
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group"])]
     pub(crate) dtype: Option<String>,
     /// The lengths of the chunks [default: regular, about 1 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
@@ -411,6 +425,83 @@ pub(crate) struct Append {
     #[command(flatten)]
     pub(crate) writing: Writing,
     /// Print the result as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Show a group and all below it: arrays with their type, shape and chunks.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit tree weather.zarr")]
+pub(crate) struct Tree {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// How many levels are shown [default: all].
+    #[arg(long, short, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print or change the attributes of an array or group.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Values are JSON; text is in quotes, which most shells need in quotes of their own.
+
+Examples:
+  zarr-kit attrs weather.zarr/temp
+  zarr-kit attrs weather.zarr/temp units
+  zarr-kit attrs weather.zarr/temp --set 'units=\"degC\"' --set scale=0.5 --remove old")]
+pub(crate) struct Attrs {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Print this attribute only.
+    #[arg(conflicts_with_all = ["set", "remove"])]
+    pub(crate) name: Option<String>,
+    /// Set an attribute to a JSON value; may be given several times.
+    #[arg(long, value_name = "NAME=JSON")]
+    pub(crate) set: Vec<String>,
+    /// Remove an attribute; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove: Vec<String>,
+}
+
+/// Write the metadata of all nodes below a group into the group's own.
+///
+/// Readers that use it open a whole hierarchy with one request. Changes by zarr-kit keep it up to
+/// date from then on; after changes by others, `check` says what is out of date.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit consolidate weather.zarr")]
+pub(crate) struct Consolidate {
+    /// A group: a folder or a URL.
+    pub(crate) path: String,
+    /// Remove the consolidated metadata instead.
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Print what was done as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Delete an array, or a group and all below it.
+///
+/// Asks first, unless --yes is given. Each node is deleted document first, so that no reader sees
+/// half of one; an interrupted deletion is completed by the same command.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit delete weather.zarr/old --yes")]
+pub(crate) struct Delete {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Do not ask.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Print what was done as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }

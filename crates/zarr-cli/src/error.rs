@@ -49,6 +49,12 @@ pub(crate) enum CliError {
     Exists { place: String },
     #[error("{place}: this is a group, not an array; {children}")]
     Group { place: String, children: String },
+    #[error("{place}: this is in an array, where no node can be")]
+    InArray { place: String },
+    #[error(
+        "{place}: --parents needs a group around it, or a folder on the way that ends in .zarr"
+    )]
+    NoRoot { place: String },
     #[error("--region {text:?}: {cause}")]
     Region { text: String, cause: SelectionError },
     #[error("--chunks {text:?}: {cause}")]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
-use zarr_kit::array::{ChunkLayout, Node, open_node};
+use zarr_kit::array::{ChunkLayout, Node, open_node, refresh_consolidated};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
@@ -43,7 +43,9 @@ pub(crate) struct NodeStore {
     pub(crate) store: Arc<dyn Store>,
     /// The folder, if it is one: there, the size of an object is cheap to look up.
     pub(crate) folder: Option<PathBuf>,
-    /// Folders that were created for it, the innermost first.
+    /// As the user wrote it, with all that may be secret.
+    path: String,
+    /// Folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
 }
 
@@ -61,6 +63,28 @@ impl NodeStore {
     pub(crate) fn abandon(&self) {
         // A folder into which somebody else has put something stays, and so do those around it.
         let _stays = self.made.iter().try_for_each(fs::remove_dir);
+    }
+
+    /// The topmost group around the node, and where in it the node is: `None` if none is around it.
+    pub(crate) fn around(&self) -> Result<Option<(Arc<dyn Store>, Prefix)>, CliError> {
+        around(&self.path)
+    }
+
+    /// After a change of the node: brings the consolidated metadata of the groups around it up to
+    /// date. That this fails does not undo the change, but is said.
+    pub(crate) fn changed(&self) {
+        let refreshed = match self.around() {
+            Ok(None) => return,
+            Ok(Some((store, prefix))) => {
+                refresh_consolidated(&store, &prefix).map_err(|cause| self.failed(cause))
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = refreshed {
+            print::note(format_args!(
+                "the consolidated metadata of the groups around it may be out of date: {error}"
+            ));
+        }
     }
 
     fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
@@ -83,7 +107,7 @@ impl NodeStore {
             None => options,
         };
         let cause = match store::open_url(path, &options) {
-            Ok(store) => return Ok(Self { shown, store, folder, made }),
+            Ok(store) => return Ok(Self { shown, store, folder, path: path.to_owned(), made }),
             Err(cause) => cause,
         };
         Err(match (cause, folder) {
@@ -102,6 +126,13 @@ impl NodeStore {
             // The error contains the place, as a URL without secrets.
             (cause, _) => CliError::Store(cause),
         })
+    }
+
+    fn has_document(&self) -> Result<bool, CliError> {
+        let key = Prefix::root()
+            .key("zarr.json")
+            .map_err(|cause| CliError::Key { place: self.shown.clone(), cause })?;
+        Ok(self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some())
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {
@@ -191,7 +222,84 @@ impl NodeStore {
     }
 }
 
-/// Whether a URL needs the feature `remote`.
+/// The hierarchy around the place at `path`: a store that begins with its topmost node, and where in
+/// it the place is. `None` if no node is around it.
+///
+/// From the nearest node around the place upwards, every folder of a hierarchy is a node.
+pub(crate) fn around(path: &str) -> Result<Option<(Arc<dyn Store>, Prefix)>, CliError> {
+    let path = path.trim_end_matches('/');
+    let mut names: Vec<String> = Vec::new();
+    // The topmost node that was found, and how many names are below it.
+    let mut top: Option<(Arc<dyn Store>, usize)> = None;
+    let mut look = |parent: &str, name: &str, is_node: bool| -> Result<bool, CliError> {
+        names.push(name.to_owned());
+        match (is_node, &top) {
+            (true, _) => {
+                top = Some((NodeStore::open(parent)?.store, names.len()));
+                Ok(true)
+            }
+            (false, found) => Ok(found.is_none()),
+        }
+    };
+    if let Some(folder) = store::local_path(path) {
+        let folder = std::path::absolute(&folder).map_err(|cause| CliError::Folder {
+            place: store::shown_url(path),
+            folder,
+            cause,
+        })?;
+        for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            let (Some(name), Some(text)) = (name, parent.to_str()) else { break };
+            if !look(text, name, parent.join("zarr.json").is_file())? {
+                break;
+            }
+        }
+    } else {
+        let mut rest = path;
+        while let Some((parent, name)) = rest.rsplit_once('/') {
+            // What is left is no more than the server or bucket.
+            if name.is_empty() || name.contains(['?', '#']) || parent.ends_with('/') {
+                break;
+            }
+            let place = NodeStore::open(parent)?;
+            if !look(parent, name, place.has_document()?)? {
+                break;
+            }
+            rest = parent;
+        }
+    }
+    let Some((store, depth)) = top else { return Ok(None) };
+    names.truncate(depth);
+    Ok(Some((store, prefix_of(path, names)?)))
+}
+
+/// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
+/// `.zarr`, and where in it the node is.
+pub(crate) fn around_new(path: &str) -> Result<(Arc<dyn Store>, Prefix), CliError> {
+    let path = path.trim_end_matches('/');
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = path;
+    while let Some((parent, name)) = rest.rsplit_once('/') {
+        if name.is_empty() {
+            break;
+        }
+        names.push(name.to_owned());
+        rest = parent;
+        if rest.ends_with(".zarr") {
+            return Ok((NodeStore::create(rest)?.store, prefix_of(path, names)?));
+        }
+    }
+    Err(CliError::NoRoot { place: store::shown_url(path) })
+}
+
+/// The prefix of these names, the innermost first.
+fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
+    names.reverse();
+    Prefix::new(names.join("/"))
+        .map_err(|cause| CliError::Key { place: store::shown_url(path), cause })
+}
+
+/// Whether a URL is one that a build with the feature `remote` opens.
 fn is_remote(path: &str) -> bool {
     const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());

@@ -65,17 +65,66 @@ impl Group {
             |metadata| Ok(self.with_document(metadata)),
         )
     }
+
+    /// Removes the consolidated metadata of the group, and says whether there was any.
+    ///
+    /// # Errors
+    /// What the store says. The group is then as it was.
+    pub fn remove_consolidated(&self) -> Result<bool, ArrayError> {
+        let (store, prefix) = (self.store(), self.prefix());
+        let changed = change(store, prefix, self.update_policy(), |group| {
+            let without = group.without_consolidated_metadata();
+            let without = without.map_err(|cause| wrong(prefix, cause))?;
+            Ok(group.consolidated_metadata().is_some().then_some(without))
+        })?;
+        Ok(changed.is_some())
+    }
 }
 
 /// Updates the consolidated metadata of the groups above `prefix` after a change there.
 /// The change itself is done, so a failure here is not an error of the change: the metadata is
 /// then out of date, as after a change by another program, and `check` reports it.
 pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {
+    let _out_of_date = each_above(store, prefix, scope, policy);
+}
+
+/// Brings the consolidated metadata of the groups above `prefix` up to date with the node there and
+/// what is below it, or with that there is none.
+///
+/// For changes that this library could not follow: those of other programs, and those by a handle
+/// whose store begins below the groups. Groups without consolidated metadata stay as they are.
+///
+/// # Errors
+/// What the store says, with all groups tried that could be.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Prefix, Store};
+/// use zarr_array::refresh_consolidated;
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// refresh_consolidated(&store, &Prefix::new("weather/rain")?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    each_above(store, prefix, Scope::Subtree, UpdatePolicy::default())
+}
+
+fn each_above(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    scope: Scope,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    let mut result = Ok(());
     let mut above = prefix.parent();
     while let Some(group) = above {
-        let _out_of_date = follow_in(store, &group, prefix, scope, policy);
+        let followed = follow_in(store, &group, prefix, scope, policy);
+        result = result.and(followed);
         above = group.parent();
     }
+    result
 }
 
 fn follow_in(

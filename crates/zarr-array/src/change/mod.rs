@@ -7,6 +7,7 @@ mod delete;
 mod document;
 mod resize;
 
+pub use consolidate::refresh_consolidated;
 pub(crate) use consolidate::{Scope, follow};
 pub use delete::delete_node;
 #[cfg(feature = "copy")]

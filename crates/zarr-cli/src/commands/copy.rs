@@ -60,6 +60,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         target.abandon();
     }
     let summary = result.map_err(|error| failed(error, args, &source, &target))?;
+    target.changed();
     let mut text = format!(
         "copied {} to {}: {}",
         source.shown,

@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
+use zarr_kit::array::{create_parents, open_node};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::metadata::{Bytes, Codec, Endian, FillValue, MetadataError, Rule};
-use zarr_kit::{Array, ArrayMetadata, DataType, MemoryStore, Prefix};
+use zarr_kit::{
+    Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore, Prefix, Store,
+};
 
 use super::chunk_counts;
 use crate::args::Create;
 use crate::chunks;
 use crate::error::CliError;
 use crate::format::npy;
-use crate::node_store::NodeStore;
-use crate::print::done;
+use crate::node_store::{NodeStore, around, around_new};
+use crate::print::{done, note};
 use crate::words;
 
 /// The most bytes of elements per chunk if `--chunks` is not given.
@@ -25,6 +28,9 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const VARIABLE_BYTES: u64 = 16;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
+    if args.group {
+        return group(args);
+    }
     let metadata = match &args.metadata {
         Some(path) => {
             let json =
@@ -39,28 +45,76 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     };
     // Find all mistakes before a folder is created.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
-    checked.map_err(|cause| CliError::Node { place: shown_url(&args.array), cause })?;
-    let place = NodeStore::create(&args.array)?;
-    let array = Array::create(place.store.clone(), &Prefix::root(), metadata).map_err(|cause| {
-        place.abandon();
-        place.failed(cause)
-    })?;
+    checked.map_err(|cause| CliError::Node { place: shown_url(&args.path), cause })?;
+    let (shown, array) =
+        create_at(args, |store, prefix| Array::create(store, prefix, metadata.clone()))?;
     let chunks = array.grid().occupied_chunks().map_or_else(
         || "more than 2^64 chunks".to_owned(),
         |chunks| words::counted(chunks, "chunk"),
     );
     let message = format!(
-        "created {}: {} of {} in {chunks}",
-        place.shown,
+        "created {shown}: {} of {} in {chunks}",
         array.data_type(),
         words::shape(array.shape())
     );
     done(args.json, message, || {
         json!({
-            "array": place.shown, "data_type": array.data_type().name(), "shape": array.shape(),
+            "array": shown, "data_type": array.data_type().name(), "shape": array.shape(),
             "chunks": chunk_counts(array.grid()),
         })
     })
+}
+
+fn group(args: &Create) -> Result<(), CliError> {
+    let mut metadata = GroupMetadata::new();
+    if let Some(json) = &args.attributes {
+        metadata = metadata
+            .with_attributes(json)
+            .map_err(|cause| CliError::Metadata { argument: "--attributes", cause })?;
+    }
+    let (shown, _) =
+        create_at(args, |store, prefix| Group::create(store, prefix, metadata.clone()))?;
+    done(args.json, format_args!("created {shown}: a group"), || json!({"group": shown}))
+}
+
+/// Creates a node in the topmost group around its path, whose consolidated metadata then has it; or
+/// in a store of its own. Gives the path as it is shown, and the node.
+fn create_at<T>(
+    args: &Create,
+    create: impl FnOnce(Arc<dyn Store>, &Prefix) -> Result<T, ArrayError>,
+) -> Result<(String, T), CliError> {
+    let shown = shown_url(&args.path);
+    let within = match around(&args.path)? {
+        None if args.parents => Some(around_new(&args.path)?),
+        None => None,
+        Some(within) => Some(within),
+    };
+    let Some((store, prefix)) = within else {
+        let place = NodeStore::create(&args.path)?;
+        let created = create(place.store.clone(), &Prefix::root()).map_err(|cause| {
+            place.abandon();
+            place.failed(cause)
+        })?;
+        return Ok((place.shown, created));
+    };
+    let failed = |cause| match cause {
+        ArrayError::Exists { .. } => CliError::Exists { place: shown.clone() },
+        ArrayError::NotGroup { .. } => CliError::InArray { place: shown.clone() },
+        cause => CliError::Node { place: shown.clone(), cause },
+    };
+    if args.parents {
+        create_parents(&store, &prefix).map_err(failed)?;
+    }
+    let created = create(store.clone(), &prefix).map_err(failed)?;
+    if let Some(parent) = prefix.parent()
+        && matches!(open_node(&store, &parent), Err(ArrayError::NotFound { .. }))
+    {
+        note(format_args!(
+            "{shown}: the folder around it is no group, so that groups above do not list it; \
+             --parents creates the groups around it"
+        ));
+    }
+    Ok((shown, created))
 }
 
 fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {

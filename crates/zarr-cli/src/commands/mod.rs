@@ -1,10 +1,13 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
 mod append;
+mod attrs;
 mod check;
+mod consolidate;
 mod copy;
 mod corners;
 mod create;
+mod delete;
 mod draw;
 mod explain;
 mod info;
@@ -13,6 +16,7 @@ mod plan;
 mod read;
 mod resize;
 mod strings;
+mod tree;
 mod write;
 
 use std::process::ExitCode;
@@ -39,6 +43,10 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Draw(args) => draw::run(&args)?,
         Command::Resize(args) => resize::run(&args)?,
         Command::Append(args) => append::run(&args)?,
+        Command::Tree(args) => tree::run(&args)?,
+        Command::Attrs(args) => attrs::run(&args)?,
+        Command::Consolidate(args) => consolidate::run(&args)?,
+        Command::Delete(args) => delete::run(&args)?,
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Args::command(), "zarr-kit", &mut script);

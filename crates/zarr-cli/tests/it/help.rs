@@ -16,6 +16,10 @@ fn every_command_explains_itself() {
         "draw",
         "resize",
         "append",
+        "tree",
+        "attrs",
+        "consolidate",
+        "delete",
         "completions",
     ];
     let help: Vec<[&str; 2]> = commands.iter().map(|command| [*command, "--help"]).collect();

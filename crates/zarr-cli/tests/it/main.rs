@@ -16,6 +16,7 @@ mod draw;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod groups;
 mod help;
 #[cfg(test)]
 mod hostile;

@@ -1,0 +1,85 @@
+//! `zarr-kit delete`.
+
+use std::fs;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use serde_json::json;
+use zarr_kit::Prefix;
+use zarr_kit::array::store::{Links, Store};
+use zarr_kit::array::{ArrayError, copy, delete_node};
+
+use crate::args::Delete;
+use crate::error::CliError;
+use crate::node_store::NodeStore;
+use crate::print::{done, note};
+use crate::words;
+
+pub(super) fn run(args: &Delete) -> Result<(), CliError> {
+    let place = NodeStore::open(&args.path)?;
+    let failed = |cause: ArrayError| place.failed(cause);
+    // Never a folder that is no node: it may be anything. A document that is not valid, and what an
+    // unfinished copy left, can be deleted.
+    let is_node = ["zarr.json", copy::MARKER].into_iter().map(|name| {
+        let key = Prefix::root().key(name).map_err(ArrayError::from)?;
+        Ok::<_, ArrayError>(place.store.head(&key)?.is_some())
+    });
+    let is_node = is_node.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    if !is_node.contains(&true) {
+        return Err(failed(ArrayError::NotFound { path: place.shown.clone() }));
+    }
+    let found = count(&*place.store).map_err(failed)?;
+    let what = format!(
+        "{}: {}, {}",
+        place.shown,
+        words::counted(found.nodes, "node"),
+        words::counted(found.objects, "object")
+    );
+    if !args.yes && !asked(&what)? {
+        note("nothing was deleted");
+        return Ok(());
+    }
+    match place.around()? {
+        Some((store, prefix)) => delete_node(&store, &prefix).map_err(failed)?,
+        None => {
+            delete_node(&place.store, &Prefix::root()).map_err(failed)?;
+            // A folder that is not empty holds something that is no object.
+            if let Some(folder) = &place.folder {
+                let _stays = fs::remove_dir(folder);
+            }
+        }
+    }
+    done(
+        args.json,
+        format_args!("deleted {what}"),
+        || json!({"path": place.shown, "nodes": found.nodes, "objects": found.objects}),
+    )
+}
+
+struct Found {
+    nodes: u64,
+    objects: u64,
+}
+
+fn count(store: &dyn Store) -> Result<Found, ArrayError> {
+    let mut found = Found { nodes: 0, objects: 0 };
+    for key in store.list(&Prefix::root(), Links::AsObjects) {
+        found.objects += 1;
+        found.nodes += u64::from(key?.name() == "zarr.json");
+    }
+    Ok(found)
+}
+
+/// Asks on the terminal whether to go on.
+fn asked(what: &str) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        let message = format!("delete {what}? There is nobody to ask: give --yes");
+        return Err(CliError::Usage { message });
+    }
+    let mut stderr = anstream::stderr();
+    let question = zarr_kit::metadata::Printable(format!("delete {what}? [y/N] ")).to_string();
+    let asked = write!(stderr, "{question}").and_then(|()| stderr.flush());
+    asked.map_err(CliError::Output)?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(CliError::Output)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

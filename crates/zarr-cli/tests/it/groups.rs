@@ -1,0 +1,135 @@
+//! Groups: made, shown, changed, consolidated and deleted.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{run, session, succeed};
+
+/// A hierarchy of two groups and three arrays.
+fn hierarchy(folder: &Path) {
+    succeed(folder, &["create", "w.zarr", "--group", "--attributes", r#"{"title": "Weather"}"#]);
+    let array = ["--shape", "6,2", "--dtype", "int16", "--chunks", "3,2", "--dims", "time,x"];
+    succeed(folder, &[&["create", "w.zarr/rain"], &array[..]].concat());
+    succeed(folder, &[&["create", "w.zarr/2015/rain", "--parents"], &array[..]].concat());
+    let names = ["create", "w.zarr/2015/names", "--shape", "3", "--dtype", "string"];
+    succeed(folder, &names);
+}
+
+#[test]
+fn groups_are_made_and_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    fs::create_dir_all(at.join("w.zarr/broken")).expect("makes");
+    fs::write(at.join("w.zarr/broken/zarr.json"), r#"{"zarr_format": 3}"#).expect("writes");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["tree", "w.zarr"],
+            &["tree", "w.zarr", "--depth", "1"],
+            &["tree", "w.zarr/2015", "--json"],
+            &["tree", "w.zarr/rain"],
+            &["tree", "nowhere"],
+            &["create", "w.zarr", "--group"],
+            &["create", "w.zarr/rain/x", "--group"],
+            &["create", "w.zarr/rain/c/0/x", "--shape", "2", "--dtype", "int8"],
+            &["create", "w.zarr/a/b", "--group"],
+            &["create", "plain/a/b", "--group", "--parents"],
+            &["create", "new.zarr/a/b", "--group", "--parents", "--json"],
+            &["create", "x.zarr", "--group", "--shape", "3"],
+            &["create", "w.zarr/__x", "--group"],
+        ]
+    ));
+    let documents = ["new.zarr", "new.zarr/a", "new.zarr/a/b"];
+    assert!(documents.iter().all(|group| at.join(group).join("zarr.json").is_file()));
+    assert!(!at.join("w.zarr/rain/x").exists() && !at.join("w.zarr/rain/c").exists());
+}
+
+#[test]
+fn attributes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["attrs", "w.zarr"],
+            &[
+                "attrs",
+                "w.zarr/rain",
+                "--set",
+                "units=\"mm\"",
+                "--set",
+                "n=12345678901234567890123"
+            ],
+            &["attrs", "w.zarr/rain"],
+            &["attrs", "w.zarr/rain", "units"],
+            &["attrs", "w.zarr/rain", "--remove", "units", "--set", "a={\"b\": [1.50]}"],
+            &["attrs", "w.zarr/rain"],
+            &["attrs", "w.zarr/rain", "units"],
+            &["attrs", "w.zarr/rain", "--set", "units=mm"],
+            &["attrs", "w.zarr/rain", "--set", "units"],
+            &["attrs", "w.zarr/rain", "--set", "a=1", "--remove", "a"],
+            &["attrs", "nowhere"],
+        ]
+    ));
+}
+
+#[test]
+fn consolidated_metadata_follows_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["consolidate", "w.zarr"],
+            &["consolidate", "w.zarr/2015", "--json"],
+            &["consolidate", "w.zarr/rain"],
+            &["check", "w.zarr"],
+        ]
+    ));
+    let resize = ["resize", "w.zarr/2015/rain", "--shape", "9,2"];
+    let file = at.join("three.raw");
+    fs::write(&file, [1; 12]).expect("writes");
+    let append = ["append", "w.zarr/rain", "--from", "three.raw"];
+    let create = ["create", "w.zarr/2015/wind", "--shape", "3", "--dtype", "int8"];
+    let attrs = ["attrs", "w.zarr/2015", "--set", "a=1"];
+    let copy = ["copy", "w.zarr/rain", "w.zarr/2015/again"];
+    let delete = ["delete", "w.zarr/2015/names", "--yes"];
+    for command in [&resize[..], &append, &create, &attrs, &copy, &delete] {
+        succeed(at, command);
+        succeed(at, &["check", "w.zarr"]);
+    }
+    let document = fs::read_to_string(at.join("w.zarr/zarr.json")).expect("there");
+    assert!(document.contains("2015/again") && !document.contains("2015/names"));
+    succeed(at, &["consolidate", "w.zarr", "--remove"]);
+    let document = fs::read_to_string(at.join("w.zarr/zarr.json")).expect("there");
+    assert!(!document.contains("consolidated"));
+}
+
+#[test]
+fn deletion_asks_and_takes_no_other_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    fs::create_dir_all(at.join("photos")).expect("makes");
+    fs::write(at.join("photos/a.jpg"), "?").expect("writes");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["delete", "w.zarr/2015"],
+            &["delete", "photos", "--yes"],
+            &["delete", "w.zarr/nothing", "--yes"],
+            &["delete", "w.zarr/2015", "--yes"],
+            &["tree", "w.zarr"],
+            &["delete", "w.zarr", "--yes", "--json"],
+        ]
+    ));
+    assert!(!at.join("w.zarr").exists() && at.join("photos/a.jpg").is_file());
+    // A document that is not valid can be deleted.
+    fs::create_dir_all(at.join("bad.zarr")).expect("makes");
+    fs::write(at.join("bad.zarr/zarr.json"), "{").expect("writes");
+    let deleted = run(at, &["delete", "bad.zarr", "--yes"]);
+    assert!(deleted.status.success() && !at.join("bad.zarr").exists());
+}
