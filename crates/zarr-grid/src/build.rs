@@ -310,7 +310,7 @@ mod tests {
             let single = list.iter().try_for_each(|&run| one.push(run));
             assert_eq!(all.push_all(list.iter().copied()), single, "{list:?}");
             assert_eq!((all.end(), all.merged_runs()), (one.end(), one.merged_runs()), "{list:?}");
-            // Appending goes on the same whatever happened, down to the position in a message.
+            // Appending continues in the same way, down to the position in a message.
             let zero = Run { edge: 0, count: 1 };
             assert_eq!(all.clone().push(zero), one.clone().push(zero), "{list:?}");
             assert_eq!(all.finish(1), one.finish(1), "{list:?}");

@@ -1,4 +1,4 @@
-//! What can be wrong with a grid, and with what is asked of one.
+//! Errors of grids and of requests to them.
 
 use core::fmt;
 

@@ -139,7 +139,7 @@ impl Grid {
         if let Some(source) = source {
             self.check_rank("axes", source.rank())?;
         }
-        // At first one chunk on each axis; then each axis, from the last on, takes what is left.
+        // At first one chunk per axis; then each axis, starting with the last, takes the rest.
         let mut limits: Vec<u64> = self.axes().iter().map(|axis| axis.max_edge().max(1)).collect();
         for (d, axis) in self.axes().iter().enumerate().rev() {
             let others = limits.iter().enumerate().filter(|(other, _)| *other != d);

@@ -122,7 +122,7 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Goes on by so many positions, and gives the lowest of them.
+    /// Advances by this many positions, and returns the lowest of them.
     #[inline]
     fn pass(&mut self, count: u64) -> u64 {
         if self.reversed {

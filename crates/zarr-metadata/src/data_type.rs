@@ -68,11 +68,11 @@ macro_rules! data_types {
             NumpyDatetime64(TimeStep),
             /// `numpy.timedelta64`: a duration.
             NumpyTimedelta64(TimeStep),
-            /// `fixed_length_utf32`: strings of at most so many code points, the others U+0000.
+            /// `fixed_length_utf32`: strings of at most this many code points, padded with U+0000.
             FixedLengthUtf32(Utf32Length),
-            /// `null_terminated_bytes`: at most so many bytes, the others 0.
+            /// `null_terminated_bytes`: at most this many bytes, padded with 0.
             NullTerminatedBytes(ByteLength),
-            /// `raw_bytes`: exactly so many bytes.
+            /// `raw_bytes`: exactly this many bytes.
             RawBytes(ByteLength),
             /// `struct`: a record of fields.
             Struct(Struct),

@@ -222,7 +222,7 @@ impl<T> At<T> for Result<T, MetadataError> {
     }
 }
 
-/// Appends `.key`, or `["key"]` where the key is no plain word.
+/// Appends `.key`, or `["key"]` if the key is not a plain word.
 pub(crate) fn path_member(path: &mut String, key: &str) {
     let plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if plain && !key.is_empty() && key.len() <= SHOWN {

@@ -39,8 +39,8 @@ impl FillValue {
     /// Reads the JSON text of a fill value.
     ///
     /// # Errors
-    /// Where the text is no value of the type (SD-45, SD-46, SD-54, SD-55). Of types that are not
-    /// interpreted any value but `null` is kept; of types that are not known `null` is as well.
+    /// If the text is not a value of the type (SD-45, SD-46, SD-54, SD-55). For types that are not
+    /// interpreted, any value except `null` is kept; for unknown types, `null` is kept as well.
     pub fn parse(data_type: &DataType, json: &str) -> Result<Self> {
         Self::read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, Endian::Little)
     }

@@ -1,4 +1,4 @@
-//! What is reported beside errors: in a document, or in whatever else is checked.
+//! Findings, which are reported in addition to errors: in a document, or in other checked objects.
 
 use std::fmt;
 

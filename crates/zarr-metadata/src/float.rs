@@ -3,9 +3,9 @@
 //! # From a decimal, without rounding twice
 //! The standard library rounds a decimal `x` to the nearest `f64`, `d`. Every point halfway
 //! between two neighbours of a narrower format is itself an `f64`, and rounding is monotonic: if
-//! `d` is no such point, then `x` lies on the same side of each of them as `d` does, and rounding
-//! `d` rounds `x`. Only where `d` is a halfway point do the digits of `x` decide, and there they
-//! are compared with the digits of `d`, which has an exact and short decimal expansion.
+//! `d` is not such a point, then `x` lies on the same side of each of them as `d`, and rounding `d`
+//! rounds `x`. Only if `d` is a halfway point do the digits of `x` decide; then they are compared
+//! with the digits of `d`, which has an exact and short decimal expansion.
 
 use std::cmp::Ordering;
 

@@ -4,9 +4,9 @@ use std::fmt::{self, Write};
 
 /// Shows a value with all characters escaped that control a terminal or hide what a text says.
 ///
-/// Names, keys and attributes come from whoever wrote a store: shown as they are, they could move
-/// the cursor, recolour or rename a terminal, forge lines of their own, or turn the order of letters
-/// round. All messages of this project's errors pass through here. What [`is_printable`] refuses is
+/// Names, keys and attributes come from the writer of a store, who may be hostile: unescaped, they
+/// could move the cursor, recolour or rename a terminal, forge lines, or reverse the order of
+/// letters. All messages of this project's errors pass through here. What [`is_printable`] refuses is
 /// written as in Rust's literals: `\n`, `\u{1b}`. Backslashes stay as they are, so that text may pass
 /// through twice.
 ///

@@ -87,9 +87,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`LockGuard::scope`] says which holders it excludes: those of this process, or all.
     ///
     /// # Nested locks
-    /// Whoever holds the lock of an array's document (`zarr.json`) may take those of its chunks,
+    /// The holder of the lock of an array's document (`zarr.json`) may take those of its chunks,
     /// one at a time, as appending to an array does. Nobody may take any other lock while holding
-    /// one, nor the same one twice: two threads could wait for each other for ever. A store must
+    /// one, nor the same one twice: two threads could wait for each other forever. A store must
     /// therefore not make the lock of a document and that of a chunk one lock; two chunks may share
     /// theirs.
     ///

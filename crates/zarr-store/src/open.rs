@@ -77,8 +77,8 @@ impl StoreOptions {
     }
 
     /// A setting of the client, which overrides the environment's: `region`, `endpoint`,
-    /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and whatever else the
-    /// `object_store` crate has for the store at hand, by its names.
+    /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and any other setting that the
+    /// `object_store` crate has for this kind of store, under the name it has there.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
@@ -312,7 +312,7 @@ fn percent_decoded(text: &str) -> Result<String, String> {
             .ok_or_else(|| {
                 let found: String = piece.chars().take(2).collect();
                 let found = format!("%{found}");
-                format!("{found:?} is no percent encoding: '%' must be followed by two hexadecimal digits")
+                format!("{found:?} is not a percent encoding: '%' must be followed by two hexadecimal digits")
             })?;
         bytes.push(code);
         bytes.extend_from_slice(rest.as_bytes());
@@ -363,7 +363,7 @@ mod tests {
             assert_eq!(
                 message,
                 format!(
-                    "{found} is no percent encoding: '%' must be followed by two hexadecimal digits"
+                    "{found} is not a percent encoding: '%' must be followed by two hexadecimal digits"
                 )
             );
         }

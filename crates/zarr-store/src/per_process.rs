@@ -17,7 +17,7 @@ const GENERATIONS: usize = 16;
 /// A value that each process creates for itself: a child of `fork` neither uses nor drops the one
 /// that it inherited.
 ///
-/// A forked process has only the thread that forked: it would wait for ever for other threads, for
+/// A forked process has only the thread that forked: it would wait forever for other threads, for
 /// their channels and sockets, and for locks that they hold.
 ///
 /// # Examples
@@ -40,7 +40,7 @@ pub struct PerProcess<T> {
 }
 
 struct Slot<T> {
-    /// ID of the process; 0 for none, which is no process's ID.
+    /// ID of the process; 0 for none, since no process has this ID.
     owner: AtomicU32,
     value: OnceLock<T>,
 }

@@ -25,7 +25,7 @@ use super::{Key, StoreError, reserve};
 pub enum ReadRange<'r> {
     /// The whole object.
     All,
-    /// The last so many bytes.
+    /// This many bytes at the end.
     Suffix(u64),
     /// These ranges, concatenated in the order given. They may overlap.
     Ranges(&'r [Range<u64>]),

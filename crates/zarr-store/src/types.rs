@@ -168,9 +168,8 @@ impl Default for Capabilities {
 pub enum Links {
     /// What a link leads to is listed under the name of the link: for readers.
     Follow,
-    /// A link is itself an object, which can be [deleted](super::Store::delete), and what it leads
-    /// to is not listed: for whoever deletes. If the prefix itself is a link, only the link is
-    /// listed.
+    /// A link is itself an object, which can be [deleted](super::Store::delete), and its target is
+    /// not listed: for deleting. If the prefix itself is a link, only the link is listed.
     AsObjects,
 }
 

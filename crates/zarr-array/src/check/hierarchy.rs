@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
                 DirEntry::Object(key) if strict => {
                     let name = prefix.strip(&key).unwrap_or_default();
                     if VERSION_2_NAMES.contains(&name) {
-                        let message = "of Zarr version 2, beside a zarr.json; not read";
+                        let message = "of Zarr version 2, next to a zarr.json; not read";
                         self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                     } else if name == MARKER {
                         self.found(unfinished(&key, "group"));
@@ -195,7 +195,7 @@ impl<'a> Walk<'a> {
             Some(Kind::Group) => unfinished(&key, "group"),
             None => {
                 let message = "an interrupted copy, or something else of this name: it says nothing \
-                               to resume it by; begin anew";
+                               to resume it by; start again";
                 Finding::new(UNFINISHED, message).with_key(key.as_str())
             }
         });
@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
-    let message = format!("a copy to this {node} was interrupted: resume it, or begin anew");
+    let message = format!("a copy to this {node} was interrupted: resume it, or start again");
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
 }
 

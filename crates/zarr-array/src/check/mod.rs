@@ -188,7 +188,7 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
     }
     match listed {
         Err(error) if is_of_one_object(&error) => {
-            let message = format!("not examined: files that are no objects: {error}");
+            let message = format!("not examined: files that are not objects: {error}");
             report(Finding::new(finding::UNEXAMINED, message).with_key("/"));
             Ok(())
         }

@@ -53,7 +53,7 @@ pub enum ArrayError {
         "{}: an unfinished copy{}: {}",
         Printable(path),
         Printable(of(from.as_deref())),
-        if *resumable { "resume it, or begin anew" } else { "it cannot be resumed: begin anew" }
+        if *resumable { "resume it, or start again" } else { "it cannot be resumed: start again" }
     )]
     Unfinished {
         /// The path of the node that the copy makes.
@@ -252,7 +252,7 @@ pub enum ArrayError {
         requested: &'static str,
     },
     /// An element is not a valid value of the Rust type.
-    #[error("an element of data type {} is no value of {requested}", Printable(data_type))]
+    #[error("an element of data type {} is not a value of {requested}", Printable(data_type))]
     ElementValue {
         /// The array's data type.
         data_type: String,

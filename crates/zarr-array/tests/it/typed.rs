@@ -103,7 +103,7 @@ fn a_value_that_a_type_lacks_is_refused() {
     assert_eq!(found, [Ground::Water, Ground::Soil, Ground::Water]);
     array.write(2..3, &[2]).expect("writes");
     let error = array.read_as::<Ground>(&whole).expect_err("no such ground");
-    assert_eq!(error.to_string(), "an element of data type uint8 is no value of Ground");
+    assert_eq!(error.to_string(), "an element of data type uint8 is not a value of Ground");
 }
 
 #[test]

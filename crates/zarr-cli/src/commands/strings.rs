@@ -146,11 +146,11 @@ fn collect(
         (Some((length, inner)), Value::Array(members)) => {
             let found = u64::try_from(members.len()).unwrap_or(u64::MAX);
             if found != *length {
-                return Err(format!("an array of {found} beside one of {length}"));
+                return Err(format!("an array of {found} next to one of {length}"));
             }
             members.iter().try_for_each(|member| collect(member, inner, data_type, elements))
         }
-        (Some(_), other) => Err(format!("{other} beside arrays")),
+        (Some(_), other) => Err(format!("{other} next to arrays")),
         (None, value) => {
             let mut element = Vec::new();
             parse_element(data_type, &value.to_string(), &mut element)

@@ -19,7 +19,7 @@ pub struct Bitround {
 }
 
 impl Bitround {
-    /// Keeps so many bits.
+    /// Keeps this many bits.
     #[must_use]
     pub fn new(keepbits: u32) -> Self {
         Bitround { keepbits }

@@ -36,7 +36,7 @@ impl Blosc {
         Blosc { shuffle, typesize: Some(typesize), ..self }
     }
 
-    /// The same in blocks of so many bytes; 0 leaves the choice to blosc.
+    /// The same in blocks of this many bytes; 0 leaves the choice to blosc.
     #[must_use]
     pub fn with_blocksize(self, blocksize: u64) -> Self {
         Blosc { blocksize, ..self }

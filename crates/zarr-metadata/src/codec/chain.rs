@@ -33,7 +33,7 @@ pub(crate) fn write_codecs(codecs: &[Codec], json: &mut String) {
     json.push(']');
 }
 
-/// The byte order that `bytes` gives the elements, be it within shards.
+/// The byte order of the elements from the codec `bytes`, also within shards.
 pub(crate) fn element_order(codecs: &[Codec]) -> Option<Endian> {
     codecs.iter().find_map(|codec| match codec {
         Codec::Bytes(bytes) => bytes.endian,

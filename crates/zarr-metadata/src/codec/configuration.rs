@@ -63,7 +63,7 @@ pub(super) struct Input<'a> {
     pub(super) rank: Option<usize>,
 }
 
-/// What a reader reports beside the configuration.
+/// Findings of a reader in addition to the configuration.
 pub(super) struct Context<'c> {
     /// Members that do not affect decoding, and are not there (SD-61).
     pub(super) missing: Vec<&'static str>,

@@ -25,7 +25,7 @@ impl RawBits {
         self.bytes
     }
 
-    /// `Some(None)` is a name that looks like raw bits but is none.
+    /// `Some(None)` is a name that looks like raw bits but is invalid.
     pub(super) fn from_name(name: &str) -> Option<Option<Self>> {
         let number = name.strip_prefix('r')?;
         let digits = number.strip_prefix('-').unwrap_or(number);

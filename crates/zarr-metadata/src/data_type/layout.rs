@@ -49,7 +49,7 @@ impl Layout {
 pub struct Part {
     /// The first byte, counted from the beginning of the element.
     pub offset: usize,
-    /// The type of the part, which is no record.
+    /// The type of the part, which is not a record.
     pub data_type: DataType,
     /// How the part lies in memory.
     pub layout: Layout,
@@ -155,7 +155,7 @@ impl Component {
         usize::try_from(self.bits().div_ceil(8)).unwrap_or(usize::MAX)
     }
 
-    /// Whether it takes a byte of which it needs only some bits. Bool is none of these (SD-18).
+    /// Whether it takes one byte but needs only some of its bits. Bool does not count (SD-18).
     pub(crate) fn is_sub_byte(self) -> bool {
         self != Component::Bool && self.bits() < 8
     }

@@ -27,7 +27,7 @@ pub(super) fn format_base64(bytes: &[u8], null_terminated: bool, out: &mut Strin
     out.push('"');
 }
 
-/// Base64 of exactly `bytes` bytes; if they are null-terminated, of at most so many.
+/// Base64 of exactly `bytes` bytes; if they are null-terminated, of at most `bytes`.
 pub(super) fn read_base64(
     data_type: &DataType,
     bytes: usize,

@@ -21,7 +21,7 @@ pub(super) fn format(bytes: &[u8], out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// A string of at most so many code points.
+/// A string of at most this many code points.
 pub(super) fn read(
     data_type: &DataType,
     code_points: usize,

@@ -16,7 +16,7 @@ pub(crate) fn write_u64(value: u64, out: &mut String) {
     out.push_str(&value.to_string());
 }
 
-/// Appends the JSON text `raw` laid out anew at `level` indentations of two spaces.
+/// Appends the JSON text `raw`, formatted again at `level` indentations of two spaces.
 ///
 /// Only space changes: order, spelling of numbers and escapes stay. Containers that fit a line
 /// and arrays of plain values of any length, go on one line.
@@ -73,7 +73,7 @@ pub(crate) fn new_line(level: usize, out: &mut String) {
     out.extend(std::iter::repeat_n("  ", level));
 }
 
-/// Whether the container whose opening token has just been read goes on one line.
+/// Whether the container whose opening token has just been read fits on one line.
 fn one_line(open: &str, mut rest: &str) -> bool {
     let mut width = open.len();
     let mut depth = 1_usize;

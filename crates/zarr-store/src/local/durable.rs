@@ -2,7 +2,7 @@
 //!
 //! A flushed file is still lost if its name, or that of a folder above it, is not on the device. So
 //! a write flushes the object's own folder and, the first time that this store writes there, all
-//! folders above it: whoever created them may not have flushed them yet.
+//! folders above it: their creators may not have flushed them yet.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -176,7 +176,7 @@ mod tests {
         for folder in [root.join("c/0"), root.join("c"), root.clone()] {
             assert!(flushed.contains(&folder), "{folder:?} of {flushed:?}");
         }
-        // Made anew by others since.
+        // Others have created it again since.
         fs::remove_dir_all(root.join("c")).expect("removes");
         fs::create_dir_all(root.join("c/0")).expect("makes folders");
         let flushed = flushed_by(|| store.put(&key("c/0/1"), b"1").expect("puts"));

@@ -96,8 +96,8 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
     let refused = refuse_links(&mut options);
     let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = || io::Error::other("there is a symbolic link in the place of its lock file");
-    // Where opening follows links: whoever made the store may have put one here, and a file would
-    // be created elsewhere.
+    // If opening follows links: the maker of the store may have put one here, and a file would be
+    // created elsewhere.
     if !refused && is_link() {
         return Err(link());
     }

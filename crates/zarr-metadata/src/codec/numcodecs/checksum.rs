@@ -15,7 +15,7 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// Elements of so many bytes.
+    /// Elements of this many bytes.
     #[must_use]
     pub fn new(elementsize: u64) -> Self {
         Shuffle { elementsize: Some(elementsize) }

@@ -199,7 +199,7 @@ impl NumcodecsBlosc {
         NumcodecsBlosc { shuffle, typesize, ..self }
     }
 
-    /// The same in blocks of so many bytes; 0 leaves the choice to blosc.
+    /// The same in blocks of this many bytes; 0 leaves the choice to blosc.
     #[must_use]
     pub fn with_blocksize(self, blocksize: u64) -> Self {
         NumcodecsBlosc { blocksize, ..self }

@@ -106,7 +106,7 @@ pub struct Quantize {
 }
 
 impl Quantize {
-    /// Keeps so many decimal digits after the point.
+    /// Keeps this many decimal digits after the point.
     #[must_use]
     pub fn new(digits: i64) -> Self {
         Quantize { digits, dtype: None }
