@@ -66,7 +66,7 @@ impl NodeStore {
     }
 
     /// The topmost group around the node, and where in it the node is: `None` if none is around it.
-    pub(crate) fn around(&self) -> Result<Option<(Arc<dyn Store>, Prefix)>, CliError> {
+    pub(crate) fn around(&self) -> Result<Option<Around>, CliError> {
         around(&self.path)
     }
 
@@ -75,7 +75,7 @@ impl NodeStore {
     pub(crate) fn changed(&self) {
         let refreshed = match self.around() {
             Ok(None) => return,
-            Ok(Some((store, prefix))) => {
+            Ok(Some(Around { store, prefix })) => {
                 refresh_consolidated(&store, &prefix).map_err(|cause| self.failed(cause))
             }
             Err(error) => Err(error),
@@ -222,11 +222,19 @@ impl NodeStore {
     }
 }
 
+/// A place in a hierarchy.
+pub(crate) struct Around {
+    /// Begins with the topmost node of the hierarchy.
+    pub(crate) store: Arc<dyn Store>,
+    /// Where in it the place is.
+    pub(crate) prefix: Prefix,
+}
+
 /// The hierarchy around the place at `path`: a store that begins with its topmost node, and where in
 /// it the place is. `None` if no node is around it.
 ///
 /// From the nearest node around the place upwards, every folder of a hierarchy is a node.
-pub(crate) fn around(path: &str) -> Result<Option<(Arc<dyn Store>, Prefix)>, CliError> {
+pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     let path = path.trim_end_matches('/');
     let mut names: Vec<String> = Vec::new();
     // The topmost node that was found, and how many names are below it.
@@ -270,12 +278,12 @@ pub(crate) fn around(path: &str) -> Result<Option<(Arc<dyn Store>, Prefix)>, Cli
     }
     let Some((store, depth)) = top else { return Ok(None) };
     names.truncate(depth);
-    Ok(Some((store, prefix_of(path, names)?)))
+    Ok(Some(Around { store, prefix: prefix_of(path, names)? }))
 }
 
 /// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
 /// `.zarr`, and where in it the node is.
-pub(crate) fn around_new(path: &str) -> Result<(Arc<dyn Store>, Prefix), CliError> {
+pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
     let path = path.trim_end_matches('/');
     let mut names: Vec<String> = Vec::new();
     let mut rest = path;
@@ -286,7 +294,8 @@ pub(crate) fn around_new(path: &str) -> Result<(Arc<dyn Store>, Prefix), CliErro
         names.push(name.to_owned());
         rest = parent;
         if rest.ends_with(".zarr") {
-            return Ok((NodeStore::create(rest)?.store, prefix_of(path, names)?));
+            let store = NodeStore::create(rest)?.store;
+            return Ok(Around { store, prefix: prefix_of(path, names)? });
         }
     }
     Err(CliError::NoRoot { place: store::shown_url(path) })

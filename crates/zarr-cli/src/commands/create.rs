@@ -17,7 +17,7 @@ use crate::args::Create;
 use crate::chunks;
 use crate::error::CliError;
 use crate::format::npy;
-use crate::node_store::{NodeStore, around, around_new};
+use crate::node_store::{Around, NodeStore, around, around_new};
 use crate::print::{done, note};
 use crate::words;
 
@@ -89,7 +89,7 @@ fn create_at<T>(
         None => None,
         Some(within) => Some(within),
     };
-    let Some((store, prefix)) = within else {
+    let Some(Around { store, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
         let created = create(place.store.clone(), &Prefix::root()).map_err(|cause| {
             place.abandon();

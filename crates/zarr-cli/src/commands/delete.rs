@@ -10,7 +10,7 @@ use zarr_kit::array::{ArrayError, copy, delete_node};
 
 use crate::args::Delete;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
+use crate::node_store::{Around, NodeStore};
 use crate::print::{done, note};
 use crate::words;
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Delete) -> Result<(), CliError> {
         return Ok(());
     }
     match place.around()? {
-        Some((store, prefix)) => delete_node(&store, &prefix).map_err(failed)?,
+        Some(Around { store, prefix }) => delete_node(&store, &prefix).map_err(failed)?,
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
             // A folder that is not empty holds something that is no object.

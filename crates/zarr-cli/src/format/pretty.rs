@@ -27,8 +27,7 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 /// The text with quotes around the words for numbers that are not finite.
 pub(crate) fn quoted_words(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
-    let mut rest = Tokens(text);
-    while let Some(token) = rest.next() {
+    for token in Tokens(text) {
         match token {
             "NaN" | "Infinity" | "-Infinity" => quoted.push_str(&format!("\"{token}\"")),
             token => quoted.push_str(token),
