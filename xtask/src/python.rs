@@ -17,7 +17,11 @@ pub(crate) fn python(arguments: &[String]) -> Outcome {
         [flag] if flag == "--if-possible" => true,
         _ => return Err("usage: cargo xtask python [--if-possible]".to_owned()),
     };
-    match venv::environment("package", REQUIREMENTS) {
+    let prepared = venv::environment("package", REQUIREMENTS).and_then(|python| {
+        zarr_python(&python, &["--fetch"])?;
+        Ok(python)
+    });
+    match prepared {
         Ok(python) => build_and_test(&python),
         Err(reason) if if_possible => {
             eprintln!("── the Python package is not tested: {reason}");
@@ -45,5 +49,14 @@ fn build_and_test(python: &Path) -> Outcome {
     step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
     let pytest = ["pytest", "-q", "-p", "no:cacheprovider"];
     step(module(&pytest).arg(package.join("tests")))?;
-    step(module(&pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))
+    step(module(&pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))?;
+    zarr_python(python, &[])
+}
+
+/// zarr-python's own tests with the package's codec pipeline, or, with `--fetch`, what they need.
+fn zarr_python(python: &Path, arguments: &[&str]) -> Outcome {
+    let script = root().join("crates/zarr-python/tests/zarr_python/run.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(target().join("zarr-python-tests")).args(arguments);
+    step(command.env("PYTHONDONTWRITEBYTECODE", "1"))
 }

@@ -1,0 +1,95 @@
+"""Runs zarr-python's own tests for arrays and codecs with the codec pipeline of zarr-kit.
+
+    python run.py FOLDER [--fetch]
+
+fetches zarr-python's source distribution into the folder, if it is not there, and runs its tests,
+but not with ``--fetch``. Exactly those that `failing.txt` lists must fail: one that no longer does is a difference as well.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SOURCE = "zarr==3.4.2 --hash=sha256:645d64f292f457120fc0ca18dbe38f665b4c21aaea38a2a88b5eead8f06f3d28\n"
+TESTS = [
+    "test_array.py",
+    "test_codecs",
+    "test_codec_pipeline.py",
+    "test_codec_pipeline_suite.py",
+    "test_config.py",
+    "test_indexing.py",
+    "test_resize.py",
+    "test_unified_chunk_grid.py",
+    "test_v2.py",
+]
+LEAST = 4000
+"""Tests that pass at least: fewer were not found, or not run."""
+
+
+class Results:
+    """Which tests failed, and how many passed."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+        self.passed = 0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
+
+
+def fetched(folder: Path) -> Path:
+    """The unpacked source distribution."""
+    unpacked = folder / SOURCE.split()[0].replace("==", "-")
+    if not unpacked.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "source.txt").write_text(SOURCE)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "zarr"]
+        subprocess.run([*pip, "--dest", folder, "--requirement", folder / "source.txt"], check=True)
+        with tarfile.open(unpacked.with_name(f"{unpacked.name}.tar.gz")) as archive:
+            archive.extractall(folder, filter="data")
+    return unpacked
+
+
+def expected() -> set[str]:
+    lines = (HERE / "failing.txt").read_text().splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def main() -> int:
+    source = fetched(Path(sys.argv[1]).resolve())
+    if sys.argv[2:] == ["--fetch"]:
+        return 0
+    os.environ["ZARR_CODEC_PIPELINE__PATH"] = "zarr_kit.pipeline.ZarrKitCodecPipeline"
+    # Its tests are a package, which its processes import as well.
+    os.chdir(source)
+    sys.path.insert(0, str(source))
+    results = Results()
+    options = ["-c", HERE / "pytest.ini", "--rootdir", source, "-q", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore"]
+    pytest.main([*map(str, options), "--no-summary", *(f"tests/{test}" for test in TESTS)], plugins=[results])
+    new, gone = sorted(results.failed - expected()), sorted(expected() - results.failed)
+    for name in new:
+        print(f"fails, and is not in failing.txt: {name}")
+    for name in gone:
+        print(f"in failing.txt, and does not fail: {name}")
+    if results.passed < LEAST:
+        print(f"{results.passed} tests passed, at least {LEAST} were expected")
+    print(f"{results.passed} tests of zarr-python passed, {len(results.failed)} failed")
+    return int(bool(new or gone or results.passed < LEAST))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
