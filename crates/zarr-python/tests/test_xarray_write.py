@@ -144,6 +144,11 @@ def test_encoding_round_trips(tmp_path):
             "chunk_shape": [2], "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "index_location": "start"}}],
     )
     array[:] = range(8)
+    to_zarr(weather()[["wet"]], tmp_path / "k.zarr", encoding={"wet": {"chunk_key_encoding": {
+        "name": "v2", "configuration": {"separator": "."}}, "chunks": (3, 4)}})
+    assert (tmp_path / "k.zarr/wet/0.1").exists()
+    to_zarr(both(tmp_path / "k.zarr"), tmp_path / "l.zarr")
+    assert document(tmp_path / "k.zarr", "wet") == document(tmp_path / "l.zarr", "wet")
     odd = open_kit(tmp_path / "a.zarr")[["odd"]]
     assert odd.odd.encoding["preferred_chunks"] == {"x": 2}
     to_zarr(odd, tmp_path / "c.zarr")

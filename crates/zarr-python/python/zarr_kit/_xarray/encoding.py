@@ -6,11 +6,16 @@ import copy
 from collections.abc import Hashable
 from typing import Any
 
-from .. import _grid
 from .._array import Array
 
 Chunks = tuple[int | tuple[int, ...], ...]
 """Per axis the length of every chunk, or the lengths of all."""
+
+INDEX_CODECS = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
+"""The codecs of the index of shards that `zarr_kit.create` makes."""
+
+KEY_ENCODING = {"name": "default", "configuration": {"separator": "/"}}
+"""The encoding of chunk keys that `zarr_kit.create` makes."""
 
 
 def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
@@ -29,30 +34,29 @@ def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
         chunks = tuple(within["chunk_shape"])
         if _has_usual_index(within):
             shards, codecs = grid, within["codecs"]
-    return {
+    found = {
         "chunks": chunks if within is None or shards is not None else grid,
         "shards": shards,
         "codecs": codecs,
         "preferred_chunks": dict(zip(dims, chunks, strict=True)),
     }
+    if document["chunk_key_encoding"] != KEY_ENCODING:
+        found["chunk_key_encoding"] = document["chunk_key_encoding"]
+    return found
 
 
 def chunks_of(array: Array) -> Chunks:
-    """The lengths of the chunks of an array: per axis one number if they are equal."""
+    """The lengths of the chunks of an array: per axis one number, or all if they are listed."""
     grid = array._document["chunk_grid"]
     configuration = grid["configuration"]
     if grid["name"] == "regular":
         return tuple(configuration["chunk_shape"])
-    # An entry that is not a number lists runs: take the edges within the shape.
+    # An entry that is not a number lists runs: take the edges within the shape. They are a tuple also
+    # if they are equal, so that an array that is written again can grow by other lengths.
     return tuple(
-        entry if isinstance(entry, int) else _compact(tuple(array._edges(axis).tolist()))
+        entry if isinstance(entry, int) else tuple(array._edges(axis).tolist()) or 1
         for axis, entry in enumerate(configuration["chunk_shapes"])
     )
-
-
-def _compact(edges: tuple[int, ...]) -> int | tuple[int, ...]:
-    found = _grid.regular(edges)
-    return found if isinstance(found, int) else tuple(found)
 
 
 def _sharding(codecs: list[Any]) -> dict[str, Any] | None:
@@ -65,9 +69,5 @@ def _sharding(codecs: list[Any]) -> dict[str, Any] | None:
 
 def _has_usual_index(sharding: dict[str, Any]) -> bool:
     """Whether shards have the index that `zarr_kit.create` makes."""
-    from .._create import _sharding
-
-    usual = _sharding([], [])["configuration"]
-    index = [{"name": c} if isinstance(c, str) else c for c in sharding["index_codecs"]]
-    place = sharding.get("index_location", "end")
-    return bool(index == usual["index_codecs"] and place == usual["index_location"])
+    codecs = [{"name": c} if isinstance(c, str) else c for c in sharding["index_codecs"]]
+    return codecs == INDEX_CODECS and sharding.get("index_location", "end") == "end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Mapping
 from itertools import accumulate
@@ -12,11 +13,11 @@ from xarray import Variable
 from xarray.coding.strings import check_vlen_dtype
 
 from .. import _create, _dtypes, _grid
-from .encoding import Chunks, _compact
+from .encoding import Chunks
 
 ENTRIES = frozenset(
     "chunks shards codecs compressors filters serializer fill_value preferred_chunks "
-    "source original_shape write_empty_chunks".split()
+    "source original_shape chunk_key_encoding".split()
 )
 """The entries of ``encoding`` that say how an array is stored; all others are CF's or unknown."""
 
@@ -65,13 +66,16 @@ def document(
         "attributes": attributes,
     }
     try:
-        return _create.array_document(**arguments, fill_value=fill_value)
+        text = _create.array_document(**arguments, fill_value=fill_value)
     except (OverflowError, TypeError, ValueError) as error:
         error.add_note(f"while the array of variable {name!r} was planned")
         if is_explicit or "fill_value" not in encoding:
             raise
-    # One of another type: what Xarray remembers is no longer true.
-    return _create.array_document(**arguments, fill_value=None)
+        # One of another type: what Xarray remembers is no longer true.
+        text = _create.array_document(**arguments, fill_value=None)
+    if (keys := encoding.get("chunk_key_encoding")) is None:
+        return text
+    return json.dumps(json.loads(text) | {"chunk_key_encoding": keys}, allow_nan=False)
 
 
 def layout(
@@ -155,7 +159,8 @@ def _entry(name: str, value: Any) -> int | tuple[int, ...]:
 
 def _by_data(variable: Variable) -> Chunks:
     if variable.chunks is not None:
-        return tuple(_compact(edges) for edges in variable.chunks)
+        found = map(_grid.regular, variable.chunks)
+        return tuple(length if isinstance(length, int) else tuple(length) for length in found)
     lengths = [max(length, 1) for length in variable.shape]
     size = max(variable.dtype.itemsize, 1)
     while math.prod(lengths) * size > CHUNK_BYTES and max(lengths) > 1:
@@ -179,7 +184,7 @@ def _codecs(
     parts = [encoding.get(entry, "auto") for entry in ("filters", "serializer", "compressors")]
     if all(isinstance(part, str) and part == "auto" for part in parts):
         return None
-    usual = _create._codecs(None, _data_type(variable))
+    usual = json.loads(_create.array_document(shape=(), dtype=_data_type(variable)))["codecs"]
     filters, serializer, compressors = parts
     chain: list[Any] = [] if isinstance(filters, str) else _sequence(filters)
     chain += [usual[0] if serializer is None or isinstance(serializer, str) else serializer]

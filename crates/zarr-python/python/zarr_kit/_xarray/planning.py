@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +13,7 @@ from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value, encode_
 from .. import _native
 from .._array import Array
 from .._attributes import _json
-from .encoding import chunks_of
-from .layout import document, is_aligned
+from .layout import document
 from .region import Region, resolved
 from .store import variable as stored_variable
 
@@ -120,54 +118,6 @@ def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> 
         elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
             plan.updates.append(_update(name, variable, arrays[name], region, request))
     return plan
-
-
-def check_tasks(plan: Plan) -> str | None:
-    """What says that tasks of a Dask array share a stored chunk, None if none do."""
-    for update in plan.updates:
-        blocks = update.variable.chunks
-        chunks, shape = chunks_of(update.array), _grown(update)
-        if update.axis is not None and not isinstance(chunks[update.axis], int):
-            before = chunks[update.axis]
-            assert isinstance(before, tuple)
-            grown = (*before, *update.edges)
-            chunks = chunks[: update.axis] + (grown,) + chunks[update.axis + 1 :]
-        if blocks is not None and not is_aligned(blocks, chunks, shape, update.start):
-            return _shared(update.name, blocks, chunks)
-    for addition in plan.additions:
-        blocks = addition.variable.chunks
-        if blocks is not None:
-            chunks = _declared(addition.document)
-            if not is_aligned(blocks, chunks, addition.variable.shape):
-                return _shared(addition.name, blocks, chunks)
-    return None
-
-
-def _shared(name: str, blocks: Any, chunks: Any) -> str:
-    return (
-        f"variable {name!r}: several blocks of the Dask array {blocks} would overlap one stored "
-        f"chunk of {chunks}, and the store cannot keep their tasks from overwriting each other: "
-        "use blocks of whole chunks, by chunk() or another encoding['chunks']"
-    )
-
-
-def _declared(text: str) -> Any:
-    grid = json.loads(text)["chunk_grid"]
-    if grid["name"] == "regular":
-        return tuple(grid["configuration"]["chunk_shape"])
-    return tuple(
-        axis
-        if isinstance(axis, int)
-        else tuple(n for e in axis for n in ([e] if isinstance(e, int) else [e[0]] * e[1]))
-        for axis in grid["configuration"]["chunk_shapes"]
-    )
-
-
-def _grown(update: Update) -> tuple[int, ...]:
-    shape = list(update.array.shape)
-    if update.axis is not None:
-        shape[update.axis] += update.variable.shape[update.axis]
-    return tuple(shape)
 
 
 def _check_names(dataset: Dataset) -> None:

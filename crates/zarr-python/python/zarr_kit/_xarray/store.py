@@ -92,6 +92,8 @@ def opened(
     path = (group or "").strip("/")
     if not isinstance(where, Group):
         return open_group(where, path, storage_options=storage_options)
+    if storage_options:
+        raise ValueError("storage_options: the group is open already, with its own")
     found = where[path] if path else where
     if isinstance(found, Array):
         raise ValueError(f"{path} is an array, not a group: open the group that it is in")

@@ -12,9 +12,10 @@ from xarray.backends.common import ArrayWriter
 from .. import create_group
 from .._array import Array
 from .._group import Group
-from .planning import Plan, Request, Update, check_tasks, planned
+from .planning import Plan, Request, Update, planned
 from .region import Region
 from .store import _is_remote, nodes, opened
+from .tasks import shared
 
 MODES = ("w", "w-", "a", "a-", "r+")
 
@@ -136,15 +137,15 @@ def to_zarr(
             mode, append_dim, region, encodings.get(f"/{below}", {}), codecs, chunks
         )
         plans[below] = planned(dataset, _arrays(root, below), request)
-    shared = list(filter(None, map(check_tasks, plans.values()))) if safe_chunks else []
-    _check_shared(shared, root or _existing(url, "", storage_options))
+    messages = list(filter(None, map(shared, plans.values()))) if safe_chunks else []
+    _check_shared(messages, root or _existing(url, "", storage_options))
 
     was_consolidated = False
     if root is None:
         old = _existing(url, path, storage_options) if mode == "w" else None
         was_consolidated = old is not None and "consolidated_metadata" in old.metadata
         root = _made(url, path, storage_options) if old is None else _emptied(old)
-        _check_shared(shared, root)
+        _check_shared(messages, root)
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
     for below, plan in plans.items():
         _execute(plan, _with_parents(root, below), writer)
@@ -214,9 +215,9 @@ def _arrays(root: Group | None, below: str) -> dict[str, Array]:
     return {name: node for name, node in nodes(group).items() if isinstance(node, Array)}
 
 
-def _check_shared(shared: list[str], group: Group | None) -> None:
-    if shared and group is not None and not group._native.excludes_processes():
-        raise ValueError(shared[0])
+def _check_shared(messages: list[str], group: Group | None) -> None:
+    if messages and group is not None and not group._native.excludes_processes():
+        raise ValueError(messages[0])
 
 
 def _emptied(group: Group) -> Group:

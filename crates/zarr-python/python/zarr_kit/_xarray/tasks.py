@@ -1,0 +1,55 @@
+"""Whether tasks of Dask arrays write to one stored chunk at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .encoding import Chunks
+from .layout import is_aligned
+from .planning import Plan
+
+
+def shared(plan: Plan) -> str | None:
+    """A message that says which tasks share a stored chunk. None if no tasks do."""
+    for update in plan.updates:
+        chunks = _declared(update.array._document["chunk_grid"])
+        shape = list(update.array.shape)
+        if update.axis is not None:
+            shape[update.axis] += update.variable.shape[update.axis]
+            before = chunks[update.axis]
+            if not isinstance(before, int):
+                grown = (*before, *update.edges)
+                chunks = (*chunks[: update.axis], grown, *chunks[update.axis + 1 :])
+        blocks = update.variable.chunks
+        if blocks is not None and not is_aligned(blocks, chunks, tuple(shape), update.start):
+            return _message(update.name, blocks, chunks)
+    for addition in plan.additions:
+        chunks = _declared(json.loads(addition.document)["chunk_grid"])
+        blocks = addition.variable.chunks
+        if blocks is not None and not is_aligned(blocks, chunks, addition.variable.shape):
+            return _message(addition.name, blocks, chunks)
+    return None
+
+
+def _message(name: str, blocks: Any, chunks: Chunks) -> str:
+    return (
+        f"variable {name!r}: several blocks of the Dask array {blocks} would overlap one stored "
+        f"chunk of {chunks}, and the store cannot keep their tasks from overwriting each other: "
+        "use blocks of whole chunks, by chunk() or another encoding['chunks']"
+    )
+
+
+def _declared(grid: dict[str, Any]) -> Chunks:
+    """The lengths of all chunks that a grid declares, also past the end of the array."""
+    configuration = grid["configuration"]
+    if grid["name"] == "regular":
+        return tuple(configuration["chunk_shape"])
+    return tuple(
+        axis if isinstance(axis, int) else tuple(length for entry in axis for length in _run(entry))
+        for axis in configuration["chunk_shapes"]
+    )
+
+
+def _run(entry: int | list[int]) -> list[int]:
+    return [entry] if isinstance(entry, int) else [entry[0]] * entry[1]
