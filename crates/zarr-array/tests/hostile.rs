@@ -1,8 +1,7 @@
-//! Documents of a megabyte that ask for as much as they can: opening, checking, planning and reading
-//! take time and memory in proportion to what is stored, or refuse.
-//!
-//! Counted is what is asked of the allocator, used or not. A program of its own, since the count is the
-//! process's; the stack is that of a small thread.
+//! Documents of a megabyte that request as much as possible: opening, checking, planning and
+//! reading take time and memory in proportion to what is stored, or refuse.
+//! The test counts allocated bytes, used or not. It is a separate program because the count is
+//! per process; the stack is that of a small thread.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,16 +17,16 @@ use zarr_metadata::ArrayMetadata;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The count is of all threads, so that one test measures at a time.
+/// The count covers all threads, so one test measures at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// About as long as the documents are.
+/// The approximate length of the documents.
 const LENGTH: usize = 1 << 20;
 
-/// What a quadratic takes is minutes.
+/// Quadratic code would take minutes.
 const TIME: Duration = Duration::from_secs(20);
 
-/// The most that was allocated at once while `work` ran, beyond what was before.
+/// The most memory that was allocated at once while `work` ran, beyond what was allocated before.
 fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     ALLOCATOR.reset_peak_usage();
     let before = ALLOCATOR.current_usage();
@@ -80,14 +79,14 @@ fn shard(chunk_shape: &str, codecs: &str, index: &str) -> String {
     format!(r#"{{"name": "sharding_indexed", "configuration": {configuration}}}"#)
 }
 
-/// So many of `codec`, and one that makes bytes.
+/// `count` times `codec`, and one that makes bytes.
 fn chain(codec: &str, count: usize) -> String {
     let mut codecs = vec![codec; count];
     codecs.push(BYTES);
     list(codecs)
 }
 
-/// One document of each kind that can be long, and whether an array of it opens.
+/// One document of each kind that can be long, and whether its array opens.
 fn documents() -> Vec<(&'static str, String, bool)> {
     let plain = format!("[{BYTES}]");
     let small = regular("[4]");
@@ -314,14 +313,14 @@ fn documents() -> Vec<(&'static str, String, bool)> {
     ]
 }
 
-/// Opens, checks, plans and reads, on a small stack; what was allocated for it, and how often it went
-/// well.
+/// Opens, checks, plans and reads on a small stack; returns the allocated memory, and the number
+/// of operations that succeeded.
 fn examine(document: &str) -> (usize, bool, Summary) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     store.put(&Key::new("zarr.json").expect("a key"), document.as_bytes()).expect("memory");
     let opened = ArrayMetadata::from_json(document.as_bytes()).is_ok_and(|metadata| {
         let rank = metadata.shape().len();
-        // Chunks of a few bytes at the start, whatever they should be.
+        // Chunks of a few bytes at the start, whatever they should contain.
         let index = vec![0; rank];
         if let Ok(key) = Key::new(metadata.chunk_key_encoding().encode(&index)) {
             store.put(&key, &[0; 16]).expect("memory");
@@ -337,7 +336,7 @@ fn examine(document: &str) -> (usize, bool, Summary) {
             let corner = |most: u64| {
                 array.shape().iter().map(|length| 0..(*length).min(most)).collect::<Selection>()
             };
-            // The element at the start, and a few around it where axes are few.
+            // The element at the start, and a few around it if there are few axes.
             let most = if array.shape().len() > 2 { 1 } else { 20 };
             let _ = array.read(corner(most));
             let _ = array.plan(corner(most)).map(|plan| format!("{plan:?}").len());
@@ -404,7 +403,7 @@ fn checked(store: &Arc<dyn Store>, options: &CheckOptions) -> (usize, Vec<String
     (used, findings)
 }
 
-/// A hierarchy of an array, and one beside it that has a fault of its own.
+/// A hierarchy of an array, and another array with a fault of its own.
 fn beside_a_fault(array: &str, chunk: &[u8]) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let put = |at: &str, bytes: &[u8]| store.put(&key(at), bytes).expect("memory");
@@ -444,7 +443,8 @@ fn a_check_follows_what_is_stored() {
             }
         }
     }
-    // What has more elements than memory is said not to have been examined, and all else is.
+    // A chunk with more elements than memory is reported as not examined; all others are
+    // examined.
     for (shape, codecs, chunk) in [
         (1_u64 << 46, &plain, vec![7]),
         (1 << 63, &plain, vec![7]),
@@ -462,8 +462,8 @@ fn a_check_follows_what_is_stored() {
     }
 }
 
-/// The elements of all chunks that are decoded at a time stay within the memory given, however many
-/// threads there are, and a larger chunk is left out.
+/// The elements of all chunks that are decoded at the same time stay within the given memory,
+/// however many threads there are, and a larger chunk is left out.
 #[test]
 fn a_check_keeps_to_its_memory() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);

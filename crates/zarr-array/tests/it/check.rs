@@ -1,4 +1,4 @@
-//! What a check finds, and what it does not.
+//! The findings of a check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,8 @@ fn documents() {
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
 
-/// Those of the registry as of July 2026 that are not read here, and those that are in none.
+/// Codecs of the registry as of July 2026 that are not supported here, and others that are not in
+/// it.
 #[test]
 fn codecs_are_registered_or_not() {
     for (name, rule) in [
@@ -132,7 +133,7 @@ fn codecs_are_registered_or_not() {
     }
 }
 
-/// Keys are checked whatever is in the chunks.
+/// Keys are checked whatever the content of the chunks.
 #[test]
 fn sd_05_keys_of_arrays_that_are_not_read() {
     for (data_type, codecs, path) in [
@@ -188,7 +189,7 @@ fn sd_05_sd_16_chunks() {
         all
     };
     let (padded, clean) = (crc(&[0b1000_1001, 0xf0]), crc(&[0b1000_1001, 0]));
-    // Stored, not compressed: the bytes are those of RFC 1951's stored block.
+    // Stored, not compressed: the bytes of a stored block of RFC 1951.
     let gzip = [
         31,
         139,
@@ -246,7 +247,7 @@ fn sd_05_sd_16_chunks() {
     assert!(findings(&store, false).iter().all(|finding| finding.contains("past/c/")));
 }
 
-/// Bit by bit, reflected polynomials.
+/// Bit by bit, with reflected polynomials.
 fn crc_of(bytes: &[u8], polynomial: u32) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
@@ -263,7 +264,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     crc_of(bytes, 0xedb8_8320)
 }
 
-/// A shard of four inner chunks of two elements, with its index behind it.
+/// A shard of four inner chunks of two elements, followed by its index.
 fn shard(chunks: [Option<&[u8]>; 4]) -> Vec<u8> {
     let (mut shard, mut index) = (Vec::new(), Vec::new());
     for chunk in chunks {
@@ -325,13 +326,12 @@ fn sd_16_sd_60_inner_chunks() {
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
 
-/// A shard under a reshape, which the array's end cuts: its elements past the end are told by
-/// decoding all of them, up to 64 MiB, or 16 times the bytes that are stored; and within the memory
-/// that is given.
+/// A shard under a reshape, cut by the array's end: elements past the end are found by decoding
+/// all of them, up to 64 MiB or 16 times the stored bytes, and within the given memory.
 #[test]
 fn elements_past_the_end_of_a_reshaped_shard() {
     const MIB: u64 = 1 << 20;
-    // Rows of a mebibyte; the last one is stored, with 7 as its last element or throughout.
+    // Rows of a mebibyte; the last one is stored, with 7 as its last element or as all of them.
     let found = |rows: u64, noise: bool, memory_limit: u64| {
         let document = format!(
             r#"{{"zarr_format": 3, "node_type": "array", "shape": [{}], "data_type": "uint8",
@@ -459,8 +459,8 @@ fn every_rule_is_in_the_documentation() {
     }
 }
 
-/// A link out of the store, in place of a chunk or a document, is a finding there, and what is
-/// wrong with another array is found all the same.
+/// A link out of the store, in place of a chunk or a document, is a finding there, and faults of
+/// another array are still found.
 #[cfg(unix)]
 #[test]
 fn what_may_not_be_read_is_a_finding() {

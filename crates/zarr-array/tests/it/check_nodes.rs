@@ -1,4 +1,4 @@
-//! What a check finds of nodes: their names, and what consolidated metadata says of them.
+//! Findings about nodes: their names, and their consolidated metadata.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn consolidated_metadata_is_compared_by_value() {
     let found = findings(&memory(&objects), false);
     let of_copy = |finding: &&String| finding.contains("stale-consolidated");
     assert_eq!(found.iter().filter(of_copy).count(), 0, "{found:?}");
-    // An integer of many digits is not the float closest to it.
+    // An integer of many digits differs from the float closest to it.
     let own = array(r#"{"a": 12345678901234567890123}"#);
     let copy = array(r#"{"a": 1.2345678901234568e+22}"#);
     let root = consolidated(&format!(r#""x": {copy}"#));

@@ -1,4 +1,4 @@
-//! Consolidated metadata: made, and kept true by changes.
+//! Consolidated metadata: writing it, and keeping it up to date.
 
 use std::sync::Arc;
 use std::thread;
@@ -19,7 +19,7 @@ fn array(length: u64) -> ArrayMetadata {
     ArrayBuilder::new([length], DataType::Uint8).chunk_shape([4]).build().expect("valid")
 }
 
-/// A root with consolidated metadata, in it a group that has some of its own.
+/// A root with consolidated metadata, containing a group with its own.
 fn hierarchy(store: &Arc<dyn Store>) {
     let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new()).expect("new");
     root.create_array("a", array(5)).expect("new");
@@ -77,7 +77,7 @@ fn what_others_wrote_stays_as_it_is() {
     hierarchy(&store);
     let key = Key::new("zarr.json").expect("a key");
     let text = String::from_utf8(store.read(&key).expect("reads").expect("there")).expect("UTF-8");
-    // An entry that is not valid, and one whose attributes are not JSON proper.
+    // An entry that is not valid, and one whose attributes are not strict JSON.
     let odd = r#""odd": {"zarr_format": 2}, "x/y": {"zarr_format": 3, "node_type": "group", "attributes": {"v": [NaN, 1.0]}}"#;
     let text = text.replacen("\"metadata\": {", &format!("\"metadata\": {{{odd}, "), 1);
     store.put(&key, text.as_bytes()).expect("puts");
@@ -129,7 +129,7 @@ fn a_change_that_is_done_is_no_failure_where_it_cannot_be_followed() {
         ["warning: zarr.json: $.consolidated_metadata.metadata[\"g/b\"]: differs from the node's \
          own [stale-consolidated]"]
     );
-    // Doing it again mends it.
+    // Consolidating again repairs it.
     let group = Group::open(store.clone(), &Prefix::root()).expect("opens");
     group.consolidate().expect("consolidates");
     assert_eq!(findings(&store, false), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Copies: into other chunks and codecs, within little memory, interrupted at every step.
+//! Copies into other chunks and codecs, within little memory, interrupted at every step.
 
 mod ends;
 mod overwrites;
@@ -33,7 +33,7 @@ pub(crate) fn regular(chunk: [u64; 2]) -> String {
 
 pub(crate) const LITTLE: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
 
-/// Elements of which a chunk here and there is nothing but the fill value.
+/// Elements of which some chunks are only the fill value.
 pub(crate) fn elements() -> Vec<u8> {
     let value = |row: u64, column: u64| {
         if row < 4 && column < 3 { -1 } else { i16::try_from(row * 12 + column).unwrap() }
@@ -83,7 +83,7 @@ pub(crate) fn copy(
 fn every_target_holds_what_the_source_does_whatever_the_memory() {
     let (from, _) = source(&regular([6, 4]), LITTLE);
     for metadata in targets() {
-        // What a plain write of all elements stores.
+        // The objects that a plain write of all elements stores.
         let direct = Arc::new(MemoryStore::new());
         Array::create(direct.clone(), &Prefix::root(), metadata.clone())
             .and_then(|array| array.write(Selection::whole(&SHAPE), &elements()))
@@ -99,7 +99,7 @@ fn every_target_holds_what_the_source_does_whatever_the_memory() {
     }
 }
 
-/// There is a document only where all is there that belongs to its node, of the old or of the new.
+/// A document exists only if everything of its node exists, of the old or the new one.
 pub(crate) fn documents_are_of_whole_nodes(
     found: &Objects,
     old: &Objects,
@@ -117,7 +117,7 @@ pub(crate) fn documents_are_of_whole_nodes(
     }
 }
 
-/// Whoever opens what is marked learns what it is, unless it is a whole node.
+/// Opening a marked place reports the marker, unless the node is whole.
 fn is_told(store: &Arc<dyn Store>, has_document: bool, at: &str) {
     let root = Prefix::root();
     match Array::open(store.clone(), &root) {
@@ -127,7 +127,7 @@ fn is_told(store: &Arc<dyn Store>, has_document: bool, at: &str) {
             assert!(!has_document, "{at}: does not open");
             assert_eq!(path, "the root");
             assert!(from.is_some_and(|from| from.starts_with("memory ")), "{at}");
-            // Nothing else comes to be there.
+            // No other objects appear.
             let refused = Array::create(store.clone(), &root, metadata(&regular([3, 5]), LITTLE));
             assert!(refused.is_err(), "{at}");
             let refused = Group::create(store.clone(), &root, GroupMetadata::new());
@@ -173,7 +173,7 @@ fn a_copy_that_dies_at_any_step_is_resumed_to_the_same_bytes() {
                 let summary = copy(&from, Arc::new(inner.clone()), metadata.clone(), &resume);
                 match summary {
                     Ok(summary) => skipped += summary.skipped,
-                    // It had ended after all.
+                    // The copy had finished after all.
                     Err(TransferError::NotInterrupted { .. }) => assert_eq!(found, expected),
                     Err(error) => panic!("{error}"),
                 }
@@ -196,7 +196,8 @@ fn from_pencils_to_slabs_each_source_chunk_is_read_once_a_memoryful() {
         let summary = copy(&from, to, slabs.clone(), &options).expect("copies");
         let memoryfuls = 20_u64.div_ceil(rows);
         assert_eq!(summary.tasks, memoryfuls);
-        // Beside them, whether the source is a copy itself (twice) and which document it has.
+        // Also counted: checks whether the source is a copy itself (twice), and reading its
+        // document.
         assert_eq!(counted.operations() - before, 12 * memoryfuls + 3, "{rows} rows a task");
     }
 }

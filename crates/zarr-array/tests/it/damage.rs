@@ -1,4 +1,4 @@
-//! Chunks that cannot be read or written: what is said of them, and that the others stay whole.
+//! Chunks that cannot be read or written: the errors, and that other chunks stay whole.
 
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
@@ -42,7 +42,7 @@ fn open(store: impl Store + 'static) -> Array {
     Array::open(Arc::new(store), &Prefix::root()).expect("opens")
 }
 
-/// What the error says goes wrong first, and the chunks that it says were written.
+/// The first failure that the error reports, and the chunks that it lists as written.
 fn incomplete(error: ArrayError) -> (String, Vec<Vec<u64>>, Vec<Vec<u64>>) {
     let text = error.to_string();
     assert_eq!(reported(&error), text);
@@ -76,7 +76,7 @@ fn a_write_that_fails_tells_which_chunks_were_written() {
             assert_eq!(done, [[0, 0], [0, 1], [1, 0]]);
         }
         assert!(missing.contains(&vec![1, 1]));
-        // Each is what the error says.
+        // Each is as the error says.
         let (now, old) = (open(inner.clone()), open(written()));
         let new = MemoryStore::new();
         let whole = Array::create(Arc::new(new.clone()), &Prefix::root(), metadata());
@@ -96,7 +96,7 @@ fn a_write_that_fails_tells_which_chunks_were_written() {
     }
 }
 
-/// With steps and backwards, chunks are told by their own numbers.
+/// With steps and backwards, chunks are reported by their own numbers.
 #[test]
 fn chunks_between_steps_are_not_counted() {
     let full = Fault::Fail(ErrorKind::StorageFull);
@@ -106,12 +106,12 @@ fn chunks_between_steps_are_not_counted() {
     let (text, done, missing) = incomplete(array.write(&region, &[9; 4]).expect_err("fails"));
     assert!(text.ends_with("0 of 2 chunks were written") || done == [[0, 0]], "{text}");
     assert_eq!([done, missing].concat().len(), 2);
-    // A single chunk needs no such words.
+    // For a single chunk the list is not needed.
     let one = array.write([4..6, 0..1], &[9; 2]).expect_err("fails");
     assert!(matches!(one, ArrayError::Store(_)), "{one}");
 }
 
-/// Does something to the chunk 1,0 and opens the array.
+/// Changes the chunk 1,0 and opens the array.
 type Damage = Box<dyn Fn(&MemoryStore) -> Array>;
 
 #[test]
@@ -160,7 +160,7 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
         let before = store.read(&key("c/1/0")).expect("reads");
         let error = array.read(Selection::whole(&SHAPE)).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
-        // A partial write needs what cannot be read: nothing is written over it.
+        // A partial write needs elements that cannot be read, so it overwrites nothing.
         let error = array.write([2..3, 1..2], &[0]).expect_err(name).to_string();
         assert!(error.contains("c/1/0"), "{name}: {error}");
         assert_eq!(store.read(&key("c/1/0")).expect("reads"), before, "{name}");
@@ -169,7 +169,7 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
             let sound = open(written()).read(&region).expect("reads");
             assert_eq!(array.read(&region).expect("reads"), sound, "{name}");
         }
-        // Writing all of it needs nothing of what is there, where writing goes.
+        // Writing the whole chunk needs nothing of its old content, if writing works.
         if !["truncates", "fails"].contains(&name) {
             array.write(region_of(&[1, 0]), &[3; 6]).expect("writes");
             assert_eq!(array.read(region_of(&[1, 0])).expect("reads"), [3; 6]);
@@ -177,8 +177,8 @@ fn damage_is_told_of_its_chunk_and_of_no_other() {
     }
 }
 
-/// Of a chunk that the array's end cuts what lies past it is kept, unless none of it can be read:
-/// writing all that the array has of it mends it as any other.
+/// In a chunk that the array's end cuts, the part past it is kept, unless the chunk cannot be
+/// read: then writing all that the array has of it repairs it like any other.
 #[test]
 fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
     let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [5],
@@ -196,13 +196,13 @@ fn a_damaged_chunk_at_the_end_is_mended_by_writing_it() {
         array.write(0..5, &[1; 5]).expect("writes");
         assert_eq!(store.read(&key("c/1")).expect("reads").as_ref(), Some(&sound));
     }
-    // A store that cannot be read is another matter.
+    // A store that cannot be read is a different case.
     let denied = Fault::Fail(ErrorKind::PermissionDenied);
     let denied = open(FaultStore::new(store).on(key("c/1"), denied));
     denied.write(4..5, &[2]).expect_err("cannot tell what is past the end");
 }
 
-/// A store that is slow, and one that loses a file between listing and reading it.
+/// A store that is slow, and loses a file between listing and reading it.
 #[test]
 fn slowness_and_vanished_files_are_no_errors() {
     let slow = Fault::Delay(Duration::from_millis(20));

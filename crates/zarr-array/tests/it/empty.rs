@@ -1,4 +1,4 @@
-//! Chunks that hold the fill value only are not stored (SD-48, SD-60).
+//! Chunks that hold only the fill value are not stored (SD-48, SD-60).
 
 use std::sync::Arc;
 
@@ -37,21 +37,21 @@ fn sd_60_shards_without_inner_chunks_are_not_stored() {
     let array = array(&store, "uint8", "9", SHARD);
     let all = Selection::whole(&[10]);
     array.write(&all, &[1, 2, 9, 9, 9, 9, 9, 9, 3, 4]).expect("writes");
-    // Two entries of sixteen bytes, a checksum, and the inner chunk that is there.
+    // Two entries of sixteen bytes, a checksum, and the stored inner chunk.
     assert_eq!(stored(&store, &array), [Some(38), None, Some(38)]);
     assert_eq!(array.read(&all).expect("reads"), [1, 2, 9, 9, 9, 9, 9, 9, 3, 4]);
 
-    // Overwritten in whole with the fill value, it goes.
+    // Overwritten entirely with the fill value, it is removed.
     array.write(0..4, &[9; 4]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(38)]);
-    // A part of a chunk that was not there, with the fill value: still not there.
+    // Writing the fill value to part of a missing chunk leaves it missing.
     array.write(4..5, &[9]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(38)]);
     // And a part that adds an inner chunk.
     array.write(6..7, &[5]).expect("writes");
     assert_eq!(stored(&store, &array), [None, None, Some(40)]);
     assert_eq!(array.read(&all).expect("reads"), [9, 9, 9, 9, 9, 9, 5, 9, 3, 4]);
-    // Emptied by a part, it is removed or means the same.
+    // Emptied by a partial write, it is removed, or reads the same.
     array.write(8..10, &[9; 2]).expect("writes");
     array.write(6..7, &[9]).expect("writes");
     assert!(matches!(stored(&store, &array)[2], None | Some(36)), "no inner chunk");
@@ -77,7 +77,7 @@ fn sd_48_chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
         let store = Arc::new(MemoryStore::new());
         let array = array(&store, "uint8", "9", codec).with_empty_chunks_stored(true);
         let all = Selection::whole(&[10]);
-        // Whole chunks, a part of one that is not there, and one whose part makes it so.
+        // Whole chunks, part of a missing one, and one that a partial write empties.
         array.write(0..4, &[9; 4]).expect("writes");
         assert!(matches!(stored(&store, &array)[..], [Some(_), None, None]));
         array.write(4..5, &[9]).expect("writes");
@@ -86,7 +86,7 @@ fn sd_48_chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
         assert!(stored(&store, &array).iter().all(Option::is_some), "{codec}");
         assert_eq!(array.read(&all).expect("reads"), [9; 10]);
 
-        // Without it, they go as they are written again.
+        // Without the option, they are removed when they are written again.
         array.clone().with_empty_chunks_stored(false).write(&all, &[9; 10]).expect("writes");
         assert_eq!(stored(&store, &array), [None; 3]);
         array.write(&all, &[9; 10]).expect("writes");

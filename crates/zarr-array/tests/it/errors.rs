@@ -1,4 +1,4 @@
-//! Every error says all there is to say, once: its text is complete, and nothing is left below it.
+//! Every error says everything once: its text is complete, and `source` adds nothing.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,7 @@ use zarr_grid::GridErrorKind;
 use zarr_metadata::Codec;
 use zarr_view::{CopyError, ViewError};
 
-/// What anyhow, eyre and `std::error::Report` print: the texts of all levels, joined.
+/// The output of anyhow, eyre and `std::error::Report`: the joined texts of all levels.
 pub(crate) fn reported(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut level = error.source();
@@ -22,7 +22,7 @@ pub(crate) fn reported(error: &dyn Error) -> String {
     text
 }
 
-/// Asserts that the text has each of the parts once, and that reports add nothing to it.
+/// Asserts that the text contains each part once, and that reports add nothing.
 #[track_caller]
 fn says_once(error: &dyn Error, parts: &[&str]) {
     let text = error.to_string();
@@ -36,7 +36,7 @@ fn denied() -> io::Error {
     io::ErrorKind::PermissionDenied.into()
 }
 
-/// A client library's failure as they often are: the reason two levels below what its text shows.
+/// A typical failure of a client library: the reason is two levels below its text.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer")]
 struct NoAnswer {

@@ -1,4 +1,4 @@
-//! Where chunks are, whatever is in them.
+//! The location of chunks, whatever their content.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn every_element_has_its_chunk_and_every_chunk_its_elements() {
                 (layout.grid().declared(), layout.grid().occupied()),
                 (&[4, 2][..], &[3, 2][..])
             );
-            // Which chunk, by counting.
+            // The expected chunk, by counting.
             let edges = [vec![4, 4, 4, 4], vec![1, 5]];
             for row in 0..10 {
                 for column in 0..6 {
@@ -91,7 +91,7 @@ fn other_keys_are_no_chunks() {
     {
         assert_eq!(layout.chunk_of_key(&Key::new(key).expect("a key")), None, "{key}");
     }
-    // A key of a chunk that the grid does not declare is one all the same.
+    // The key of a chunk that the grid does not declare is still a chunk key.
     let far = layout.chunk_of_key(&Key::new("a/c/9/9").expect("a key")).expect("a chunk");
     assert!(!layout.is_declared(&far));
 }

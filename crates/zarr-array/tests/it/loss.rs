@@ -1,4 +1,4 @@
-//! Values that `packbits` would cut are refused, and a loss is one that was asked for (SD-49).
+//! Values that `packbits` would cut are refused unless the loss is allowed (SD-49).
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn create(shape: &[u64], chunk: &[u64], codecs: &str) -> Array {
     Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata).expect("creates")
 }
 
-/// As others may have made it: `create` refuses it.
+/// An array that others may have made: `create` refuses it.
 fn with_fill(shape: &[u64], chunk: &[u64], codecs: &str, fill: i32) -> Array {
     let (store, metadata) = (Arc::new(MemoryStore::new()), metadata(shape, chunk, codecs, fill));
     let error = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect_err("cut");
@@ -37,7 +37,7 @@ fn with_fill(shape: &[u64], chunk: &[u64], codecs: &str, fill: i32) -> Array {
     Array::open(store, &Prefix::root()).expect("opens")
 }
 
-/// What a write refused to lose, and its message.
+/// The loss that a write refused, and its message.
 #[track_caller]
 fn refused<T>(result: Result<T, ArrayError>) -> (Loss, String) {
     let error = result.map(drop).expect_err("values that would be cut");
@@ -65,7 +65,7 @@ fn sd_49_a_write_names_the_first_value_and_how_many_there_are() {
     );
     assert_eq!((loss.count, loss.elements), (3, 20));
     assert!(message.starts_with("zarr.json: $.codecs[0]: element [1, 1] is 3000, which packbits would store as -1096; 3 of 20 elements would change"), "{message}");
-    // Asked for by name, it is what it was.
+    // If the loss is allowed, the old behaviour applies.
     let array = array.with_options(Options::new().allow_loss(true)).expect("binds");
     array.write_as(&region, &elements).expect("writes");
     let kept: Vec<i16> = elements.iter().map(|n| n << 4 >> 4).collect();
@@ -104,11 +104,11 @@ fn sd_49_the_index_is_that_of_the_array() {
             (loss.index, loss.value, loss.read_back),
             (vec![0, 9], "4096".into(), "0".into())
         );
-        // What was refused left all chunks that have such a value as they were.
+        // The refused writes left all chunks with such a value unchanged.
         let now = array.read_as::<i16>(&whole).expect("reads");
         assert!(now.iter().all(|value| (-2048..2048).contains(value)));
         assert_eq!(now[89], 5);
-        // An append, to the index that it would have.
+        // An append reports the index that the element would have.
         let (loss, _) = refused(array.append_as(0, 1, &[2048_i16; 10], &[]));
         assert_eq!((loss.index, loss.count, loss.elements), (vec![9, 0], 10, 10));
         array.write(&whole, &before).expect("what was read is kept");
@@ -122,8 +122,8 @@ fn narrow(data_type: &str, shape: &[u64], chunk: &[u64], codecs: &str) -> ArrayM
     ArrayMetadata::from_json(document.as_bytes()).expect("valid")
 }
 
-/// Whole chunks, parts of chunks, by lists and appended: the byte's own number is named, and masked if
-/// that is asked for.
+/// Whole chunks, parts of chunks, lists and appends: the byte's own number is reported, and it is
+/// masked if the loss is allowed.
 #[test]
 fn sd_18_a_write_names_the_byte_that_is_out_of_range() {
     for (codecs, codec) in [
@@ -156,7 +156,7 @@ fn sd_18_a_write_names_the_byte_that_is_out_of_range() {
         assert_eq!((loss.index, loss.count), (vec![6, 0], 4));
         let now = array.read_as::<i8>(&whole).expect("reads");
         assert!(now.iter().all(|value| [0, 1, 2, 3, 7].contains(value)), "{now:?}");
-        // Asked for by name, the upper bits are left out.
+        // If the loss is allowed, the upper bits are dropped.
         let array = array.with_options(Options::new().allow_loss(true)).expect("binds");
         array.write_as(&whole, &elements).expect("writes");
         (elements[13], elements[22]) = (4, 7);
@@ -183,14 +183,14 @@ fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
             "{message}"
         );
     };
-    // A whole chunk has none of it; parts, and what lies past the array's end, have.
+    // A whole chunk does not contain it; parts, and elements past the array's end, do.
     array.write_as(0..4, &[1_i16, 2, 3, 4]).expect("writes");
     fill(array.write_as(4..5, &[1_i16]));
     fill(array.write_as(4..6, &[1_i16, 2]));
     let elements = array.read_as::<i16>(Selection::whole(&[6])).expect("reads");
     assert_eq!(elements, [1, 2, 3, 4, 5000, 5000]);
     fill(array.resize(&[3], &[vec![]], Cut::Discard).map(drop));
-    // The value of an element goes before that of the fill value.
+    // The loss of an element is reported before that of the fill value.
     let (loss, _) = refused(array.write_as(4..6, &[1_i16, 4096]));
     assert_eq!(loss.index, [5]);
 }
@@ -220,7 +220,7 @@ fn sd_49_a_copy_loses_nothing_unless_that_is_allowed() {
         }
         other => panic!("{:?}", other.map(|(_, summary)| summary)),
     }
-    // What was allowed is no fault of the copy, which is compared with what it should have become.
+    // An allowed loss is not a fault of the copy, which is compared with the expected result.
     let options = CopyOptions::new().allow_loss(true).verify(true);
     let (to, _) = copy(options).expect("copies");
     elements[7] = 9;
@@ -234,11 +234,11 @@ fn keys(store: &Arc<dyn Store>) -> Vec<String> {
     keys
 }
 
-/// Before a chunk is there, nothing is left to be resumed; after that, the same copy with a loss allowed
-/// goes on.
+/// Before a chunk is stored there is nothing to resume; later, the same copy with loss allowed
+/// continues.
 #[test]
 fn sd_49_a_refused_copy_leaves_nothing_or_can_be_resumed() {
-    // A task for each chunk.
+    // One task per chunk.
     let options = CopyOptions::new().memory(62);
     let codecs = Codec::list_from_json(TWELVE.as_bytes()).expect("valid");
     for (lost, left) in [(0, false), (7, true)] {

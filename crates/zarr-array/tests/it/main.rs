@@ -1,6 +1,6 @@
 //! Behaviour of the crate as its users see it.
 
-// Clippy knows helper functions as test code by this attribute alone.
+// Clippy recognises helper functions as test code only by this attribute.
 #[cfg(all(test, feature = "async"))]
 mod asynchronous;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Regions of chunks that need not be read whole: what they read, and that it is right.
+//! Regions of chunks that need not be read whole: the bytes that are read, and the results.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,11 +21,11 @@ struct Counting {
     bytes: AtomicU64,
     /// Whether others replace an object whenever ranges of it have been read.
     restless: AtomicBool,
-    /// How many whole objects it wants to be asked for at once, if any.
+    /// How many requests for whole objects it wants at once, if any.
     in_flight: Option<NonZeroUsize>,
     /// How many it waits for.
     awaited: usize,
-    /// How many are asked for now, and were at most.
+    /// The current number of requests, and the maximum.
     asked: Mutex<(usize, usize)>,
     more: Condvar,
 }
@@ -35,14 +35,14 @@ impl Counting {
         self.bytes.fetch_add(u64::try_from(out.len()).expect("small"), Ordering::Relaxed);
     }
 
-    /// The bytes given since the last call.
+    /// The bytes returned since the last call.
     fn taken(&self) -> u64 {
         self.bytes.swap(0, Ordering::Relaxed)
     }
 }
 
 impl Counting {
-    /// Waits until so many ask, but not for ever.
+    /// Waits until this many requests are waiting, but not forever.
     fn wait_for_others(&self) {
         let mut asked = self.asked.lock().expect("nobody panics");
         asked.0 += 1;
@@ -118,7 +118,7 @@ fn shard(inner: &str, codecs: &str, location: &str) -> String {
     )
 }
 
-/// Chains of which parts can be read, for chunks of two axes.
+/// Chains whose parts can be read, for chunks of two axes.
 fn chains() -> Vec<String> {
     vec![
         format!("[{BYTES}]"),
@@ -143,8 +143,8 @@ fn chains() -> Vec<String> {
     ]
 }
 
-/// Every box with steps of a small array, by exact ranges: the values are right, and no chunk is
-/// read for more than it has.
+/// Every box with steps of a small array, by exact ranges: the values are right, and no more
+/// bytes are read than a chunk has.
 #[test]
 fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
     for codecs in chains() {
@@ -167,16 +167,16 @@ fn sd_17_every_region_by_ranges_agrees_with_the_elements() {
     }
 }
 
-/// What a region takes of a large chunk that nothing compresses.
+/// The bytes that a region of a large uncompressed chunk takes.
 #[test]
 fn only_what_a_region_needs_is_read() {
     let cases = [
-        // Ten elements of a row are 20 bytes; of a column of a transposed chunk too.
+        // Ten elements of a row are 20 bytes; so are those of a column of a transposed chunk.
         (format!("[{BYTES}]"), "500, 100:110", 20),
         (format!("[{TRANSPOSE}, {BYTES}]"), "100:110, 500", 20),
         // Eleven bits each, from any bit.
         (format!("[{PACKBITS}]"), "3, 7:15", 12),
-        // A column costs its elements, no more.
+        // A column costs only its elements.
         (format!("[{BYTES}]"), ":, 7", 2000),
         // An index of 100 entries and its checksum, and one inner chunk.
         (
@@ -216,14 +216,14 @@ fn indices_are_kept_while_they_are_right() {
     assert_eq!(store.taken(), index + 20);
     array.read_as::<u16>(995..998).expect("reads");
     assert_eq!(store.taken(), 20);
-    // Most of it back to the fill value: the rest lies elsewhere now.
+    // Most of it becomes the fill value again, so the rest moves.
     array.write_as(0..990, &vec![0_u16; 990]).expect("writes");
     store.taken();
     assert_eq!(array.read_as::<u16>(995..998).expect("reads"), [7, 7, 7]);
     assert_eq!(array.read_as::<u16>(5..6).expect("reads"), [0]);
 }
 
-/// A shard that others replace without end is read all the same: in one piece, in the end.
+/// A shard that others replace endlessly is still read: in the end, in one piece.
 #[test]
 fn shards_that_never_rest_are_read_whole() {
     let codecs = format!("[{}]", shard("[10]", &format!("[{BYTES}]"), "end"));
@@ -237,7 +237,7 @@ fn shards_that_never_rest_are_read_whole() {
     assert!(store.taken() > 3 * 2000);
 }
 
-/// A region may be read past a checksum, a padding byte and a length that are wrong; the whole
+/// A read of a region may skip a wrong checksum, padding byte or length; a read of the whole
 /// chunk may not.
 #[test]
 fn sd_47_a_ranged_read_checks_only_what_it_reads() {
@@ -257,13 +257,14 @@ fn sd_47_a_ranged_read_checks_only_what_it_reads() {
     }
 }
 
-/// A plan's chunks make up the region, and say before a read just which bytes it takes.
+/// The chunks of a plan make up the region, and the planned bytes are exactly those that a read
+/// takes.
 #[test]
 fn a_plan_is_what_a_read_does() {
     let compressed = format!(r#"[{BYTES}, {{"name": "gzip", "configuration": {{"level": 1}}}}]"#);
     for codecs in chains().into_iter().chain([compressed]) {
         let (store, array) = create("[6, 7]", "[[2, 4], [[4, 2]]]", "uint16", &codecs);
-        // What matters is which bytes are read, not what some of the chains make of them.
+        // This compares the bytes that are read, not the decoded values of some chains.
         let options = zarr_codec::Options::new().allow_loss(true);
         let array = array.with_options(options).expect("binds");
         let model: Vec<u16> = (0..42_u16).map(|n| if n % 14 < 5 { 0 } else { n }).collect();
@@ -288,7 +289,7 @@ fn a_plan_is_what_a_read_does() {
                         array.planned_reads(chunk).expect("reads").map_or(0, |reads| reads.bytes());
                 }
                 assert!(covered.iter().all(|covered| *covered), "{codecs} {region:?}");
-                // Opened anew, so that no index is known from before.
+                // Opened again, so that no index is cached.
                 let fresh = Array::open(store.clone(), &Prefix::root()).expect("opens");
                 store.taken();
                 fresh.with_range_cost(0).read(&region).expect("reads");
@@ -340,7 +341,7 @@ fn shares_of_a_plan_are_apart_and_equal() {
     }
 }
 
-/// A region of a grid that no memory would hold is planned in steps.
+/// A region of a grid too large for memory is planned in steps.
 #[test]
 fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     let (_, array) =
@@ -353,8 +354,8 @@ fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     assert_eq!(array.planned_reads(&chunks[1]).expect("asks"), None);
 }
 
-/// A store far away is asked for as many chunks at once as it wants, whatever the cores: through
-/// pointers too, and no more than fit into memory.
+/// A remote store gets as many requests at once as it wants, regardless of the cores: also
+/// through pointers, and no more than fit in memory.
 #[test]
 fn a_store_far_away_is_asked_for_many_chunks_at_once() {
     let read = |edge: u64, awaited: usize| {

@@ -128,7 +128,7 @@ fn messages_name_the_axis() {
     "#);
 }
 
-/// A number that is too large says so, and is not called something else.
+/// A number that is too large is reported as such, and not as something else.
 #[test]
 fn numbers_that_are_too_large_say_so() {
     let huge = "1".to_owned() + &"0".repeat(60);
@@ -179,8 +179,8 @@ fn lists_mean_what_they_mean_in_python() {
     }
 }
 
-/// Every box with every step of a small array through a chain that is no single view: reads agree
-/// with the elements picked one by one, and writes change exactly these.
+/// Every box with every step of a small array through a chain that is not a single view: reads
+/// agree with the elements picked one by one, and writes change exactly these.
 #[test]
 fn every_region_of_a_small_array() {
     let grid = r#"{"name": "rectilinear",

@@ -135,7 +135,7 @@ fn sd_08_the_document_is_written_first() {
         // The lock, reading the document, writing it.
         assert_eq!(old, step - steps.start < 3);
         assert!(!old || chunks() == before);
-        // What the array still has is as it was, and calling again finishes.
+        // Elements that the array still has are unchanged, and calling again finishes.
         let (rows, columns) = (now.shape()[0], now.shape()[1]);
         assert_eq!(read(&now), vec![7; usize::try_from(rows * columns).expect("small")]);
         let done = now.resize(&[3, 4], &none, Cut::Discard).expect("resizes");
@@ -166,7 +166,7 @@ fn boxes(shape: &[u64]) -> Vec<[std::ops::Range<u64>; 2]> {
         .collect()
 }
 
-/// A handle that was opened before an append, and writes after it or between its steps.
+/// A handle that was opened before an append, writing after it or between its steps.
 #[test]
 fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
     let appends: [(usize, u64, [u64; 2]); 3] = [(0, 2, [8, 5]), (0, 5, [11, 5]), (1, 3, [6, 8])];
@@ -175,7 +175,7 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
             let mut slab = [6, 5];
             slab[axis] = count;
             let appended = numbers(&slab, 100);
-            // What the store holds after the append, and just before its last step.
+            // The content of the store after the append, and just before its last step.
             let prepare = |until: Option<u64>| {
                 let inner = MemoryStore::new();
                 let old = create_with(Arc::new(inner.clone()), grid, codecs);
@@ -203,7 +203,7 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
                             .expect("small")
                     ];
                     old.write(&region, &new).expect("writes");
-                    // The last step of the append, if it was still to come.
+                    // The last step of the append, if it has not happened yet.
                     let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
                     let now = now.resize(&shape, &[vec![], vec![]], Cut::Keep).expect("resizes");
                     let expected = MemoryStore::new();

@@ -1,5 +1,5 @@
-//! Chunks that are encoded as they lie in memory go from the caller's rows to the store with no copy
-//! between, and hold the same bytes as by way of one.
+//! Chunks that are encoded as they lie in memory go from the caller's rows to the store without a
+//! copy, and have the same bytes as with one.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use zarr_metadata::ArrayMetadata;
 
 use crate::wrapper::hand_on;
 
-/// Counts the objects that come in several pieces, and takes none so where it is told not to.
+/// Counts the objects that arrive in several pieces, and accepts none if told so.
 #[derive(Debug)]
 struct Pieces {
     inner: MemoryStore,
@@ -41,7 +41,7 @@ impl Store for Pieces {
     hand_on!(inner: get delete list list_dir lock);
 }
 
-/// The same array in a store that takes pieces and in one that does not.
+/// The same array in a store that accepts pieces and in one that does not.
 fn both(shape: &[u64], edges: &str, data_type: &str, codecs: &str) -> [(Arc<Pieces>, Array); 2] {
     let fill = if data_type == "bool" { "true" } else { "7" };
     let document = format!(
@@ -76,7 +76,8 @@ fn rows_hold_what_copies_hold() {
     let split = after(r#"{"name": "reshape", "configuration": {"shape": [[0], [1], 2, 320]}}"#);
     let packed = r#"{"name": "packbits"}"#.to_owned();
     let summed = format!(r#"{LITTLE}, {{"name": "crc32c"}}"#);
-    // Chunks of 2 x 3 x 640 and 2 x 2 x 640 elements, one past the end; how many go in pieces.
+    // Chunks of 2 x 3 x 640 and 2 x 2 x 640 elements, one past the end; the number written in
+    // pieces.
     let edges = "[[2, 2], [3, 2], [640]]";
     let cases: &[(&str, String, u64)] = &[
         ("uint16", LITTLE.to_owned(), 2),
@@ -91,7 +92,7 @@ fn rows_hold_what_copies_hold() {
         ("uint16", summed, 0),
     ];
     for (data_type, codecs, pieces) in cases {
-        // The last row of chunks reaches past the array's end and is changed, not replaced.
+        // The last row of chunks extends past the array's end and is changed, not replaced.
         let shape = [3, 5, 640];
         let [rows, copies] = both(&shape, edges, data_type, codecs);
         let size = rows.1.element_size();
@@ -117,7 +118,7 @@ fn rows_hold_what_copies_hold() {
             let region = Selection::parse(text, &shape).expect("a region");
             let found = [&rows, &copies].map(|(_, array)| array.read(&region).expect("reads"));
             assert_eq!(found[0], found[1], "{data_type} {codecs} {text}");
-            // Backwards and back again.
+            // Backwards, and backwards again.
             for (_, array) in [&rows, &copies] {
                 array.write(&region, &found[0]).expect("writes");
                 assert_eq!(array.read(&whole).expect("reads"), bytes, "{text}");
@@ -139,7 +140,7 @@ fn rows_of_the_fill_value_are_not_stored_and_read_back() {
     let mut found = vec![0; 1200];
     array.read_into(&whole, &mut found).expect("reads");
     assert_eq!(found, bytes);
-    // What was there goes.
+    // The old content is removed.
     array.write(&whole, &[7; 1200]).expect("writes");
     assert_eq!(store.read(&key(1)).expect("gets"), None);
     assert_eq!(array.read(&whole).expect("reads"), [7; 1200]);

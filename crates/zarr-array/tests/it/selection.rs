@@ -1,4 +1,4 @@
-//! Every kind of selection, against elements picked one by one.
+//! Every kind of selection, compared with elements picked one by one.
 
 use std::num::NonZeroUsize;
 
@@ -9,10 +9,10 @@ use crate::regions::array;
 
 const SHAPE: [u64; 2] = [6, 4];
 
-/// A selection along an axis, and the indices that it asks for.
+/// A selection along an axis, and the indices that it means.
 type Asked = (Vec<u64>, AxisSelection);
 
-/// What an axis of this length is asked for.
+/// The selections for an axis of this length.
 fn selects(length: u64) -> Vec<Asked> {
     let mut selects: Vec<Asked> = Vec::new();
     for start in 0..=length {
@@ -26,7 +26,7 @@ fn selects(length: u64) -> Vec<Asked> {
             }
         }
     }
-    // All single indices, all lists of up to two, and some longer ones with and without an order.
+    // All single indices, all lists of up to two, and some longer ones, sorted and not.
     let mut list = |indices: Vec<u64>| selects.push((indices.clone(), indices.into()));
     list(Vec::new());
     for a in 0..length {
@@ -90,7 +90,7 @@ fn every_selection_of_a_small_array() {
                 let both = Selection::from([rows.1.clone(), columns.1.clone()]);
                 let read = array.read_as::<u16>(&both).expect("reads");
                 assert_eq!(read, picked, "{both:?} {codecs}");
-                // Writes of a part of them: each takes a read and a write of its chunks.
+                // Writes of parts of them: each takes a read and a write of its chunks.
                 if (n + m) % 7 > 0 {
                     continue;
                 }
@@ -108,7 +108,7 @@ fn every_selection_of_a_small_array() {
     }
 }
 
-/// A plan's chunks make up the selection: every position once, each the index that is asked for.
+/// A plan's chunks make up the selection: every position once, each with the right index.
 fn planned(array: &Array, selection: &Selection, asked: [&Vec<u64>; 2]) {
     let plan = array.plan(selection).expect("plans");
     let mut positions = Vec::new();
@@ -189,7 +189,7 @@ fn mistakes_name_the_axis() {
     }
 }
 
-/// Anything that makes a selection: the same elements.
+/// Everything that converts to a selection: the same elements.
 #[test]
 fn selections_are_made_of_what_is_at_hand() {
     let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [4, 4]}}"#;
@@ -230,7 +230,7 @@ fn an_array_without_axes_has_one_element() {
     assert!(array.read(0..1).is_err());
 }
 
-/// Pieces of lists and masks, one after another, are the selection.
+/// Pieces of lists and masks, in sequence, are the selection.
 #[test]
 fn pieces_of_lists_are_the_selection_in_order() {
     let (grid, codecs) = codecs()[0];
@@ -251,7 +251,7 @@ fn pieces_of_lists_are_the_selection_in_order() {
     }
 }
 
-/// What is sent to another process is what comes there.
+/// Serialising a plan for another process and back changes nothing.
 #[cfg(feature = "serde")]
 #[test]
 fn selections_and_plans_of_lists_can_be_sent() {
@@ -336,11 +336,11 @@ fn views_that_do_not_fit_are_refused() {
 
     let error = array.write_from_view([0..2, 0..2], &outside, &[0; 8]).unwrap_err();
     assert!(matches!(error, ArrayError::BufferLength { found: 8, expected: 10 }), "{error}");
-    // One element for all of a box, by strides of 0.
+    // One element for all of a box, with strides of 0.
     let one = View::new(&[6, 4], &[0, 0], 0).unwrap();
     array.write_from_view([0..6, 0..4], &one, &[5, 1]).unwrap();
     assert_eq!(array.read_as::<u16>([0..6, 0..4]).unwrap(), [261; 24]);
-    // What would be lost is named by its index, wherever it is in memory.
+    // A loss is reported by its index, wherever it is in memory.
     let columns = View::new(&[2, 2], &[1, 2], 0).unwrap();
     let elements: Vec<u8> = [1_u16, 2, 3000, 4].into_iter().flat_map(u16::to_le_bytes).collect();
     match array.write_from_view([2..4, 1..3], &columns, &elements) {

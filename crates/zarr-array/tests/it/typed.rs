@@ -1,4 +1,4 @@
-//! Elements as Rust's types: which go with which data type, and what they are in a store.
+//! Elements as Rust's types: the matching data types, and their stored form.
 
 use std::sync::Arc;
 

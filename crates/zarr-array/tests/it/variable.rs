@@ -1,4 +1,4 @@
-//! Arrays of strings and byte strings in memory: writes of parts, and what is refused.
+//! Arrays of strings and byte strings in memory: partial writes, and errors.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn there(store: &Arc<dyn Store>, key: &str) -> bool {
     store.read(&Key::new(key).expect("a key")).expect("reads").is_some()
 }
 
-/// Chains whose chunks cannot be changed but as a whole.
+/// Chains whose chunks can only be changed as a whole.
 fn builders() -> Vec<ArrayBuilder> {
     let grids = [
         ChunkGrid::Regular { chunk_shape: vec![2, 4] },
@@ -151,7 +151,7 @@ fn damaged_chunks_are_errors_that_name_the_chunk() {
         @"chunk c/1: codec vlen-utf8 ($.codecs[0]): element 1 needs 9 bytes, but 1 byte follows"
     );
     assert!(matches!(error, ArrayError::Chunk { .. }));
-    // Nothing of it can be kept, and nothing is lost in silence.
+    // None of it can be kept, and nothing is lost silently.
     assert!(array.write_strings(2..3, &["x"]).is_err());
     array.write_strings(2..4, &["x", "y"]).expect("covers it");
     assert_eq!(all(&array), ["a", "b", "x", "y"]);

@@ -1,4 +1,4 @@
-//! Copies whose source is their target, lies in it, or is none to be copied.
+//! Copies whose source is their target, lies in it, or cannot be copied.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn group(store: &Shared, path: &str) {
     Group::create(store.clone(), &prefix(path), GroupMetadata::new()).expect("creates");
 }
 
-/// A copy of what is there, with other chunks for arrays if wanted.
+/// Copies what is there, with other chunks for arrays if requested.
 pub(super) fn copy(
     from: (&Shared, &str),
     to: (&Shared, &str),
@@ -49,7 +49,7 @@ pub(super) fn copy(
     .map(drop)
 }
 
-/// Neither way of copying, and neither of replacing, touches anything.
+/// Neither way of copying, and neither of replacing, changes anything.
 fn refuses(store: &Shared, from: (&Shared, &str), to: (&Shared, &str)) {
     let before = objects(store);
     let options = CopyOptions::new();
@@ -82,7 +82,7 @@ fn a_place_in_itself_is_refused_in_memory() {
     {
         refuses(&one, (&one, from), (&two, to));
     }
-    // Names of which one begins with the other are no places in each other.
+    // A name that begins with another name is not a place within it.
     copy((&one, "g"), (&two, "gab"), None, &CopyOptions::new()).expect("copies");
     copy((&one, "ga"), (&two, "g/b"), None, &CopyOptions::new()).expect("copies");
 }
@@ -130,7 +130,7 @@ fn links_lead_to_the_same_place_and_are_removed_alone() {
     refuses(&whole, (&open("alias"), "a"), (&open("s/g"), ""));
     refuses(&whole, (&whole, "linked"), (&whole, "g/a"));
     refuses(&whole, (&whole, "g"), (&whole, "linked"));
-    // A source that has the target in it by way of a link.
+    // A source that contains the target through a link.
     symlink("../b", at("s/g/to-b")).expect("links");
     let (before, options) = (objects(&whole), CopyOptions::new().overwrite(true));
     let refused = copy((&whole, "g"), (&whole, "b"), None, &options);
@@ -138,7 +138,7 @@ fn links_lead_to_the_same_place_and_are_removed_alone() {
     assert_eq!(objects(&whole), before);
     std::fs::remove_file(at("s/g/to-b")).expect("removes");
 
-    // A target with a link to the source: the link goes, the source stays.
+    // A target with a link to the source: the link is removed, the source stays.
     std::fs::remove_file(at("s/linked")).expect("removes");
     group(&whole, "old");
     group(&whole, "old/inner");
@@ -207,7 +207,7 @@ fn buckets_are_told_by_name_and_endpoint() {
     assert!(two.to_string().ends_with("/x/a"), "{two}");
 }
 
-/// A store that does not know where it is.
+/// A store that does not know its location.
 #[derive(Debug)]
 struct Nameless(MemoryStore);
 
@@ -225,7 +225,7 @@ fn stores_that_do_not_know_where_they_are_are_told_by_what_they_hold() {
     array(&one, "g/a");
     refuses(&one, (&one, "g"), (&one, "g/a"));
     refuses(&one, (&one, "g/a"), (&one, ""));
-    // By other handles: the marker shows up at the source, and goes again.
+    // Through other handles: the marker appears at the source, and is removed again.
     let overwrite = CopyOptions::new().overwrite(true);
     let before = objects(&one);
     for path in ["g", "g/a"] {
@@ -269,7 +269,7 @@ fn what_is_not_finished_is_no_source() {
         array(&to, "old");
         let before = objects(&to);
         for source in ["", "g", "g/a"] {
-            // An array that has no marker of its own is whole, whatever the tree is.
+            // An array without a marker of its own is whole, whatever the state of the tree.
             let whole = source == "g/a" && marked != "g/a";
             for chunks in [None, Some([3, 5])] {
                 let overwrite = CopyOptions::new().overwrite(true);

@@ -1,4 +1,4 @@
-//! What is at the target before a copy, and what an overwrite leaves wherever it ends.
+//! The target before a copy, and the result of an overwrite that is interrupted anywhere.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ fn node(kind: &str) -> MemoryStore {
     memory
 }
 
-/// The ids of what a check finds.
+/// The ids of the findings of a check.
 fn findings(store: &MemoryStore) -> BTreeSet<&'static str> {
     let store: Shared = Arc::new(store.clone());
     let mut ids = BTreeSet::new();
@@ -67,14 +67,15 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
     let mut steps = 0;
     for new in ["array", "group"] {
         let from: Shared = Arc::new(node(new));
-        // Other chunks than the old node's, and the same.
+        // Chunks that differ from the old node's, and the same chunks.
         for chunks in [Some([7, 5]), None] {
             let clean = MemoryStore::new();
             let target: Shared = Arc::new(clean.clone());
             copy((&from, ""), (&target, ""), chunks, &options).expect("copies");
             let expected = objects(&clean);
             for old in ["array", "group", "unfinished", "chunks"] {
-                // What is left of an array is no group's; and fewer where it is alike.
+                // Chunks that are left of an array do not belong to a group; fewer are left if
+                // both are alike.
                 let left_out = matches!((new, old), ("group", "chunks"));
                 if left_out || chunks.is_none() && old != "group" {
                     continue;
@@ -95,14 +96,14 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
                         steps += 1;
                         let untouched = found == before;
                         let finished = found == expected && !found.contains_key(MARKER);
-                        // Threads copy objects in no order: the last step may not be the last.
+                        // Threads copy objects in any order: the last step may not come last.
                         assert!(ended.is_err() || finished, "{at}");
                         if !untouched && !finished {
                             assert!(found.contains_key(MARKER), "{at}: {:?}", found.keys());
                             documents_are_of_whole_nodes(&found, &before, &expected, &at);
                             assert!(findings(&inner).contains("unfinished-copy"), "{at}");
                         }
-                        // To be resumed, unless it has not begun, or has ended.
+                        // The copy can be resumed, unless it has not begun, or has finished.
                         let again: Shared = Arc::new(inner.clone());
                         match copy((&from, ""), (&again, ""), chunks, &options.clone().resume(true))
                         {
@@ -117,7 +118,7 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
                             }
                             Err(error) => panic!("{at}: {error}"),
                         }
-                        // Or begun anew.
+                        // Or it can be started again.
                         if step % 4 != 0 {
                             continue;
                         }
@@ -147,7 +148,7 @@ fn chunks_that_are_there_before_a_copy_are_never_taken_for_its_own() {
             assert!(matches!(refused, Err(TransferError::NotEmpty { .. })), "{refused:?}");
             assert_eq!(objects(&inner), before);
         }
-        // What is no chunk may be anybody's: no copy removes it.
+        // Objects that are not chunks may belong to somebody: no copy removes them.
         to.put(&Key::new("thesis/chapter.tex").expect("a key"), b"\\end").expect("puts");
         let before = objects(&inner);
         let overwrite = options.clone().overwrite(true);

@@ -1,4 +1,4 @@
-//! What a copy goes on with, and what it does not take for itself.
+//! What a copy resumes, and what it does not mistake for itself.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::workload::{Objects, objects};
 
 type Shared = Arc<dyn Store>;
 
-/// A target whose copy died at a step.
+/// A target whose copy died at a given step.
 fn killed(from: &Shared, chunks: Option<[u64; 2]>, step: u64, options: &CopyOptions) -> Shared {
     let inner = MemoryStore::new();
     let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
@@ -48,7 +48,7 @@ fn another_source_with_the_same_document_is_another_source() {
         }
         copy((&monday, "a"), (&to, ""), chunks, &resume).expect("resumes");
 
-        // Finished now, and nothing tells from what.
+        // Finished now, and nothing shows from what.
         let finished = objects(&to);
         for from in [&monday, &tuesday] {
             let refused = copy((from, "a"), (&to, ""), chunks, &resume);
@@ -67,7 +67,7 @@ fn another_source_with_the_same_document_is_another_source() {
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
 }
 
-/// A copy that is killed once its marker has gone is finished, but may leave files of its own.
+/// A copy that is killed after its marker was removed is finished, but may leave files.
 #[cfg(unix)]
 #[test]
 fn what_a_finished_copy_left_goes_when_it_is_to_be_resumed() {
@@ -122,7 +122,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                     })
                     .expect("checks");
                     assert!(keys.iter().any(|key| key == MARKER), "{at}: {keys:?}");
-                    // The array that was being written has one, too, and the group that it is in.
+                    // The array that was being written has one too, and so does its group.
                     assert!(keys.len() <= 3, "{at}: {keys:?}");
                     let refused = copy((&from, ""), (&store, ""), chunks, &options);
                     match refused {

@@ -1,4 +1,4 @@
-//! Stores and reads in a process that was forked from one which had used them.
+//! Stores and reads in a process that was forked from one that had used them.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -21,7 +21,7 @@ use zarr_store_tests::server::Server;
 use super::processes;
 use crate::asynchronous::block_on;
 
-/// Does `work` in a forked process, which has to end well.
+/// Does `work` in a forked process, which must succeed.
 fn forked(work: impl FnOnce()) {
     match fork().unwrap() {
         Fork::Parent(child) => {
@@ -30,7 +30,7 @@ fn forked(work: impl FnOnce()) {
             assert_eq!(WEXITSTATUS(status), 0);
         }
         Fork::Child => {
-            // Instead of waiting for ever.
+            // Instead of waiting forever.
             thread::spawn(|| {
                 thread::sleep(Duration::from_secs(60));
                 eprintln!("the forked process hangs");
@@ -60,7 +60,7 @@ fn elements() -> Vec<u8> {
     (0..400).map(|n| (n % 251) as u8).collect()
 }
 
-/// Reads and changes all that is there, in each way that has threads or locks of its own.
+/// Reads and changes everything, in each way that has its own threads or locks.
 fn use_it(array: &Array) {
     let whole = Selection::whole(array.shape());
     for _ in 0..20 {
@@ -78,13 +78,13 @@ fn use_it(array: &Array) {
     assert_eq!(keys.unwrap().len(), 22);
 }
 
-/// In a process of its own: forks, and forks again from there, with both ends at work afterwards.
+/// In a separate process: forks, and forks again from there, with both sides working afterwards.
 pub(super) fn use_forked(url: &str, endpoint: &str) {
     let store = open_url(url, &Server::options(endpoint).create(true)).unwrap();
     let array = &array(store);
     use_it(array);
     thread::scope(|scope| {
-        // Another thread is at it all the time.
+        // Another thread is working all the time.
         let (stop, stopped) = mpsc::channel::<()>();
         let reading = scope.spawn(move || {
             let mut rounds = 0;
@@ -107,7 +107,7 @@ pub(super) fn use_forked(url: &str, endpoint: &str) {
     say("all ended");
 }
 
-/// In a process of its own: what a thread of the parent holds is not held in the child.
+/// In a separate process: locks that a thread of the parent holds are not held in the child.
 pub(super) fn lock_forked() {
     let backend = Arc::new(InMemory::new());
     let given = RemoteStore::new(
@@ -135,7 +135,7 @@ pub(super) fn lock_forked() {
     });
     StoreExt::put(&given, &key("a"), b"x").unwrap();
     forked(|| {
-        // Nothing tells how to make such a client anew.
+        // Such a client cannot be created again.
         let error = given.read(&key("a")).unwrap_err();
         insta::assert_snapshot!(error, @r#"cannot read "a": the client of this store was made before the process was forked; open the store anew in this process"#);
         assert!(matches!(error, StoreError::Forked { .. }));

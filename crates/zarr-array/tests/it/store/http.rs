@@ -1,4 +1,4 @@
-//! A plain HTTP server that behaves as some do: without ranges, breaking off, failing at times.
+//! A plain HTTP server with common faults: no ranges, truncated answers, occasional failures.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use zarr_array::store::{Prefix, StoreOptions, open_url};
 use zarr_array::{ArrayError, Group};
 
-/// A server of files that cannot list them, as most cannot.
+/// A file server that cannot list, as most cannot.
 fn serve_files(files: &'static [(&'static str, String)]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -39,8 +39,8 @@ fn serve_files(files: &'static [(&'static str, String)]) -> String {
     url
 }
 
-/// Where nothing can be listed, consolidated metadata says what to look for, and what is not there
-/// any more is left out.
+/// If nothing can be listed, consolidated metadata gives the names to look for, and missing nodes
+/// are left out.
 #[test]
 fn sd_44_members_are_known_without_listing() {
     let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
@@ -58,7 +58,7 @@ fn sd_44_members_are_known_without_listing() {
     let store = open_url(&url, &options).unwrap();
     let group = Group::open(store.clone(), &Prefix::root()).unwrap();
     assert_eq!(group.children().unwrap(), ["a", "b"]);
-    // Without consolidated metadata nothing is known, which is an error and not an empty group.
+    // Without consolidated metadata nothing is known: that is an error and not an empty group.
     let plain = group.group("a").unwrap();
     assert!(matches!(plain.children(), Err(ArrayError::Store(_))));
 }

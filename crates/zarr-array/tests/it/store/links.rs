@@ -7,7 +7,7 @@ use zarr_array::delete_node;
 use zarr_array::store::{FaultStore, LocalStore, Store, StoreExt as _};
 use zarr_store_tests::{key, keys_below, prefix};
 
-/// What is deleted is the link, not what it leads to: by its own name, and below a prefix.
+/// A deletion removes the link, not its target: by its own name, and below a prefix.
 #[test]
 fn what_a_link_leads_to_is_not_deleted() {
     let folder = tempfile::tempdir().unwrap();

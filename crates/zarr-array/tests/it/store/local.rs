@@ -8,7 +8,7 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid};
 use zarr_store_tests::prefix;
 use zarr_store_tests::small_disk::SmallDisk;
 
-/// Arrays of 40 chunks of 64 KiB, which nothing compresses.
+/// Arrays of 40 incompressible chunks of 64 KiB.
 fn large_array(store: LocalStore, name: &str, chunks: [u64; 2]) -> Array {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [40, 65536], "data_type": "uint8",
@@ -33,7 +33,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
     let (first, second) = (pattern(1), pattern(2));
     let from = large_array(store.clone(), "from", [1, 65536]);
     from.write(&whole, &first).unwrap();
-    // Of 8 MiB, 2.5 are taken. Leave about one.
+    // 2.5 of 8 MiB are used. Leave about one.
     let filler = folder.path().join("filler");
     fs::write(&filler, vec![1; 4_400_000]).unwrap();
     let full = |error: &ArrayError| {
@@ -56,7 +56,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
     }
     assert!(found == blank, "the chunks that were written are not those that the error names");
 
-    // An append is not begun to be seen, and a copy is to be resumed.
+    // The append is not visible, and the copy can be resumed.
     full(&from.append(0, 40, &second, &[]).unwrap_err());
     delete_node(&(Arc::new(store.clone()) as Arc<dyn Store>), &prefix("to")).unwrap();
     let options = CopyOptions::new().memory(2_000_000);
@@ -72,12 +72,12 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
         Err(TransferError::Target(error)) => full(&error),
         other => panic!("{other:?}"),
     }
-    // Nothing that was there is any other, and all that is left is named.
+    // Nothing that was there has changed, and all remains are reported.
     let from = Array::open(Arc::new(store.clone()), &prefix("from")).unwrap();
     assert!(from.shape() == [40, 65536] && from.read(&whole).unwrap() == first);
     assert_eq!(store.leftovers(&Prefix::root()).count(), 0);
 
-    // Room again: everything goes on.
+    // With room again, everything continues.
     fs::remove_file(&filler).unwrap();
     let (copied, _) = copy(&options.resume(true)).unwrap();
     assert!(copied.read(&whole).unwrap() == first);

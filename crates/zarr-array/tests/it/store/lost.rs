@@ -1,4 +1,4 @@
-//! Servers that do what they are asked and do not say so, or say so and do not.
+//! Servers that execute requests without saying so, or say so without executing them.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn sole(array: Array) -> Array {
     array.with_update_policy(UpdatePolicy::AcceptSingleProcess)
 }
 
-/// A put that is repeated is refused where it was done the first time: what is there tells.
+/// A repeated put is refused if the first one was executed: the stored object shows that.
 #[test]
 fn changes_are_done_once_whatever_answer_is_lost() {
     for fault in LOST {
@@ -50,8 +50,8 @@ fn changes_are_done_once_whatever_answer_is_lost() {
     }
 }
 
-/// Only a put whose answer was lost can have been done by us: the same document of somebody else is
-/// there already.
+/// Only a put with a lost answer can be our own: otherwise the same document was put by somebody
+/// else.
 #[test]
 fn what_was_there_before_was_not_created() {
     for fault in [None, Some(ServerFault::DoneThenFails), Some(ServerFault::Closes)] {
@@ -61,7 +61,7 @@ fn what_was_there_before_was_not_created() {
         Array::create(store.clone(), &first, metadata(8)).unwrap();
         let other = Prefix::new("g").unwrap();
         Group::create(store.clone(), &other, GroupMetadata::new()).unwrap();
-        // Lost answers of others' puts say nothing of ours.
+        // Lost answers of other puts say nothing about this one.
         if let Some(fault) = fault {
             server.plan("PUT", "base/h/zarr.json", 1, fault);
             let prefix = Prefix::new("h").unwrap();
@@ -74,7 +74,7 @@ fn what_was_there_before_was_not_created() {
     }
 }
 
-/// Objects as they are, and chunks that are made anew.
+/// Objects copied unchanged, and chunks that are encoded again.
 #[test]
 fn a_copy_notices_what_was_not_stored() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -121,12 +121,12 @@ fn a_copy_notices_what_was_not_stored() {
     let StoreError::Io { cause, .. } = &error else { panic!("{error}") };
     assert_eq!(cause.kind(), io::ErrorKind::InvalidData);
     insta::assert_snapshot!(error, @r#"cannot write "a": the server said that it stored 4 bytes, but it has 2 bytes"#);
-    // The same length, but what was there before.
+    // The same length, but the old content.
     checked.put(&key("a"), b"0123").unwrap();
     server.plan("PUT", "base/a", 1, ServerFault::Swapped);
     let error = checked.put(&key("a"), b"4567").unwrap_err();
     insta::assert_snapshot!(error, @r#"cannot write "a": the server said that it stored 4 bytes, but it has another ETag"#);
-    // Nobody pays for it elsewhere.
+    // This costs nothing elsewhere.
     let before = server.count("HEAD", "");
     server.open().put(&key("a"), b"x").unwrap();
     assert_eq!(server.count("HEAD", ""), before);

@@ -11,7 +11,7 @@ use zarr_store_tests::child::{self, say};
 
 const CHILD: &str = "store::processes::child";
 
-/// Does one job of those below, in a process of its own.
+/// Does one of the jobs below in a separate process.
 #[test]
 #[ignore = "run by other tests"]
 fn child() {
@@ -35,15 +35,15 @@ fn child() {
     }
 }
 
-/// A process that does `job`, with its standard input and output in our hands.
+/// A process that does `job`, with its standard input and output connected to the caller.
 pub(crate) fn start(job: &str) -> (Child, BufReader<ChildStdout>) {
     child::start(CHILD, job)
 }
 
-/// How many participants there are.
+/// The number of participants.
 const SLOTS: usize = 16;
 
-/// How many elements each participant has in the shared array.
+/// The number of elements per participant in the shared array.
 const OWN: usize = 5;
 
 /// The elements of one participant: every 16th, so that every chunk has some of each.
@@ -51,7 +51,7 @@ fn own(slot: usize) -> Selection {
     Selection::parse(&format!("{slot}::{SLOTS}"), &[(SLOTS * OWN) as u64]).unwrap()
 }
 
-/// Each thread writes its own elements once a round, and finds what it wrote before.
+/// Each thread writes its own elements once per round, and finds those it wrote before.
 fn interleave(array: &Array, first: usize, threads: usize, rounds: u16) {
     thread::scope(|scope| {
         for slot in first..first + threads {

@@ -4,13 +4,13 @@ use std::env;
 
 use super::processes;
 
-/// A place of its own for each test, on the server that the environment names.
+/// A separate place for each test, on the server that the environment names.
 fn url(test: &str) -> String {
     let bucket = env::var("ZARR_KIT_S3_URL").expect("run by cargo xtask s3-test");
     format!("{bucket}/{test}-{}", std::process::id())
 }
 
-/// How often each of the concurrent writers writes.
+/// The number of writes of each concurrent writer.
 fn rounds() -> u16 {
     env::var("ZARR_KIT_ROUNDS").map_or(100, |rounds| rounds.parse().unwrap())
 }

@@ -1,4 +1,4 @@
-//! What may be found when a step was ended.
+//! The states that an interrupted step may leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ fn read(store: &Arc<dyn Store>, name: &str) -> Option<(Vec<u64>, Vec<u16>)> {
     }
 }
 
-/// Between two states: every object is old or new, every array reads, and what is neither of the
-/// old hierarchy nor of the new is named by `check`.
+/// Between two states: every object is old or new, every array can be read, and `check` names the
+/// objects that belong to neither hierarchy.
 pub(crate) fn assert_between(store: &Arc<dyn Store>, old: &Objects, new: &Objects, what: &str) {
     let found = objects(&**store);
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).chain(found.keys()).collect();
@@ -57,7 +57,7 @@ pub(crate) fn assert_between(store: &Arc<dyn Store>, old: &Objects, new: &Object
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     for finding in &findings {
         assert_ne!(finding.severity(), Severity::Error, "{what}: {finding}");
-        // The last where an update cannot remove a chunk.
+        // The last case is an update that cannot remove a chunk.
         let harmless = [
             "chunk-outside-grid",
             "chunk-past-end",

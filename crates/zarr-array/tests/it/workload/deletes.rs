@@ -1,4 +1,4 @@
-//! Groups with nodes in them, whose removal is ended at every operation.
+//! Groups with members, whose removal is interrupted at every operation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use zarr_array::{Array, ArrayError, Node, Selection, delete_node, open_node};
 
 use super::{Objects, objects, prefix, restore, states};
 
-/// A hierarchy `g` beside an array `a` and another one below it, where there should be none.
+/// A hierarchy `g` next to an array `a`, and another one below the array, where there should be
+/// none.
 fn hierarchy() -> Objects {
     let states = states(1);
     let group = states[1]["zarr.json"].clone();
@@ -40,7 +41,7 @@ fn is_document(key: &&String) -> bool {
     key.ends_with("zarr.json")
 }
 
-/// Each node is there with all that it had, or not at all, and those above go first.
+/// Each node exists with everything it had, or not at all, and parents are removed first.
 fn assert_whole_or_gone(store: &Arc<dyn Store>, old: &Objects, what: &str) {
     let found = objects(&**store);
     for (key, bytes) in &found {
@@ -154,7 +155,7 @@ fn a_group_on_object_storage_that_goes_takes_each_node_whole() {
     });
 }
 
-/// A file that cannot be removed keeps no other node half.
+/// A file that cannot be removed leaves no other node incomplete.
 #[test]
 fn a_document_that_cannot_be_removed_keeps_its_chunks() {
     let old = hierarchy();

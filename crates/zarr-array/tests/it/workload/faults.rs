@@ -1,4 +1,4 @@
-//! Ended at every operation on the store.
+//! Interrupts every operation on the store.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use zarr_array::store::{Fault, FaultStore, MemoryStore, Store, UpdatePolicy};
 use super::between::assert_between;
 use super::{Workload, objects, restore, states_of};
 
-/// Every step, ended before and after every operation of it, and then taken again.
+/// Every step, interrupted before and after each of its operations, and then repeated.
 fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>, policy: UpdatePolicy) -> u64 {
     let workload = |store| Workload::new(store, 1).in_order().with_policy(policy);
-    // What is stored differs between stores: not all of them can remove a chunk in an update.
+    // The stored objects differ between stores: not all of them can remove a chunk in an update.
     let states = states_of(&workload(make()));
     let mut operations = 0;
     let run =
@@ -30,8 +30,8 @@ fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>, policy: UpdatePoli
                 let what = format!("step {step}, operation {number}, {fault:?}");
                 let inner = begin();
                 let dying = Arc::new(FaultStore::new(inner.clone()).at(number, fault));
-                // A step may end well only if all of it is done: what follows is a look at the
-                // consolidated metadata above.
+                // A step may succeed only if all of it is done: the operations after that look at
+                // the consolidated metadata above.
                 let outcome = run(dying.clone(), step);
                 assert!(dying.is_dead(), "{what}");
                 assert!(outcome.is_err() || objects(&*inner) == *new, "{what} is not reported");
@@ -52,7 +52,7 @@ fn dying_at_any_operation_leaves_old_or_new_and_doing_it_again_completes() {
     assert!(ended > 500, "{ended}");
 }
 
-/// The same without locks between processes, by conditional puts.
+/// The same without locks between processes, with conditional puts.
 #[cfg(feature = "object_store")]
 #[test]
 fn dying_on_object_storage_leaves_old_or_new_and_doing_it_again_completes() {

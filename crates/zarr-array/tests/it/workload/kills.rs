@@ -1,4 +1,4 @@
-//! Ended by signals.
+//! Kills processes with signals.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::between::assert_between;
 use super::{Workload, objects, states};
 use crate::store::processes;
 
-/// How often a process is killed: `ZARR_KIT_KILLS=300` for the whole of it.
+/// How many processes are killed: `ZARR_KIT_KILLS=300` for the full number.
 fn kills() -> usize {
     match std::env::var("ZARR_KIT_KILLS") {
         Ok(kills) => kills.parse().expect("ZARR_KIT_KILLS is a number"),
@@ -23,7 +23,7 @@ fn kills() -> usize {
 /// Large enough that writing a chunk takes a while.
 const KILLED_SCALE: u64 = 4000;
 
-/// The job of the process that is killed: the steps from this one on.
+/// The job of the killed process: the steps from this one on.
 pub(crate) fn run_from(root: &str, step: usize, say: impl Fn(&str)) {
     let store = LocalStore::create(root).expect("opens");
     let workload = Workload::new(Arc::new(store), KILLED_SCALE);
@@ -36,8 +36,8 @@ pub(crate) fn run_from(root: &str, step: usize, say: impl Fn(&str)) {
     }
 }
 
-/// Processes killed at random moments, by SIGKILL and now and then by Ctrl-C's signal: each is
-/// followed by another one that takes up the step in which it ended.
+/// Processes are killed at random moments, by SIGKILL and sometimes by the signal of Ctrl-C.
+/// After each, another one repeats the step in which it ended.
 #[test]
 fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
     let states = states(KILLED_SCALE);
@@ -48,7 +48,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below.max(1)
     };
-    // How long a life takes that nobody ends, from its first step.
+    // The time of a run without a kill, from its first step.
     let mut whole_life = Duration::ZERO;
     let (mut killed, mut lives, mut temporaries, mut stayed) = (0, 0, 0, 0);
     let mut met = BTreeSet::new();
@@ -65,7 +65,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
                 let micros = u64::try_from(whole_life.as_micros()).expect("soon");
                 let wide = |n: usize| u64::try_from(n).expect("few");
                 let (left, all) = (wide(last - step), wide(last));
-                // At any moment of what is left, or early in any step of it: most are short.
+                // At any moment of the rest, or early in a step: most steps are short.
                 if killed % 2 == 0 {
                     std::thread::sleep(Duration::from_micros(random(micros * left / all)));
                 } else {
@@ -103,7 +103,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
             let next = &states[(step + 1).min(last)];
             assert_between(&shared, &states[step], next, &what);
             met.insert(step);
-            // Whatever is no object is named, and may be removed.
+            // Files that are not objects are reported, and may be removed.
             for leftover in store.leftovers(&Prefix::root()) {
                 let leftover = leftover.expect("walks");
                 assert!(leftover.kind != LeftoverKind::Foreign, "{what}: {leftover:?}");
@@ -114,7 +114,7 @@ fn killed_at_random_moments_it_leaves_old_or_new_and_goes_on() {
         lives += 1;
         let store = LocalStore::open(&root).expect("opens");
         assert!(objects(&store) == states[last], "life {lives}: the end");
-        // Those of objects that are gone, or in whose folders nobody has written again.
+        // Those of removed objects, or in folders to which nobody has written again.
         store.clean(&Prefix::root(), &mut |_| stayed += 1).expect("cleans");
         let left = store.leftovers(&Prefix::root()).next().transpose().expect("walks");
         assert_eq!(left, None);

@@ -1,5 +1,5 @@
-//! A life of a hierarchy (creates, writes, partial writes, appends, resizes, attributes, deletion),
-//! ended at every operation and at random moments, and taken up again.
+//! The life of a hierarchy (creates, writes, partial writes, appends, resizes, attributes,
+//! deletion), interrupted at every operation and at random moments, and continued.
 
 mod between;
 mod deletes;
@@ -23,11 +23,11 @@ pub(crate) use kills::run_from;
 /// Every object of a store.
 pub(crate) type Objects = BTreeMap<String, Vec<u8>>;
 
-/// The steps on one store. Each can be taken again after it ended early, and does nothing if it
-/// was finished.
+/// The steps on one store. Each can be repeated after an interruption, and does nothing if it was
+/// finished.
 pub(crate) struct Workload {
     store: Arc<dyn Store>,
-    /// What the lengths of the first axis are multiplied with.
+    /// The factor of the lengths of the first axis.
     scale: u64,
     threads: Option<NonZeroUsize>,
     policy: UpdatePolicy,
@@ -63,7 +63,7 @@ impl Workload {
         Self { store, scale, threads: None, policy: UpdatePolicy::default() }
     }
 
-    /// With operations that come in the same order each time.
+    /// With operations in the same order each time.
     fn in_order(mut self) -> Self {
         self.threads = Some(NonZeroUsize::MIN);
         self
@@ -108,7 +108,7 @@ impl Workload {
         }
     }
 
-    /// Elements that tell the step and their place; some chunks get the fill value alone.
+    /// Elements that encode the step and their place; some chunks get only the fill value.
     fn elements(region: &Selection, seed: u64) -> Vec<u16> {
         let count = region.elements().expect("small");
         (0..count)
@@ -125,7 +125,7 @@ impl Workload {
         array.write_as(&region, &Self::elements(&region, seed))
     }
 
-    /// A region in which numbers before `@` are times the scale.
+    /// A region in which numbers before `@` are multiplied by the scale.
     fn region(&self, region: &str, array: &Array) -> Selection {
         let mut out = String::new();
         let mut number = String::new();
@@ -172,7 +172,7 @@ impl Workload {
         }
     }
 
-    /// One step; `None` past the last.
+    /// One step; `None` after the last.
     pub(crate) fn step(&self, number: usize) -> Option<Outcome> {
         let x = self.scale;
         let none = || vec![vec![], vec![]];
