@@ -1,6 +1,7 @@
 //! Documents that other programs wrote, and the ones that must be refused.
 //!
-//! A program of its own, as its data is that of the repository: a package has the other tests alone.
+//! This is a separate program, because its data belongs to the repository: the package contains
+//! only the other tests.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -114,7 +115,7 @@ fn documents_that_must_be_refused_are_refused_at_their_place() {
     let mut broken: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in cases("invalid") {
         let text = |key: &str| case[key].as_str().unwrap();
-        // Errors of chunks and of what a chain makes of a chunk are for the crates above.
+        // Errors of chunks, and of chains on chunks, belong to the crates above.
         let decision = case["decisions"][0].as_str().unwrap_or_default();
         let meets_the_chunk = ["SD-20", "SD-22", "SD-23", "SD-24", "SD-34"].contains(&decision);
         let (name, place) = (text("name"), text("where"));
@@ -124,8 +125,8 @@ fn documents_that_must_be_refused_are_refused_at_their_place() {
             continue;
         };
         refused += 1;
-        // An error may point at a part of what is wrong; an end that comes too early is found in
-        // whatever it cuts.
+        // An error may point at a part of the fault; a premature end is found in whatever it
+        // cuts.
         let inside = error.path().starts_with(place) || place.starts_with(error.path());
         assert!(inside || name == "json-truncated", "{name}: {error}, expected at {place}");
         let rule = error.rule().unwrap_or_else(|| panic!("{name}: {error} breaks no rule"));

@@ -1,8 +1,7 @@
-//! The commands of the book, run in a shell: what they say is what its pages say.
-//!
-//! Blocks marked `console` have commands after `$ `, with what they print below. Those of a page
-//! run in one folder, one after another, beside the fixtures. With `BOOK=write` the pages are
-//! brought up to date instead.
+//! Runs the commands of the book in a shell, and compares their output with its pages.
+//! Blocks marked `console` have commands after `$ `, followed by their output. The commands of a
+//! page run in one folder, in sequence, next to the fixtures. With `BOOK=write` the pages are
+//! updated instead.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -38,7 +37,7 @@ fn commands_say_what_the_book_says() {
     assert!(run > 15, "only {run} commands in the book");
 }
 
-/// The page with what its commands say now, and how many there are.
+/// The page with the current output of its commands, and their number.
 fn replay(page: &str, folder: &Path) -> (String, usize) {
     let mut now = String::new();
     let mut count = 0;
@@ -59,7 +58,7 @@ fn replay(page: &str, folder: &Path) -> (String, usize) {
     (now, count)
 }
 
-/// The commands of a block; an indented line goes on with the command before it.
+/// The commands of a block; an indented line continues the command before it.
 fn commands(block: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut open = false;
@@ -79,7 +78,7 @@ fn commands(block: &str) -> Vec<String> {
     commands
 }
 
-/// What a command prints, messages after results.
+/// The output of a command, with messages after results.
 fn output(command: &str, folder: &Path) -> String {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_zarr-kit"));
     let mut path = vec![program.parent().expect("in a folder").to_owned()];
@@ -95,8 +94,8 @@ fn output(command: &str, folder: &Path) -> String {
     [output.stdout, output.stderr].iter().map(|text| String::from_utf8_lossy(text)).collect()
 }
 
-/// The index of the benchmarks says what its pages say: each row begins with the page that has all
-/// of its figures.
+/// Checks that the index of the benchmarks agrees with its pages: each row begins with the page
+/// that has all of its figures.
 #[test]
 fn headlines_are_those_of_their_pages() {
     let docs = root().join("docs");
@@ -121,8 +120,8 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty())
 }
 
-/// What a page shows of zarrs is what a program in `xtask/peers`, which this workspace does not
-/// build, has between its two marks.
+/// Checks that zarrs code in a page equals the text between two marks of a program in
+/// `xtask/peers`, which this workspace does not build.
 #[test]
 fn what_is_shown_of_zarrs_is_a_program() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect(path);

@@ -1,8 +1,8 @@
-//! `check`: findings, one a line, and exit status 1.
+//! `check`: findings, one per line, and exit status 1.
 
 use crate::support::{file, not_supported, root, run, session, succeed};
 
-/// A run that is none.
+/// An invalid run.
 const WRONG: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type": "uint8",
     "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline",
     "chunk_shapes": [[2, [2, 0]]]}}, "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
@@ -45,7 +45,7 @@ fn seattle_is_clean() {
     assert!(output.stdout.is_empty());
 }
 
-/// An object that is no chunk is found whatever is in the chunks.
+/// An object that is not a chunk is found whatever the content of the chunks.
 #[test]
 fn keys_of_arrays_that_are_not_read() {
     let folder = tempfile::tempdir().expect("makes a folder");

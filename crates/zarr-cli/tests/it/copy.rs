@@ -1,4 +1,4 @@
-//! `copy`: chunks, codecs, groups, and what is refused.
+//! `copy`: chunks, codecs, groups, and errors.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -106,7 +106,7 @@ fn messages() {
     }
 }
 
-/// What is no node yet says so, whoever asks, and nothing of it is shown as data.
+/// Every command reports an unfinished copy, and shows nothing of it as data.
 #[test]
 fn an_unfinished_copy_says_what_it_is() {
     let folder = tempfile::tempdir().expect("makes a folder");
@@ -198,7 +198,7 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
     }
     succeed(folder, &copy("undisturbed"));
     let expected = files(&folder.join("undisturbed"));
-    // Killed sooner and later, perhaps also before it began or after it ended.
+    // Killed at different times, possibly before it began or after it ended.
     for wait in [5, 20, 60, 150] {
         let target = format!("killed-{wait}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
@@ -210,7 +210,7 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
         std::thread::sleep(Duration::from_millis(wait));
         child.kill().expect("is killed, or has ended");
         child.wait().expect("ends");
-        // What it was writing when it was killed, as far as there is a folder.
+        // The unfinished result of the killed copy, if there is a folder.
         let cut = folder.join(&target).join("c/0/.zarr-kit-tmp.1.2.3.0");
         let marker = folder.join(&target).join("zarr-kit-copy.json");
         if marker.exists() && cut.parent().is_some_and(Path::exists) {
@@ -227,13 +227,13 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
         let resume = [&copy(&target)[..], &["--resume"]].concat();
         let output = run(folder, &resume);
         assert_eq!(output.status.success(), !finished, "{wait}: {output:?}");
-        // To the last file: nothing is left of the killed copy.
+        // All files are equal: nothing is left of the killed copy.
         let found = files(&folder.join(&target));
         assert!(found == expected, "{wait}: {:?}", found.keys());
     }
 }
 
-/// Ctrl-C in a terminal, a request to end, and a terminal that goes away.
+/// Ctrl-C in a terminal, a termination request, and a closed terminal.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_copy_says_how_to_go_on() {
@@ -259,7 +259,7 @@ fn an_interrupted_copy_says_how_to_go_on() {
             assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
             succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
             assert_eq!(stdout(folder, &["read", &target, "-f", "raw"]), elements);
-            // To the last file: temporary ones are gone.
+            // All files are equal: temporary ones are gone.
             let found = files(&folder.join(&target));
             assert_eq!(found.len(), 20_001, "{:?}", found.keys());
         }
@@ -281,7 +281,7 @@ fn a_signal_that_is_ignored_stays_so() {
     assert_eq!(stdout(folder, &["read", "to", "-f", "raw"]), [7; 20_000]);
 }
 
-/// Begins to copy `a` to a file for each element, which takes long enough to be interrupted.
+/// Begins to copy `a` to one file per element, which takes long enough to be interrupted.
 #[cfg(unix)]
 fn begin_copy(folder: &Path, target: &str, options: &[&str], before: &[&str]) -> Child {
     let arguments = [&["copy", "a", target, "--chunks", "1"], options].concat();
@@ -309,7 +309,7 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.expect("sends").success());
 }
 
-/// What was refused leaves nothing, or says how to go on; and that works.
+/// A refused copy leaves nothing, or explains how to continue; and that works.
 #[test]
 fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
     const CODECS: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
@@ -348,7 +348,7 @@ fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
     assert!(read.iter().enumerate().all(|(n, value)| *value == if n < 150 { 7 } else { 99 & 63 }));
 }
 
-/// A marker that is none, however long, gets the same advice from all.
+/// A file that is not a marker, however long, gets the same advice from all commands.
 #[test]
 fn a_marker_that_says_nothing_cannot_be_resumed() {
     let folder = tempfile::tempdir().expect("makes a folder");

@@ -76,7 +76,7 @@ fn as_wide_as_the_terminal() {
     for columns in ["40", "80", "160"] {
         for name in ["line", "square"] {
             let picture = drawn(name, columns);
-            // The legend is no part of the grid.
+            // The legend is not part of the grid.
             let widest = picture.lines().filter(|line| !line.contains("stored"));
             let widest = widest.map(|line| line.chars().count()).max();
             let most = columns.parse().expect("a number");
@@ -84,7 +84,7 @@ fn as_wide_as_the_terminal() {
             assert!(widest.is_some_and(|widest| widest * 2 > most), "{columns}:\n{picture}");
         }
     }
-    // What is no width leaves the width as it is.
+    // A value that is not a width does not change the width.
     assert_eq!(drawn("square", "wide"), drawn("square", "80"));
     assert_eq!(drawn("square", "0"), drawn("square", "80"));
     insta::assert_snapshot!(drawn("square", "60"));
@@ -101,7 +101,7 @@ fn as_svg() {
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     // The background, the months, which are all stored, and the region.
     assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1);
-    // Where each of 48 months begins and the last ends, and two sides.
+    // The start of each of 48 months, the end of the last, and two sides.
     assert_eq!(svg.matches("<line ").count(), 49 + 2);
     insta::assert_snapshot!(svg);
 }

@@ -155,7 +155,7 @@ fn a_closed_pipe_is_quiet() {
     assert!(output.status.success());
 }
 
-/// Links that lead nowhere are told for what they are, and the array that they are in is named.
+/// Dangling links are reported as such, with the name of their array.
 #[cfg(unix)]
 #[test]
 fn links_that_lead_nowhere() {

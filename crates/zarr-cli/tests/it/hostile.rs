@@ -5,19 +5,20 @@ use std::process::Output;
 
 use crate::support::{file, run, succeed};
 
-/// What a terminal obeys, in text and in JSON: sets the title and clears the screen, an 8-bit CSI,
-/// turns the order of letters round, ends the line and begins one that looks like the command's own.
+/// Characters that a terminal obeys, in text and in JSON: they set the title and clear the
+/// screen, start an 8-bit CSI, reverse the order of letters, end the line and begin one that
+/// looks like output of the command.
 const HOSTILE: &str =
     "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{2028}\nerror: real.json: forged";
 
-/// The same as a name of a file: there is no `/` in it.
+/// The same as a file name, without `/`.
 const NAME: &str = HOSTILE;
 
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Everything printed is plain text in lines, of which none is forged.
+/// All output is plain text in lines, none of which is forged.
 fn assert_harmless(arguments: &[&str], output: &Output) {
     for bytes in [&output.stdout, &output.stderr] {
         let text = std::str::from_utf8(bytes).expect("UTF-8");
@@ -94,7 +95,7 @@ impl Document<'_> {
 #[test]
 fn documents() {
     let hostile = quoted(HOSTILE);
-    // As escapes in the document, and raw as far as JSON allows.
+    // As escapes in the document, and unescaped as far as JSON allows.
     let raw = "\"x\u{9b}31m\u{202e}\u{2066}\u{2028}\u{7f}\"";
     let plain = Document {
         name: "\"time\"",
@@ -228,7 +229,7 @@ fn arguments() {
     }
 }
 
-/// What `check --repair` says that it removed, and where an unfinished copy says that it is from.
+/// The list of files that `check --repair` removed, and the source of an unfinished copy.
 #[cfg(unix)]
 #[test]
 fn leftovers_and_sources_of_hostile_names() {
@@ -247,7 +248,7 @@ fn leftovers_and_sources_of_hostile_names() {
             assert_eq!(std::fs::read_dir(folder.join("a/c")).expect("a folder").count(), 0);
         }
     }
-    // What a marker may say that needs no escape in JSON.
+    // Text of a marker that needs no escape in JSON.
     let from = "/x\u{202e}\u{2066}\u{2028}error: real.json: forged\u{9b}31m";
     for from in [from.to_owned(), from.replace('\u{9b}', "")] {
         let marker = format!(

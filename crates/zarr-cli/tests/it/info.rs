@@ -77,7 +77,7 @@ fn sd_05_sd_07_declared_chunks_are_counted_and_not_made() {
     assert!(start.elapsed().as_secs() < 60);
 }
 
-/// One array of many axes makes its own line long, and no other.
+/// One array with many axes makes only its own line long.
 #[test]
 fn a_wide_shape_does_not_widen_other_lines() {
     let folder = tempfile::tempdir().expect("makes a folder");

@@ -67,11 +67,11 @@ fn inner_chunks_of_shards() {
     ] {
         let shape = ["create", name, "--shape", "12,6", "--dtype", "uint8", "--chunks", "4,6"];
         succeed(folder, &[&shape[..], &["--codecs", &chain]].concat());
-        // The second shard has its second half of rows only, the third is not there.
+        // The second shard has only its second half of rows; the third is missing.
         file(folder, "rows", (0..36).collect::<Vec<u8>>());
         succeed(folder, &["write", name, "--region", ":6", "--from", "rows"]);
     }
-    // What lies there is the element.
+    // The element is stored there.
     for name in ["plain", "nested", "checked"] {
         let found: serde_json::Value =
             serde_json::from_str(&text(folder, &["locate", name, "1,4", "--json"])).expect("JSON");

@@ -1,6 +1,6 @@
-//! The command as its users meet it: arguments in, output and exit status out.
+//! The command from outside: arguments in, output and exit status out.
 
-// Clippy knows helper functions as test code by this attribute alone.
+// Clippy recognises helper functions as test code only by this attribute.
 #[cfg(all(test, unix))]
 mod book;
 #[cfg(test)]

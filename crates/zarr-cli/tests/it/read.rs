@@ -1,4 +1,4 @@
-//! `read`: every format, on what other programs wrote.
+//! `read`: every format, on stores that other programs wrote.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::support::{command, root, run, run_with, session, stdout, succeed, tex
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
-/// Array, bytes an element, elements a row.
+/// Array, bytes per element, elements per row.
 const ARRAYS: [(&str, usize, usize); 10] = [
     ("daily", 4, 4),
     ("precipitation", 4, 1),
@@ -120,7 +120,7 @@ fn a_file_has_its_name_once_it_is_whole() {
     let read = |name| ["read", "a", "-f", "lines", "-o", name];
     succeed(folder, &read("whole"));
     assert!(fs::read(folder.join("whole")).expect("written") == whole.as_bytes());
-    // Killed sooner and later, perhaps also before it began or after it ended.
+    // Killed at different times, possibly before it began or after it ended.
     for wait in [1, 10, 30, 100, 300] {
         let mut child = command(folder, &read("cut")).spawn().expect("starts");
         std::thread::sleep(std::time::Duration::from_millis(wait));
@@ -131,7 +131,7 @@ fn a_file_has_its_name_once_it_is_whole() {
             fs::remove_file(folder.join("cut")).expect("removes");
         }
     }
-    // What is there already is written over, and nothing else is left.
+    // An existing file is overwritten, and nothing else is left.
     crate::support::file(folder, "cut", "old");
     succeed(folder, &read("cut"));
     assert!(fs::read(folder.join("cut")).expect("written") == whole.as_bytes());
@@ -146,7 +146,7 @@ fn elided_text_is_that_of_the_whole_and_reads_the_ends_only() {
     succeed(folder, &create);
     let elements: Vec<u8> = (0..4000_u16).flat_map(u16::to_le_bytes).collect();
     assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
-    // As numpy 2 prints numpy.arange(4000, dtype='uint16').reshape(40, 2, 50).
+    // The output of numpy 2 for numpy.arange(4000, dtype='uint16').reshape(40, 2, 50).
     let expected = "\
 [[[   0    1    2 ...   47   48   49]
   [  50   51   52 ...   97   98   99]]

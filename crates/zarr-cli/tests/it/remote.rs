@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{root, run};
 
-/// Accepts, and never answers: said after 5 s, and given up after the time that was asked for.
+/// A server that accepts and never answers: reported after 5 s, and given up after the given
+/// time.
 #[test]
 fn a_silent_server_is_waited_for_aloud_and_not_for_ever() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");

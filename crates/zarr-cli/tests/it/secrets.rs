@@ -1,13 +1,13 @@
-//! Passwords, signatures and keys: whatever goes wrong, they are not shown.
+//! Passwords, signatures and keys are never shown, whatever goes wrong.
 
 use std::path::Path;
 
 use crate::support::{file, run, succeed};
 
-/// Would be noticed in any text.
+/// A text that would be noticed anywhere.
 const SECRET: &str = "zQ7secretX4";
 
-/// URLs with a secret wherever there can be one. Nothing listens on the port.
+/// URLs with a secret at every possible place. Nothing listens on the port.
 fn urls() -> Vec<String> {
     let templates = [
         "http://user:SECRET@127.0.0.1:1/x",
@@ -31,7 +31,7 @@ fn urls() -> Vec<String> {
     templates.iter().map(|template| template.replace("SECRET", SECRET)).collect()
 }
 
-/// Runs, and looks at all that is printed.
+/// Runs a command and searches all of its output.
 fn assert_kept(folder: &Path, arguments: &[&str]) {
     let output = run(folder, arguments);
     for bytes in [&output.stdout, &output.stderr] {

@@ -67,7 +67,7 @@ fn byte_strings_from_the_command_line() {
     assert_eq!(stdout(folder.path(), &["read", "a", "-f", "lines"]), b"\"Zm9v\"\n\"\"\n\"/w==\"\n");
 }
 
-/// Lines and JSON are read back as they were written, whatever is in them.
+/// Lines and JSON are read back as they were written, whatever they contain.
 #[test]
 fn what_was_printed_can_be_written() {
     let folder = tempfile::tempdir().expect("makes a folder");

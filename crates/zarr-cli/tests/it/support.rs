@@ -1,4 +1,4 @@
-//! Runs the command, and shows all that it said.
+//! Runs the command, and shows all of its output.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -37,14 +37,14 @@ pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Outpu
     child.wait_with_output().expect("ends")
 }
 
-/// Runs, which must succeed without a word on standard error, and gives what was printed.
+/// Runs a command, which must succeed without output on standard error; returns its output.
 pub(crate) fn stdout(folder: &Path, arguments: &[&str]) -> Vec<u8> {
     let output = run(folder, arguments);
     assert!(output.status.success() && output.stderr.is_empty(), "{}", shown(arguments, &output));
     output.stdout
 }
 
-/// Runs, which must succeed, and gives what was printed as text.
+/// Runs a command, which must succeed; returns its output as text.
 pub(crate) fn text(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(stdout(folder, arguments)).expect("UTF-8")
 }
@@ -79,8 +79,8 @@ fn shown(arguments: &[&str], output: &Output) -> String {
     text
 }
 
-/// A session in a folder: each command with all that it said (`!` before lines on standard error)
-/// and its exit status unless 0.
+/// A session in a folder: each command with all of its output (`!` before lines on standard
+/// error) and its exit status unless 0.
 pub(crate) fn session(folder: &Path, commands: &[&[&str]]) -> String {
     let shown = commands.iter().map(|arguments| shown(arguments, &run(folder, arguments)));
     shown.collect::<Vec<_>>().join("\n")
@@ -93,8 +93,8 @@ pub(crate) fn file(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     std::fs::write(path, bytes).expect("writes");
 }
 
-/// Makes two arrays of 6 by 4 elements in chunks of 4 by 3: `codec`, whose compressor is not known
-/// here, with two chunks and an object that is none, and `type`, whose elements are not known.
+/// Makes two arrays of 6 by 4 elements in chunks of 4 by 3: `codec`, whose compressor is unknown,
+/// with two chunks and an object that is not a chunk, and `type`, whose element type is unknown.
 pub(crate) fn not_supported(folder: &Path) {
     for (name, data_type, codecs) in [
         ("codec", "uint8", r#"[{"name": "bytes"}, {"name": "lzma"}]"#),

@@ -93,7 +93,7 @@ fn every_type_goes_through_files_and_copies() {
             let found = stdout(folder, &["read", &new, "-f", "raw"]);
             assert_eq!(found, expected, "{name} {format}");
         }
-        // Encoded anew in the other byte order, and checked.
+        // Encoded again in the other byte order, and checked.
         let copied = format!("{name}-copied");
         let codecs = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}},
             {"name": "bytes", "configuration": {"endian": "big"}}, {"name": "crc32c"}]"#;

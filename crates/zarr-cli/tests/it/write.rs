@@ -236,7 +236,7 @@ fn lists_write_their_indices_in_their_order() {
     file(folder, "in.raw", [1, 2, 3, 4, 5, 6]);
     succeed(folder, &["write", "a", "--from", "in.raw", "-r", "[4,-4,4],[2,0]"]);
     let mut wanted = [0; 15];
-    // Rows 4, 1 and 4 again, of each columns 2 and 0: what comes last stays.
+    // Rows 4, 1 and 4 again, with columns 2 and 0 of each: the last value stays.
     (wanted[4 * 3 + 2], wanted[4 * 3], wanted[3 + 2], wanted[3]) = (5, 6, 3, 4);
     assert_eq!(stdout(folder, &["read", "a", "-f", "raw"]), wanted);
     insta::assert_snapshot!(session(

@@ -1,4 +1,4 @@
-//! Stores of every writer: what `info`, `read`, `check` and `locate` make of them.
+//! Stores of every writer, with `info`, `read`, `check` and `locate`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -18,8 +18,8 @@ pub(crate) fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
     cases["cases"].as_array().expect("a list").clone()
 }
 
-/// All cases are read in the tests of the library; here three processes are started for each, so
-/// that some must do.
+/// The tests of the library read all cases; here each case starts three processes, so only some
+/// are read.
 fn check_collection(collection: &str, every: usize) {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
@@ -33,7 +33,7 @@ fn check_collection(collection: &str, every: usize) {
         let info = run(folder, &["info", path, "--json"]);
         assert!(info.status.success(), "{path}: {}", String::from_utf8_lossy(&info.stderr));
         let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
-        // Nothing that another program wrote breaks a rule; warnings are about its taste.
+        // Stores of other programs break no rule; warnings are matters of style.
         let check = run(folder, &["check", path, "--data", "--json"]);
         let check: Value = serde_json::from_slice(&check.stdout).expect("JSON");
         assert_eq!(check["errors"], 0, "{path}: {check}");

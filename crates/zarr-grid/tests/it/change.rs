@@ -23,7 +23,7 @@ fn sd_08_every_partition_resized_keeps_its_edges_and_repeats_the_last() {
             }
             let resized = resized.unwrap();
             assert_eq!(resized, Naive::new(extent, edges).axis(), "{naive:?} {extent}");
-            // Nothing declared is lost, so that going back is exact where nothing was added.
+            // Nothing declared is lost, so undoing is exact if nothing was added.
             if extent <= axis.declared_end() {
                 assert_eq!(resized.resized(naive.extent, Growth::RepeatLast).unwrap(), axis);
             }
@@ -83,7 +83,7 @@ fn growth_is_a_run_and_its_sum_is_checked() {
     assert_eq!((huge.declared(), huge.runs().count()), (1 << 62, 1));
     let wide = Axis::from_edges(1 << 63, [1 << 63]).unwrap();
     assert_eq!(wide.resized(u64::MAX, Growth::RepeatLast), Err(GridErrorKind::EdgeOverflow.into()));
-    // Positions count the new edges, not the ones there are.
+    // Positions count the new edges, not the existing ones.
     let bad = runs(&[(1, 1), (0, 1)]);
     assert_eq!(
         axis.resized(3, Growth::Edges(&bad)),
@@ -192,7 +192,7 @@ fn grids_join_where_their_other_axes_agree() {
     let joined = Grid::concat(0, &[&a, &b]).unwrap();
     assert_eq!(joined.axes()[0], Axis::from_edges(9, [2, 3, 4]).unwrap());
     assert_eq!(joined.shape(), [9, 6]);
-    // A list of the same occupied chunks does as well as an integer.
+    // A list of the same occupied chunks works as well as an integer.
     let list = Axis::from_edges(6, [4, 4, 9]).unwrap();
     let c = Grid::new([Axis::regular(4, 4).unwrap(), list]);
     assert!(Grid::concat(0, &[&a, &c]).is_ok());

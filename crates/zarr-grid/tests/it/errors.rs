@@ -1,4 +1,4 @@
-//! What the errors say.
+//! The texts of the errors.
 
 use crate::naive::runs;
 use zarr_grid::{Axis, AxisSelection, Grid, GridError, GridErrorKind, Growth};

@@ -3,7 +3,7 @@
 use crate::naive::{Naive, Random, partitions, runs};
 use zarr_grid::{Axis, AxisKind, Grid, GridErrorKind, Run};
 
-/// Everything an axis says, against the walk.
+/// All answers of an axis, compared with the walk.
 fn check(naive: &Naive, axis: &Axis) {
     let spans = naive.spans();
     assert_eq!(axis.extent(), naive.extent);
@@ -103,7 +103,7 @@ fn sd_01_a_boundary_belongs_to_the_chunk_after_it() {
 
 #[test]
 fn sd_02_the_sum_before_the_resolved_chunk_is_subtracted() {
-    // With the axis number in its place, as the text has it, axis 0 would subtract nothing.
+    // With the axis number in its place, as the text says, axis 0 would subtract nothing.
     let axes = [[2, 3, 4], [4, 3, 2]].map(|edges| Axis::from_edges(9, edges).unwrap());
     let (mut chunk, mut local) = ([0; 2], [0; 2]);
     Grid::new(axes).locate(&[8, 8], &mut chunk, &mut local).unwrap();
@@ -203,7 +203,7 @@ fn sd_07_sums_past_u64_are_errors() {
             "{hostile:?}"
         );
     }
-    // Endless iterators end with the first edge that is too much.
+    // Endless iterators end at the first edge that is too many.
     let endless = std::iter::repeat(u64::MAX / 2);
     assert_eq!(Axis::from_edges(1, endless), Err(GridErrorKind::EdgeOverflow.into()));
     assert_eq!(Axis::regular(u64::MAX, half), Err(GridErrorKind::EdgeOverflow.into()));
@@ -237,13 +237,13 @@ fn sd_24_distinct_edges_and_their_gcd_answer_for_every_occupied_chunk_shape() {
                 products.push(edge * other);
             }
         }
-        // A number divides the size of every chunk just if it divides the product of the gcds.
+        // A number divides the size of every chunk exactly if it divides the product of the gcds.
         let divisor = axes[0].edge_gcd() * axes[1].edge_gcd();
         for c in 1..=12 {
             let divides = products.iter().all(|product| product % c == 0);
             assert_eq!(divides, divisor % c == 0, "{a:?} {b:?} {c}");
         }
-        // All chunks have one size just if each axis has one distinct edge.
+        // All chunks have one size exactly if each axis has one distinct edge.
         let single = axes.iter().all(|axis| axis.distinct_edges().len() == 1);
         assert_eq!(products.iter().all(|product| *product == products[0]), single);
     }

@@ -1,4 +1,4 @@
-//! The oracle: an axis as a plain list of edges, walked. And what the tests run on.
+//! The oracle: an axis as a plain list of edges that is walked; and the inputs of the tests.
 
 use std::ops::Range;
 
@@ -148,7 +148,7 @@ impl Random {
         self.next() % limit
     }
 
-    /// Edges of one of the kinds that are kept in different ways: short runs, long runs, wildly
+    /// Edges of one of the kinds that are stored differently: short runs, long runs, very
     /// different lengths, all equal.
     pub(crate) fn axis(&mut self) -> Naive {
         let kind = self.below(4);
@@ -168,7 +168,7 @@ impl Random {
     }
 }
 
-/// One long run after the other, for what must not follow the count.
+/// Long runs in sequence, to test that costs do not depend on the counts.
 pub(crate) fn runs(runs: &[(u64, u64)]) -> Vec<Run> {
     runs.iter().map(|&(edge, count)| Run { edge, count }).collect()
 }

@@ -65,7 +65,7 @@ fn every_pair_of_partitions_compares_as_by_a_walk() {
     }
 }
 
-/// The other way round: every partition up to 10, against the ones that have most structure.
+/// The other way round: every partition up to 10, with those that have the most structure.
 #[test]
 fn every_partition_up_to_10_compares_with_every_regular_one() {
     for naive in partitions(10, 1) {
@@ -126,7 +126,7 @@ fn hostile_axes_compare_in_a_step_for_each_run() {
         twos.common_refinement(&threes, 1000),
         Err(GridErrorKind::TooManyRuns { limit: 1000 }.into())
     );
-    // Half an edge apart: runs that merge for ever, unless they are one.
+    // Half an edge apart: runs that merge endlessly unless they are one run.
     let shifted = axis(&[(1, 1), (2, 1 << 61)]);
     assert_eq!(twos.common_refinement(&shifted, 2).unwrap().edge(77), Some(1));
     // A large edge holds many small ones that do not fit it.
@@ -148,7 +148,7 @@ fn extreme_edges_compare_without_overflow() {
     let mut compared = 0;
     for &extent in &extremes {
         let regular = extremes.iter().filter_map(|&edge| Axis::regular(extent, edge).ok());
-        // The same again behind one edge more, so that progressions start apart.
+        // The same after one more edge, so that progressions start at different places.
         let shifted = extremes.iter().filter_map(|&edge| {
             let (first, rest) = (extent / 3 + 1, extent - extent / 3);
             let count = rest.div_ceil(edge);
@@ -190,7 +190,7 @@ fn other_extents_are_errors() {
     assert!(a.grouped(9, Some(&Grid::new([]))).is_err());
 }
 
-/// Groups by the book: as long as they may be, one chunk at least.
+/// Groups from the definition: as long as allowed, with at least one chunk.
 fn greedy(edges: &[u64], limit: u64) -> Vec<u64> {
     let mut groups: Vec<u64> = Vec::new();
     let mut open = false;
@@ -282,7 +282,7 @@ fn regular_targets_and_sources_group_in_one_step() {
     let tasks = regular(extent, 4).grouped(50, Some(&regular(extent, 6))).unwrap();
     assert_eq!(tasks, regular(extent, 48));
     assert_eq!(regular(extent, 4).grouped(50, None), Ok(regular(extent, 48)));
-    // Shared boundaries every 12, more than the limit: the source is not looked at.
+    // Shared boundaries every 12, more than the limit: the source is ignored.
     let tasks = regular(extent, 4).grouped(9, Some(&regular(extent, 6))).unwrap();
     assert_eq!((tasks.edge(0), tasks.runs().count() < 5), (Some(8), true));
 }

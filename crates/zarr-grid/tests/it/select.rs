@@ -157,7 +157,7 @@ fn a_mask_selects_what_the_list_of_its_true_entries_does() {
 /// All selected elements as (chunk, index in the chunk, position in the selection).
 type Elements = Vec<(Vec<u64>, Vec<u64>, Vec<u64>)>;
 
-/// Which indices an axis' selection has, in order.
+/// The indices of an axis's selection, in order.
 fn indices(select: &AxisSelection) -> Vec<u64> {
     match select {
         AxisSelection::Range(range) => range.clone().collect(),
@@ -265,7 +265,7 @@ fn selections_are_the_product_of_their_axes_in_c_order() {
         }
         assert!(some.next().is_none());
 
-        // Of what is left when some parts have been taken.
+        // The rest after some parts have been taken.
         let taken = random.below(selection.len() + 1);
         let mut begun = selection.parts();
         for _ in 0..taken {

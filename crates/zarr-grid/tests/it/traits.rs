@@ -1,4 +1,4 @@
-//! What all types can do, whatever they hold: decided when this compiles.
+//! The traits that all types implement, whatever they hold: checked at compile time.
 
 use std::fmt::Debug;
 

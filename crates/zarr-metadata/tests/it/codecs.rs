@@ -99,7 +99,7 @@ fn sd_20_input_dimensions_are_in_range() {
         message(chain("[[0], [2]]")),
         @"$.codecs[0].configuration.shape[1][0]: found 2, expected a dimension below 2, the rank of the input"
     );
-    // Behind a reshape, its own rank counts.
+    // After a reshape, the rank of its output counts.
     let two = r#"[{"name": "reshape", "configuration": {"shape": [[0], 3, -1]}},
                   {"name": "reshape", "configuration": {"shape": [[0, 1, 2]]}}, {"name": "bytes"}]"#;
     assert!(with_codecs("uint8", two).is_ok());

@@ -1,4 +1,4 @@
-//! What a data type says of its elements, beside what its name says.
+//! Properties of a data type's elements that its name does not show.
 
 use zarr_metadata::{DataType, RawBits};
 

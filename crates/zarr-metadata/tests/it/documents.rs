@@ -1,4 +1,4 @@
-//! Whole documents: examples of the sources, what is kept, what is refused.
+//! Whole documents: examples of the specifications, what is kept, what is refused.
 
 use zarr_metadata::{
     ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, ChunkEdges, ChunkGrid,
@@ -8,7 +8,7 @@ use zarr_metadata::{
 
 use crate::support::{array, data_type, document, message};
 
-/// A new document says the same as the one it is made from, in canonical form.
+/// A new document means the same as the one it is made from, in canonical form.
 fn canonical(array: &ArrayMetadata) -> String {
     ArrayMetadata::new(
         array.shape(),
@@ -264,7 +264,7 @@ fn sd_44_consolidated_metadata() {
         GroupMetadata::from_json(json.as_bytes()).inspect(|group| assert_eq!(group.json(), json))
     };
     assert!(group("null").unwrap().consolidated_metadata().is_none());
-    // Readers that do not know it must be free to go on.
+    // Readers that do not know it must be free to continue.
     for (said, found) in [
         ("", Some("no \"must_understand\"")),
         (r#", "must_understand": true"#, Some("\"must_understand\": true")),
@@ -461,7 +461,7 @@ fn new_arrays_have_nothing_to_find() {
     let fill = FillValue::zero(&DataType::Uint8).unwrap();
     let bare = Codec::from_json(br#""gzip""#).unwrap();
     let bytes = Codec::Bytes(Bytes::new(None));
-    // What was left out in reading is spelled out in writing (SD-61).
+    // Members that were omitted are written (SD-61).
     let array =
         ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes.clone(), bare]).unwrap();
     assert!(array.json().contains(r#"{"name": "gzip", "configuration": {"level": 6}}"#));

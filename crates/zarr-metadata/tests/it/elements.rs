@@ -71,7 +71,7 @@ fn sd_18_sub_byte_types_take_a_byte_and_are_extended() {
         format_element(&data_type(name), &[byte], &mut text).unwrap();
         text
     };
-    // TensorStore leaves what it likes in the upper bits.
+    // TensorStore leaves arbitrary upper bits.
     assert_eq!(text("int4", 0x0d), "-3");
     assert_eq!(text("int4", 0xfd), "-3");
     assert_eq!(text("int2", 0xa6), "-2");

@@ -1,4 +1,4 @@
-//! Every other way to be wrong, by its message.
+//! All other errors, by their messages.
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 

@@ -1,4 +1,4 @@
-//! Extensions: names, and what need not be understood.
+//! Extensions: names, and extensions that need not be understood.
 
 use zarr_metadata::{ArrayMetadata, DataType, Rule};
 
@@ -47,17 +47,17 @@ fn names_of_extensions() {
 
 #[test]
 fn sd_42_unknown_extensions() {
-    // A codec that may be skipped, in a chain that is one without it.
+    // A codec that may be skipped, in a chain that is valid without it.
     let skipped = array(&[(
         "codecs",
         r#"[{"name": "bytes", "configuration": {"endian": "little"}},
             {"name": "new", "must_understand": false}, {"name": "crc32c"}]"#,
     )]);
     assert!(skipped.is_ok());
-    // One that must be understood is kept for whoever knows it.
+    // A codec that must be understood is kept for readers that know it.
     let kept = array(&[("codecs", r#"[{"name": "new", "configuration": {"a": 1}}, "gzip"]"#)]);
     assert_eq!(kept.unwrap().codecs()[0].name(), "new");
-    // So is a type, for whoever wants to see the document.
+    // So is a type, so that the document can be shown.
     let other = r#"{"name": "int17", "configuration": {"a": 1.0}}"#;
     let kept = array(&[("data_type", other), ("codecs", "[\"bytes\"]")]).unwrap();
     let DataType::Opaque(extension) = kept.data_type() else { panic!() };

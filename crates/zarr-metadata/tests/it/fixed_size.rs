@@ -111,7 +111,7 @@ fn sd_70_bytes_are_base64_and_only_null_terminated_ones_are_padded() {
         assert!(!data_type.has_byte_order() && !data_type.is_packable());
         assert_eq!(data_type.layout().unwrap().swap_unit, 1);
     }
-    // What zarr-python 3.4 writes for b"x" and for nothing.
+    // The output of zarr-python 3.4 for b"x" and for an empty value.
     assert_eq!(fill(&s5, "\"eA==\""), *b"x\0\0\0\0");
     assert_eq!(fill(&s5, "\"\""), [0; 5]);
     assert_eq!(fill(&v3, "\"YWJj\""), *b"abc");
@@ -172,12 +172,12 @@ fn sd_71_records_are_their_fields_without_gaps() {
     expected.extend([0x61, 0, 0, 0, 0, 0, 0, 0, 1, 0xfd, 0, 0, 0, 0x3f, 0, 0, 0xc0, 0x7f]);
     assert_eq!(fill(&sample, json), expected);
     assert_eq!(written(&sample, json), json);
-    // Upper bits of the field of 4 bits are ignored, all other bytes are not touched.
+    // Upper bits of the field of 4 bits are ignored; all other bytes do not change.
     let mut canonical = expected.clone();
     canonical[25] = 0x0d;
     sample.canonicalize_element(&mut canonical);
     assert_eq!(canonical, expected);
-    // Byte order reverses each component by itself.
+    // Byte order reverses each component separately.
     let mut swapped: Vec<u8> = (0..34).collect();
     sample.swap_byte_order(&mut swapped);
     let order = [
@@ -281,7 +281,7 @@ fn sd_72_an_unknown_type_may_have_the_fill_value_null() {
     let kept = array(&[("data_type", json), ("fill_value", "null")]).unwrap();
     assert_eq!((kept.fill_value().json(), kept.fill_value().bytes()), ("null", None));
     assert_eq!(kept.findings()[0].id(), "unknown-data-type");
-    // What is known to have no such value has none.
+    // Types without such a value return none.
     for name in ["string", "bytes", "uint8", "variable_length_bytes"] {
         let data_type = format!("\"{name}\"");
         assert!(array(&[("data_type", &data_type), ("fill_value", "null")]).is_err(), "{name}");
@@ -372,7 +372,7 @@ fn sd_58_a_chunk_length_of_0_is_read_on_empty_axes_and_never_written() {
         (finding.id(), finding.path()),
         ("zero-chunk-length", Some("$.chunk_grid.configuration.chunk_shape[0]"))
     );
-    // In memory no chunk has length 0, and what is not changed stays as it is written.
+    // In memory no chunk has length 0, and unchanged members stay as written.
     assert_eq!(empty.chunk_grid().to_json(), grid("[1, 2]"));
     assert!(empty.with_attributes("{\"a\": 1}").unwrap().json().contains("[0, 2]"));
     let grown = empty.with_shape(&[4, 6]).unwrap();

@@ -37,7 +37,7 @@ fn text_of(data_type: &DataType, code: u32) -> String {
     text
 }
 
-/// What a code means by the formula of IEEE 754, written apart from the crate's own decoding.
+/// The value of a code by the formula of IEEE 754, independent of the crate's own decoding.
 fn value_by_formula(name: &str, bits: u32, sign: bool, code: u32) -> Option<f64> {
     let (_, format) = name.split_once('_').unwrap_or((name, name));
     let (exponent_bits, bias, top): (u32, i32, &str) = match format {
@@ -88,7 +88,7 @@ fn exact(x: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A decimal a very little below one that is not 0: its last digit less one, and nines.
+/// A decimal slightly below one that is not 0: its last digit less one, and nines.
 fn just_below(decimal: &str) -> String {
     let mut digits: Vec<u8> = decimal.bytes().collect();
     for digit in digits.iter_mut().rev() {
@@ -215,7 +215,7 @@ fn sd_45_scales_have_no_zero_and_no_sign() {
     for text in ["0", "0.0", "-0.0", "-1", "1e-400", "2.9387358770557187e-39"] {
         assert_eq!(code_of(&scale, text), None, "{text}");
     }
-    // Half of the least power of two is where numbers begin to be nearer to it than to zero.
+    // Above half of the least power of two, numbers are nearer to it than to zero.
     assert_eq!(code_of(&scale, "2.9387358770557188e-39"), Some(0));
     assert_eq!(code_of(&scale, "5.877471754111438e-39"), Some(0));
     assert_eq!(code_of(&scale, "1"), Some(127));

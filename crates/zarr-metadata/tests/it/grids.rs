@@ -156,7 +156,7 @@ fn sd_06_an_empty_list_is_read_and_not_written() {
         @"$.chunk_grid.configuration.chunk_shapes[0]: found an empty list of edges, expected an edge of at least 1, also on an axis of length 0"
     );
     assert!(array.with_shape_and_grid(&[0], array.chunk_grid()).is_err());
-    // What is only kept is not written anew.
+    // Members that are only kept are not rewritten.
     assert_eq!(array.with_attributes("{}").unwrap().chunk_grid(), array.chunk_grid());
 }
 

@@ -103,8 +103,8 @@ fn many_members_and_elements_are_read_in_time() {
     assert_eq!(array.with_shape(&[999_999, 6]).unwrap().shape(), [999_999, 6]);
 }
 
-/// Each codec is a finding with a path as deep as the shards are: told apart, those of long chains
-/// would take 75 times the document's memory.
+/// Each codec is a finding with a path as deep as the shards: reported separately, those of long
+/// chains would take 75 times the document's memory.
 #[test]
 fn findings_deep_inside_are_bounded() {
     let plain = r#"[{"name": "bytes"}]"#;
@@ -123,7 +123,7 @@ fn findings_deep_inside_are_bounded() {
     assert!(!before.message().ends_with(", and more that is not listed"));
     assert!(last.message().starts_with("found \"crc32c\", expected an object"));
     assert!(last.message().ends_with(", and more that is not listed"));
-    // Up to that number each is told.
+    // Up to that number each is reported.
     let codecs = format!("[{}, {}]", &plain[1..plain.len() - 1], vec!["\"crc32c\""; 100].join(","));
     let text = document(&[("data_type", "\"uint8\""), ("codecs", &codecs)]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
@@ -212,8 +212,8 @@ fn ranks_and_chains_have_a_limit() {
     }
 }
 
-/// Looked up one by one, or gone through: 80,000 of them would take minutes if each were looked for
-/// from the first on.
+/// Look-ups one by one, and iteration: 80,000 of them would take minutes if each search started
+/// at the first.
 #[test]
 fn consolidated_nodes_are_looked_up_in_time() {
     let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
@@ -225,7 +225,7 @@ fn consolidated_nodes_are_looked_up_in_time() {
     );
     let read = GroupMetadata::from_json(text.as_bytes()).unwrap();
     let consolidated = read.consolidated_metadata().unwrap();
-    // In the order of the text, as ever.
+    // In the order of the text.
     assert_eq!(consolidated.paths().next(), Some("n79999"));
     for path in consolidated.paths() {
         assert!(matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_)))), "{path}");

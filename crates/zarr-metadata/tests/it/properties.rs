@@ -1,4 +1,4 @@
-//! Reading what was written gives the same, for arrays made at random from a seed.
+//! Reading what was written gives the same result, for random arrays from a seed.
 
 use zarr_metadata::{
     ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, ChunkEdges, ChunkGrid,
@@ -193,7 +193,7 @@ fn what_is_written_reads_the_same() {
         let read = ArrayMetadata::from_json(json.as_bytes()).unwrap();
         assert_eq!(read, array);
         assert_eq!(read.json(), json);
-        // The serialiser of `serde_json`, whose spelling is another one.
+        // The serialiser of `serde_json`, which spells numbers differently.
         let value: serde_json::Value = serde_json::from_str(json).unwrap();
         let compact = ArrayMetadata::from_json(value.to_string().as_bytes()).unwrap();
         // The text of an unknown codec is all that is known of it.
@@ -207,8 +207,8 @@ fn what_is_written_reads_the_same() {
 
 #[test]
 fn serde_json_agrees_on_what_is_json() {
-    // Random changes to a document: wherever serde_json reads it, the reader may refuse it for
-    // what it says, never for its syntax; wherever serde_json does not, the reader does not.
+    // Random changes to a document: if serde_json reads it, the reader may refuse its content but
+    // never its syntax; if serde_json does not, neither does the reader.
     let mut random = Random(43);
     let text = r#"{"attributes": {"a": [1, -2.5e+3, "x\n\u00e9", true, null], "b": {"c": {}}}, "node_type": "group", "zarr_format": 3}"#;
     let alphabet = b"{}[]\",:0123456789.-+eE\\ untrfalse\n\t\"";
@@ -254,7 +254,7 @@ fn sd_40_without_consolidated_metadata_all_else_keeps_its_text() {
             all.insert(at, consolidated);
             let group = GroupMetadata::from_json(document(&all).as_bytes()).unwrap();
             let group = group.without_consolidated_metadata().unwrap();
-            // The space around it is nobody's.
+            // Surrounding space does not belong to it.
             let bare = |text: &str| text.replace(['\n', '\t', ' '], "");
             assert_eq!(bare(group.json()), bare(&document(&members)), "{at}");
             assert_eq!(group.without_consolidated_metadata().unwrap(), group);

@@ -12,7 +12,7 @@ use zarr_store_tests::executor::in_every_context;
 use zarr_store_tests::server::Server;
 use zarr_store_tests::{key, keys_below};
 
-/// Every operation, each `rounds` times: a task of tokio's may do 128 before it has to yield.
+/// Every operation, each `rounds` times: a tokio task may do 128 before it has to yield.
 fn every_operation(store: &Arc<dyn Store>, rounds: usize) {
     let (a, b, root) = (key("a/x"), key("b"), Prefix::root());
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! What every store must do, run on each of them.
+//! The requirements for every store, tested on each.
 
 use std::collections::BTreeSet;
 use std::io::IoSlice;
@@ -22,7 +22,7 @@ fn entries_of(store: &dyn Store, below: &str) -> BTreeSet<DirEntry> {
     entries
 }
 
-/// A pattern in which every byte tells its position.
+/// A pattern in which every byte encodes its position.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at % 251) as u8).collect()
 }
@@ -50,7 +50,7 @@ pub(crate) fn whole_objects(store: &dyn Store) {
         assert_eq!(meta.size, len as u64);
         assert_eq!(store.head(&a).unwrap().unwrap(), meta);
     }
-    // What a folder is to files is no object.
+    // A folder of the file system is not an object.
     assert_eq!(store.read(&key("whole/c/0")).unwrap(), None);
     assert_eq!(store.size(&key("whole/c")).unwrap(), None);
     // Nor is anything below an object.
@@ -269,7 +269,7 @@ pub(crate) fn updates(store: &dyn Store) {
         assert!(matches!(deleted, Err(StoreError::Unsupported { .. })));
         assert_eq!(store.read(&a).unwrap().unwrap(), b"two");
     }
-    // An error in the middle changes nothing, and gives the lock back.
+    // An error in the middle changes nothing, and releases the lock.
     replace(store, &a, b"three").unwrap();
     for _ in 0..2 {
         let failed = update(store, &a, UpdatePolicy::default(), &mut buffer, |_, buffer| {

@@ -82,8 +82,8 @@ fn the_dead_stay_dead() {
     }
 }
 
-/// Updates of several objects, ended at every operation: each object is old or new, and doing the
-/// whole again completes it.
+/// Updates of several objects, interrupted at every operation: each object is old or new, and
+/// repeating all of it completes it.
 #[test]
 fn updates_that_die_at_any_operation_leave_old_or_new() {
     let work = |store: &dyn Store| -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! A plain HTTP server that behaves as some do: without ranges, breaking off, failing at times.
+//! A plain HTTP server with common faults: no ranges, truncated answers, occasional failures.
 
 use std::error::Error as _;
 use std::io::{BufRead, BufReader, Write};
@@ -17,15 +17,15 @@ use zarr_store_tests::key;
 enum Manner {
     /// Ranges, ETags, everything.
     Good,
-    /// Sends the whole object whatever range is asked for.
+    /// Sends the whole object whatever the requested range.
     NoRanges,
-    /// Announces the whole and breaks off in the middle, always.
+    /// Announces the whole object and always ends in the middle.
     BreaksOff,
-    /// Fails the first two requests, then is good.
+    /// Fails the first two requests, then works.
     FailsAtFirst,
-    /// Another version at every request.
+    /// A different version at every request.
     Unsteady,
-    /// Fails whenever the end of an object is asked for.
+    /// Fails whenever the end of an object is requested.
     FailsAtEnds,
 }
 
