@@ -67,7 +67,7 @@ pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
-pub use self::offload::Offload;
+pub use self::offload::{Offload, run_blocking};
 pub use self::open::{StoreOptions, local_path, open_url};
 pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;

@@ -6,6 +6,7 @@ use std::io;
 #[cfg(feature = "object_store")]
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 #[cfg(feature = "object_store")]
 use std::sync::mpsc;
 use std::task::{Context, Poll};
@@ -14,6 +15,7 @@ use std::thread;
 #[cfg(feature = "object_store")]
 use futures_util::FutureExt as _;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
 use super::{Operation, StoreError};
@@ -22,21 +24,32 @@ use crate::per_process::PerProcess;
 /// The most threads, which only move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
 
+/// The most work that blocks its thread. It may wait for requests, whose clients look up names on
+/// blocking threads of the same runtime, of which there are 512: some must stay free.
+const MAX_BLOCKING: usize = 256;
+
+/// The threads, and a permit for each piece of work that may block one.
+struct Threads {
+    runtime: Runtime,
+    blocking: Arc<Semaphore>,
+}
+
 /// One runtime per process, started at first use and never shut down: kept-alive connections belong
 /// to it, and shutting it down inside another runtime would panic.
-static RUNTIME: PerProcess<Result<Runtime, (io::ErrorKind, String)>> = PerProcess::new();
+static THREADS: PerProcess<Result<Threads, (io::ErrorKind, String)>> = PerProcess::new();
 
-fn start() -> Result<Runtime, (io::ErrorKind, String)> {
+fn start() -> Result<Threads, (io::ErrorKind, String)> {
     Builder::new_multi_thread()
         .worker_threads(thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)))
         .thread_name("zarr-store")
         .enable_all()
         .build()
+        .map(|runtime| Threads { runtime, blocking: Arc::new(Semaphore::new(MAX_BLOCKING)) })
         .map_err(|error| (error.kind(), error.to_string()))
 }
 
-fn runtime(operation: Operation, name: &str) -> Result<&'static Runtime, StoreError> {
-    let started = RUNTIME.get(start);
+fn threads(operation: Operation, name: &str) -> Result<&'static Threads, StoreError> {
+    let started = THREADS.get(start);
     let started = started.ok_or_else(|| StoreError::too_many_forks(operation, name))?;
     started.as_ref().map_err(|(kind, message)| {
         let cause = io::Error::new(*kind, message.clone());
@@ -57,7 +70,7 @@ pub(super) fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (sender, receiver) = mpsc::sync_channel(1);
-    runtime(operation, name)?.spawn(async move {
+    threads(operation, name)?.runtime.spawn(async move {
         // The receiver waits until there is a result.
         let _received = sender.send(AssertUnwindSafe(future).catch_unwind().await);
     });
@@ -98,17 +111,25 @@ impl<T: Send + 'static> Task<T> {
         name: &str,
         future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<Self, StoreError> {
-        let handle = runtime(operation, name)?.spawn(future);
+        let handle = threads(operation, name)?.runtime.spawn(future);
         Ok(Self { handle, operation, name: name.to_owned() })
     }
 
-    /// As [`start`](Task::start), for work that blocks its thread. Once begun it is not cancelled.
-    pub(super) fn start_blocking(
+    /// As [`start`](Task::start), for work that blocks its thread, once there is a permit for it.
+    /// Once begun it is not cancelled.
+    pub(super) async fn start_blocking(
         operation: Operation,
         name: &str,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Self, StoreError> {
-        let handle = runtime(operation, name)?.spawn_blocking(work);
+        let Threads { runtime, blocking } = threads(operation, name)?;
+        // The semaphore is never closed.
+        let permit: Option<OwnedSemaphorePermit> = Arc::clone(blocking).acquire_owned().await.ok();
+        let handle = runtime.spawn_blocking(move || {
+            // Until the work ends, also if nobody waits for it any more.
+            let _permit = permit;
+            work()
+        });
         Ok(Self { handle, operation, name: name.to_owned() })
     }
 }
