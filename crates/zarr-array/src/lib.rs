@@ -37,6 +37,8 @@ mod group;
 mod index_moves;
 mod layout;
 mod node;
+#[cfg(feature = "async")]
+mod open_async;
 mod parallel;
 mod parents;
 mod parse;
@@ -45,11 +47,11 @@ mod pieces;
 mod plan;
 mod planned_reads;
 mod selection;
+#[cfg(feature = "async")]
+mod threads;
 mod transfer;
 mod unfinished;
 
-#[cfg(feature = "async")]
-pub use array::ReadFuture;
 pub use array::{Array, Element, StoredChunk};
 pub use change::{Cut, delete_node, refresh_consolidated};
 pub use error::{ArrayError, Loss, Written};
@@ -57,12 +59,16 @@ pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;
 pub use node::{Node, open as open_node};
+#[cfg(feature = "async")]
+pub use open_async::open_node_async;
 pub use parents::create_parents;
 pub use parse::SelectionError;
 pub use pieces::Pieces;
 pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
 pub use selection::Selection;
+#[cfg(feature = "async")]
+pub use threads::ArrayFuture;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

@@ -67,21 +67,6 @@ impl<'a> Part<'a> {
             Some(axes) => Picks::new(axes, self.in_chunk, element_size),
         }
     }
-
-    /// For lists, the moves from the elements of the whole selection, of this shape, to those of
-    /// the chunk.
-    pub(crate) fn scatter(
-        &self,
-        shape: &[usize],
-        chunk_shape: &[usize],
-        element_size: usize,
-    ) -> Option<IndexMoves> {
-        let pairs = |axis: &AxisPart<'_>| -> Vec<Pair> {
-            axis.iter().map(|(index, position)| (narrow(position), narrow(index))).collect()
-        };
-        let pairs: Vec<Vec<Pair>> = self.lists?.iter().map(pairs).collect();
-        Some(IndexMoves::new(&pairs, shape, chunk_shape, element_size))
-    }
 }
 
 /// The elements of parts, in memory that is used again from part to part.
@@ -236,6 +221,17 @@ impl<'a> Transfer<'a> {
     /// Whether an axis is selected by a list without a step.
     pub(crate) fn has_lists(&self) -> bool {
         self.has_lists
+    }
+
+    /// For lists, the moves from the elements of the whole selection to those of a part's chunk, both
+    /// in C order.
+    pub(crate) fn scatter(&self, part: &Part<'_>, chunk_shape: &[usize]) -> Option<IndexMoves> {
+        let pairs = |axis: &AxisPart<'_>| -> Vec<Pair> {
+            axis.iter().map(|(index, position)| (narrow(position), narrow(index))).collect()
+        };
+        let pairs: Vec<Vec<Pair>> = part.lists?.iter().map(pairs).collect();
+        let Selected { element_size, .. } = self.selected;
+        Some(IndexMoves::new(&pairs, &self.selected.shape(), chunk_shape, element_size))
     }
 
     /// How many chunks hold any of the selection's elements.

@@ -2,8 +2,6 @@
 
 #[cfg(feature = "async")]
 mod asynchronous;
-#[cfg(feature = "async")]
-mod decoders;
 mod explain_loss;
 mod indices;
 #[cfg(feature = "ndarray")]
@@ -35,8 +33,6 @@ use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
-#[cfg(feature = "async")]
-pub use asynchronous::ReadFuture;
 pub use stored::StoredChunk;
 pub use typed::Element;
 pub(crate) use variable::TYPICAL;

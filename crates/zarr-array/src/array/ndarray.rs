@@ -58,17 +58,35 @@ impl Array {
         elements: ArrayViewD<'_, T>,
     ) -> Result<(), ArrayError> {
         let selection = selection.into();
-        if dimensions(&selection).as_ref() != Some(&elements.raw_dim()) {
-            return Err(ArrayError::Shape {
-                found: elements.shape().to_vec(),
-                expected: selection.shape(),
-            });
-        }
+        check_shape(&selection, elements.shape())?;
         match elements.as_slice() {
             Some(elements) => self.write_as(selection, elements),
             None => self.write_as(selection, &elements.iter().copied().collect::<Vec<T>>()),
         }
     }
+}
+
+/// Refuses elements of another shape than the selection's.
+pub(super) fn check_shape(selection: &Selection, found: &[usize]) -> Result<(), ArrayError> {
+    let expected = selection.shape();
+    let wide = |length: &usize| u64::try_from(*length).unwrap_or(u64::MAX);
+    if expected.iter().copied().eq(found.iter().map(wide)) {
+        return Ok(());
+    }
+    Err(ArrayError::Shape { found: found.to_vec(), expected })
+}
+
+/// The elements in C order, in the same memory if it has them so.
+#[cfg(feature = "async")]
+pub(super) fn in_order<T: Element>(elements: ArrayD<T>) -> Vec<T> {
+    if !elements.is_standard_layout() {
+        return elements.iter().copied().collect();
+    }
+    let length = elements.len();
+    let (mut memory, offset) = elements.into_raw_vec_and_offset();
+    drop(memory.drain(..offset.unwrap_or(0)));
+    memory.truncate(length);
+    memory
 }
 
 fn dimensions(selection: &Selection) -> Option<IxDyn> {

@@ -53,9 +53,7 @@ impl Array {
     /// zarr-extensions `data-types/string` and `codecs/vlen-utf8`.
     pub fn read_strings(&self, selection: impl Into<Selection>) -> Result<Strings, ArrayError> {
         self.check_strings()?;
-        let read = self.read_variable(&selection.into())?;
-        // Chunks and the fill value have been seen to be UTF-8.
-        Strings::try_from(read).map_err(|_| self.is_not("strings"))
+        self.strings(self.read_variable(&selection.into())?)
     }
 
     /// Reads the byte strings of a [`Selection`] in C order; of strings, their UTF-8.
@@ -147,37 +145,59 @@ impl Array {
     }
 
     pub(crate) fn read_variable(&self, selection: &Selection) -> Result<ByteStrings, ArrayError> {
-        self.variable_chain()?;
-        let chunks = self.layout().select(selection)?;
-        let (shape, count) = counted(&chunks);
-        let too_large = || ArrayError::SelectionTooLarge {
-            elements: shape.iter().fold(1, |n, count| n.saturating_mul(u128::from(*count))),
-            element_size: TYPICAL,
-        };
-        let slots = count.and_then(|count| Slots::filled_with(count, self.fill()).ok());
-        let slots = Mutex::new(slots.ok_or_else(too_large)?);
-        let threads = self.threads_for(count.unwrap_or(0).saturating_mul(TYPICAL));
+        let VariableRead { chunks, slots, bytes } = self.begin_variable_read(selection)?;
+        let threads = self.threads_for(bytes);
         parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
-            let Worker { codec: kept, encoded } = worker;
             let mut parts = chunks.parts().range(range);
             while let Some(part) = parts.next_part() {
-                let key = self.chunk_key(part.chunk())?;
-                if !self.store().read_into(&key, encoded)? {
-                    continue;
-                }
-                let codec = self.codec_of(part.chunk_shape(), kept)?;
-                let moves = Moves::new(part, &shape);
-                let decoded = codec
-                    .decode_at(encoded, &moves.in_chunk, self.fill())
-                    .map_err(|cause| chunk_error(&key, cause))?;
-                let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-                let moved = moves.in_selection.iter().zip(decoded.iter());
-                moved.for_each(|(slot, element)| slots.set(*slot, element));
+                self.read_variable_part(part, chunks.shape(), &slots, worker)?;
             }
             Ok::<(), ArrayError>(())
         })?;
-        let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
-        slots.finish().map_err(|_| too_large())
+        finish_variable_read(slots, chunks.shape())
+    }
+
+    /// Checks a selection, and makes room for its elements.
+    pub(super) fn begin_variable_read(
+        &self,
+        selection: &Selection,
+    ) -> Result<VariableRead<'_>, ArrayError> {
+        self.variable_chain()?;
+        let chunks = self.layout().select(selection)?;
+        let count = count(chunks.shape());
+        let slots = count.and_then(|count| Slots::filled_with(count, self.fill()).ok());
+        let slots = Mutex::new(slots.ok_or_else(|| too_large(chunks.shape()))?);
+        let bytes = count.unwrap_or(0).saturating_mul(TYPICAL);
+        Ok(VariableRead { chunks, slots, bytes })
+    }
+
+    /// Reads the part of a selection of this shape that lies in one chunk.
+    pub(super) fn read_variable_part(
+        &self,
+        part: &ChunkPart<'_>,
+        shape: &[u64],
+        slots: &Mutex<Slots>,
+        worker: &mut Worker,
+    ) -> Result<(), ArrayError> {
+        let Worker { codec: kept, encoded } = worker;
+        let key = self.chunk_key(part.chunk())?;
+        if !self.store().read_into(&key, encoded)? {
+            return Ok(());
+        }
+        let codec = self.codec_of(part.chunk_shape(), kept)?;
+        let moves = Moves::new(part, shape);
+        let decoded = codec
+            .decode_at(encoded, &moves.in_chunk, self.fill())
+            .map_err(|cause| chunk_error(&key, cause))?;
+        let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = moves.in_selection.iter().zip(decoded.iter());
+        moved.for_each(|(slot, element)| slots.set(*slot, element));
+        Ok(())
+    }
+
+    /// The strings of byte strings that have been seen to be UTF-8: chunks and the fill value.
+    pub(super) fn strings(&self, read: ByteStrings) -> Result<Strings, ArrayError> {
+        Strings::try_from(read).map_err(|_| self.is_not("strings"))
     }
 
     pub(crate) fn write_variable(
@@ -189,10 +209,10 @@ impl Array {
         let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
         self.variable_chain()?.check_writable().map_err(chain)?;
         let chunks = self.layout().select(selection)?;
-        let (shape, count) = counted(&chunks);
-        if count != Some(elements.len()) {
+        let shape = chunks.shape();
+        if count(shape) != Some(elements.len()) {
             let found = u64::try_from(elements.len()).unwrap_or(u64::MAX);
-            return Err(ArrayError::ElementCount { found, expected: shape });
+            return Err(ArrayError::ElementCount { found, expected: shape.to_vec() });
         }
         let bytes = elements.iter().fold(0_usize, |sum, element| sum.saturating_add(element.len()));
         let threads = self.threads_for(bytes.saturating_add(elements.len()));
@@ -204,7 +224,7 @@ impl Array {
             while let Some(part) = parts.next_part() {
                 let key = self.chunk_key(part.chunk())?;
                 let codec = self.codec_of(part.chunk_shape(), kept)?;
-                self.write_variable_part(&key, codec, part, &shape, elements, encoded)?;
+                self.write_variable_part(&key, codec, part, shape, elements, encoded)?;
                 done.one_more();
             }
             Ok::<(), ArrayError>(())
@@ -319,23 +339,46 @@ impl Array {
     }
 }
 
+/// A read that has been checked.
+pub(super) struct VariableRead<'a> {
+    pub(super) chunks: SelectedChunks<'a>,
+    /// The elements, the fill value as long as they have not been read.
+    pub(super) slots: Mutex<Slots>,
+    /// About how many bytes they have.
+    pub(super) bytes: usize,
+}
+
+/// The elements that have been read, of this shape.
+pub(super) fn finish_variable_read(
+    slots: Mutex<Slots>,
+    shape: &[u64],
+) -> Result<ByteStrings, ArrayError> {
+    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.finish().map_err(|_| too_large(shape))
+}
+
+fn too_large(shape: &[u64]) -> ArrayError {
+    ArrayError::SelectionTooLarge {
+        elements: shape.iter().fold(1, |n, count| n.saturating_mul(u128::from(*count))),
+        element_size: TYPICAL,
+    }
+}
+
 /// What a thread keeps from chunk to chunk.
 #[derive(Default)]
-struct Worker {
+pub(super) struct Worker {
     codec: Option<(Vec<u64>, VariableChunkCodec)>,
     encoded: Vec<u8>,
 }
 
-/// The shape of what is selected, and how many elements that are: `None` past the address space.
-fn counted(chunks: &SelectedChunks<'_>) -> (Vec<u64>, Option<usize>) {
-    let shape = chunks.shape().to_vec();
-    let count = match shape.contains(&0) {
+/// How many elements of this shape there are: `None` past the address space.
+fn count(shape: &[u64]) -> Option<usize> {
+    match shape.contains(&0) {
         true => Some(0),
         false => shape
             .iter()
             .try_fold(1_usize, |product, count| product.checked_mul(usize::try_from(*count).ok()?)),
-    };
-    (shape, count)
+    }
 }
 
 /// The elements of a part: their numbers in C order of the chunk, and in C order of the selection.

@@ -59,10 +59,7 @@ impl Array {
         elements: &[u8],
         in_order: impl Fn() -> Option<Cow<'e, [u8]>>,
     ) -> Result<(), ArrayError> {
-        let key = self.prefix().key(crate::node::METADATA_KEY)?;
-        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain()?.check_writable().map_err(chain)?;
-        let shape = transfer.selected.shape();
+        self.check_codecs_write()?;
         let threads = self.threads_for(transfer.selected.length);
         let log = Log::default();
         parallel::for_each(
@@ -72,41 +69,70 @@ impl Array {
             |worker, range| {
                 let mut done = log.start(range.start);
                 transfer.for_each_part(range, |part| {
-                    let Worker { keys, codecs, buffers } = &mut *worker;
-                    let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
-                    if let Some(moves) = part.scatter(&shape, codec.shape(), self.element_size()) {
-                        // In C order, which is what the moves are made for.
-                        self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
-                            moves.run(elements, decoded);
-                            Ok(())
-                        })?;
-                    } else {
-                        let view = transfer.view().shrink(part.place).map_err(CopyError::from)?;
-                        if part.fills_chunk() {
-                            self.write_whole(key, codec, elements, &view, buffers)?;
-                        } else if part.is_whole {
-                            self.write_to_end(key, codec, part, elements, &view, buffers)?;
-                        } else {
-                            self.write_part(key, codec, part, elements, &view, buffers)?;
-                        }
-                    }
+                    self.write_selected_part(transfer, part, elements, worker)?;
                     done.one_more();
                     Ok(())
                 })
             },
         )
-        .map_err(|cause| {
-            let index = |axis, at| {
-                let at = u64::try_from(at).unwrap_or(u64::MAX);
-                let axis: Option<&AxisSelection> = selection.axes().get(axis);
-                axis.and_then(|axis| axis.get(at)).unwrap_or_default()
-            };
-            let cause = match in_order() {
-                Some(elements) => self.explain_loss(cause, &elements, &shape, index),
-                None => cause,
-            };
-            log.incomplete(transfer.chunks(), transfer.parts(), cause)
-        })
+        .map_err(|cause| self.write_error(selection, transfer, in_order(), cause, log))
+    }
+
+    /// Refuses codecs that cannot write.
+    pub(super) fn check_codecs_write(&self) -> Result<(), ArrayError> {
+        let key = self.prefix().key(crate::node::METADATA_KEY)?;
+        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
+        self.chain()?.check_writable().map_err(chain)
+    }
+
+    /// Writes the part of a selection that lies in one chunk.
+    pub(super) fn write_selected_part(
+        &self,
+        transfer: &Transfer<'_>,
+        part: &Part<'_>,
+        elements: &[u8],
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let Worker { keys, codecs, buffers } = worker;
+        let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+        if let Some(moves) = transfer.scatter(part, codec.shape()) {
+            // In C order, which is what the moves are made for.
+            return self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
+                moves.run(elements, decoded);
+                Ok(())
+            });
+        }
+        let view = transfer.view().shrink(part.place).map_err(CopyError::from)?;
+        if part.fills_chunk() {
+            self.write_whole(key, codec, elements, &view, buffers)
+        } else if part.is_whole {
+            self.write_to_end(key, codec, part, elements, &view, buffers)
+        } else {
+            self.write_part(key, codec, part, elements, &view, buffers)
+        }
+    }
+
+    /// The error of a write that ended with `cause`: what would be lost, of the elements in C order,
+    /// and which chunks were written.
+    pub(super) fn write_error(
+        &self,
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        in_order: Option<Cow<'_, [u8]>>,
+        cause: ArrayError,
+        log: Log,
+    ) -> ArrayError {
+        let index = |axis, at| {
+            let at = u64::try_from(at).unwrap_or(u64::MAX);
+            let axis: Option<&AxisSelection> = selection.axes().get(axis);
+            axis.and_then(|axis| axis.get(at)).unwrap_or_default()
+        };
+        let shape = transfer.selected.shape();
+        let cause = match in_order {
+            Some(elements) => self.explain_loss(cause, &elements, &shape, index),
+            None => cause,
+        };
+        log.incomplete(transfer.chunks(), transfer.parts(), cause)
     }
 
     /// Encodes a chunk from the caller's elements and writes it, whatever was there.

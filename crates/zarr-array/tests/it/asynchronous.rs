@@ -1,6 +1,10 @@
 //! Reads that do not block, against reads that do.
 
 pub(crate) mod face;
+mod gate;
+mod opens;
+mod strings;
+mod writes;
 
 use std::num::NonZeroUsize;
 use std::pin::Pin;
@@ -75,7 +79,7 @@ fn with_each<A: Clone, const N: usize>(
     all.into_iter().flat_map(move |one| numbers.map(|number| (one.clone(), number)))
 }
 
-fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+fn poll<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 

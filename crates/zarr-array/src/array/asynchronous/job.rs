@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use zarr_codec::{ChunkCodec, Scratch, Slice};
-use zarr_view::OwnedOutput;
+use zarr_view::{OwnedGrid, OwnedOutput};
 
-use super::Read;
 use crate::array::Array;
 use crate::array::part_reader::PartReader;
 use crate::error::ArrayError;
@@ -25,17 +24,19 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
-        read: &Read<'_, M>,
+        array: &Array,
+        transfer: &Transfer<'_>,
+        places: &OwnedGrid<M>,
         number: u64,
     ) -> Result<Self, ArrayError> {
-        let part = Owned::new(read.transfer, number, read.array.element_size())?;
-        let place = read.places.take(&part.number);
+        let part = Owned::new(transfer, number, array.element_size())?;
+        let place = places.take(&part.number);
         let place = place.expect("each part is visited once, so that its place is there");
-        let codec = read.array.chunk_codec(&part.chunk_shape)?;
-        let key = read.array.chunk_key(&part.chunk)?;
+        let codec = array.chunk_codec(&part.chunk_shape)?;
+        let key = array.chunk_key(&part.chunk)?;
         let view = part.picks.as_ref().map_or(place.view(), Picks::view);
-        let reader = PartReader::new(read.array, &part.part(), key, codec, view);
-        Ok(Self { array: read.array.clone(), part, reader, place, gathered: Gathered::default() })
+        let reader = PartReader::new(array, &part.part(), key, codec, view);
+        Ok(Self { array: array.clone(), part, reader, place, gathered: Gathered::default() })
     }
 
     /// Decodes what has come, and gives its memory back.

@@ -1,17 +1,23 @@
 //! Tests that must hold the decoding threads.
 
+use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use futures_util::future::join_all;
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::executor::block_on;
 
-use super::*;
-use crate::store::{Key, MemoryStore, Prefix, ReadRange, Store, StoreFuture};
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::selection::Selection;
+use crate::store::{AsyncStore, Key, MemoryStore, Object, Prefix, ReadRange, Store, StoreFuture};
+use crate::threads::{DECODERS, FAST, cores};
+use crate::transfer::{Selected, Transfer};
 
 /// Answers at once, and counts its answers.
 #[derive(Debug, Default)]
@@ -44,8 +50,8 @@ impl Busy {
         let only = ONLY.lock().unwrap_or_else(PoisonError::into_inner);
         let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
         let mut tasks: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
-        let pools = [&decoders::DECODERS, &decoders::READERS];
-        for pool in pools.into_iter().cycle().take(2 * decoders::count().get()) {
+        let pools = [&DECODERS, &FAST];
+        for pool in pools.into_iter().cycle().take(2 * cores().get()) {
             let state = Arc::clone(&state);
             let mut task = Box::pin(pool.run(move || {
                 let mut held = state.0.lock().unwrap();
@@ -78,24 +84,6 @@ impl Drop for Busy {
 
 fn poll<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Runs a future on a minimal executor.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 /// Ten chunks, packed; each element is one more than the one before.
@@ -162,22 +150,22 @@ fn a_dropped_read_leaves_nothing_behind() {
 
 #[test]
 fn a_panic_goes_on_in_whoever_waits() {
-    for round in 0..2 * decoders::count().get() {
-        let work = decoders::DECODERS.run(move || {
+    for round in 0..2 * cores().get() {
+        let work = DECODERS.run(move || {
             panic::resume_unwind(Box::new(round));
         });
         let caught = panic::catch_unwind(AssertUnwindSafe(|| block_on(work)));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&round));
     }
-    assert_eq!(block_on(decoders::DECODERS.run(|| 5)).unwrap(), 5);
+    assert_eq!(block_on(DECODERS.run(|| 5)).unwrap(), 5);
 }
 
 #[test]
 fn what_waits_on_a_thread_of_the_pool_for_another_is_done_there() {
     // As many as there are threads, each of which waits for one more.
-    let work = (0..2 * decoders::count().get()).map(|number| {
-        decoders::READERS.run(move || {
-            let more = decoders::READERS.run(move || number);
+    let work = (0..2 * cores().get()).map(|number| {
+        FAST.run(move || {
+            let more = FAST.run(move || number);
             block_on(more).unwrap()
         })
     });

@@ -1,29 +1,24 @@
 //! Reading selections without blocking the thread: requests are awaited, chunks decoded elsewhere.
 
-mod batches;
-mod job;
-#[cfg(test)]
-mod tests;
-
 use std::num::NonZeroUsize;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::stream::{self, TryStreamExt as _};
 use tokio::sync::Semaphore;
 use zarr_codec::Scratch;
 use zarr_view::OwnedGrid;
 
-use self::job::Job;
-use super::typed::zeroed_bits;
-use super::{Array, Element, decoders};
+use super::free::Free;
+use super::job::Job;
+use super::turns::Turns;
+use crate::array::typed::zeroed_bits;
+use crate::array::worker::{ChunkBuffers, Worker};
+use crate::array::{Array, Element};
 use crate::error::ArrayError;
 use crate::selection::Selection;
-use crate::store::{AsyncStore, Object, Offload, Operation, StoreError};
+use crate::store::{AsyncStore, Object, Offload, StoreError};
+use crate::threads::{self, ArrayFuture, DECODERS, interrupted};
 use crate::transfer::{Selected, Transfer};
-
-/// A read under way, which borrows nothing and can be spawned.
-pub type ReadFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
 
 impl Array {
     /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so that it
@@ -63,7 +58,7 @@ impl Array {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_async(&self, selection: impl Into<Selection>) -> ReadFuture<Vec<u8>> {
+    pub fn read_async(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<u8>> {
         self.read_async_into(selection, Vec::new())
     }
 
@@ -79,7 +74,7 @@ impl Array {
         &self,
         selection: impl Into<Selection>,
         mut buffer: Vec<u8>,
-    ) -> ReadFuture<Vec<u8>> {
+    ) -> ArrayFuture<Vec<u8>> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {
             let room = |selected: &Selected<'_>| match buffer.capacity() < selected.length {
@@ -101,7 +96,10 @@ impl Array {
     ///
     /// # Panics
     /// If decoding does, on the thread that polls.
-    pub fn read_as_async<T: Element>(&self, selection: impl Into<Selection>) -> ReadFuture<Vec<T>> {
+    pub fn read_as_async<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+    ) -> ArrayFuture<Vec<T>> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {
             array.check_type::<T>()?;
@@ -124,7 +122,7 @@ impl Array {
     pub fn read_ndarray_async<T: Element>(
         &self,
         selection: impl Into<Selection>,
-    ) -> ReadFuture<ndarray::ArrayD<T>> {
+    ) -> ArrayFuture<ndarray::ArrayD<T>> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {
             let elements = array.read_as_async(&selection).await?;
@@ -147,7 +145,7 @@ impl Array {
         };
         let by_chunk = transfer.selected.zeroed()?;
         let by_chunk = self.read_in_order_of_chunks_async(selection, &transfer, by_chunk).await?;
-        let ordered = decoders::DECODERS.run(move || {
+        let ordered = DECODERS.run(move || {
             order.run(&by_chunk, memory.as_mut());
             memory
         });
@@ -162,22 +160,8 @@ impl Array {
     ) -> Result<M, ArrayError> {
         match self.face() {
             Some(store) => self.read_from(store, transfer, memory).await,
-            None => self.read_in_batches(selection, transfer, memory).await,
+            None => self.read_in_turns(selection, transfer, memory).await,
         }
-    }
-
-    /// With a number of chunks in flight for each asynchronous read: from the request for the first
-    /// of its bytes until it has been decoded. It bounds the requests under way, and the memory for
-    /// encoded chunks.
-    ///
-    /// In place of one for each thread that decodes, where the store answers as fast as a thread can
-    /// ask; two, if it has an asynchronous face; or, for a store far away, of as many as it is to have
-    /// [requests in flight](crate::store::Capabilities::requests_in_flight), as long as they take no more
-    /// than 256 MiB.
-    #[must_use]
-    pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
-        self.in_flight = Some(chunks);
-        self
     }
 
     /// The asynchronous face of the store; one on threads where it may block, if it is far away
@@ -185,13 +169,48 @@ impl Array {
     fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
         store.asynchronous().or_else(|| {
-            let far = store.capabilities().requests_in_flight > decoders::count();
+            let far = store.capabilities().requests_in_flight > threads::cores();
             far.then(|| -> Arc<dyn AsyncStore> { Arc::new(Offload::new(Arc::clone(store))) })
         })
     }
 
+    /// Reads on threads that wait for the store and decode.
+    async fn read_in_turns<M: AsMut<[u8]> + Send + 'static>(
+        &self,
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        memory: M,
+    ) -> Result<M, ArrayError> {
+        let length = transfer.selected.length;
+        let places = transfer.cut_owned(memory)?;
+        let (array, selection, taken) = (self.clone(), selection.clone(), places.clone());
+        let buffers: Free<ChunkBuffers> = Free::default();
+        let turns = Turns::new(self, transfer.parts(), length, move |turn| {
+            let transfer = Transfer::new(Selected::new(&array, &selection)?, length)?;
+            let mut worker = Worker::with_buffers(&array, buffers.take());
+            turn.begin();
+            while let Some(parts) = turn.next() {
+                transfer.for_each_part(parts, |part| {
+                    if turn.goes_on() {
+                        let place = taken.take(part.number);
+                        let mut place =
+                            place.expect("each part is visited once, so that its place is there");
+                        array.read_part(part, &mut place.lend(), &mut worker)?;
+                        turn.one_more();
+                    }
+                    Ok(())
+                })?;
+            }
+            buffers.give(worker.buffers);
+            Ok(())
+        });
+        turns.run().await?;
+        // Every part has been read, and each thread's share in the places dropped.
+        places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
+    }
+
     /// Reads through a face of the store, each chunk decoded on one thread.
-    async fn read_from<M: AsMut<[u8]> + Send + 'static>(
+    pub(super) async fn read_from<M: AsMut<[u8]> + Send + 'static>(
         &self,
         store: Arc<dyn AsyncStore>,
         transfer: &Transfer<'_>,
@@ -208,7 +227,7 @@ impl Array {
 
     fn chunks_in_flight(&self) -> NonZeroUsize {
         self.in_flight.unwrap_or_else(|| {
-            let ahead = decoders::count().saturating_mul(NonZeroUsize::MIN.saturating_add(1));
+            let ahead = threads::cores().saturating_mul(NonZeroUsize::MIN.saturating_add(1));
             ahead.max(self.store().capabilities().requests_in_flight.min(self.threads_that_fit()))
         })
     }
@@ -234,7 +253,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         places: &'a OwnedGrid<M>,
     ) -> Self {
         // What waits for its turn waits where a thread finds it at once, unless there are too many.
-        let few = array.threads.filter(|threads| *threads < decoders::count());
+        let few = array.threads.filter(|threads| *threads < threads::cores());
         let threads = few.map_or(Semaphore::MAX_PERMITS, NonZeroUsize::get);
         Self {
             array,
@@ -249,7 +268,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
 
     /// Reads the part of this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let mut job = Job::new(self, number)?;
+        let mut job = Job::new(self.array, self.transfer, self.places, number)?;
         let mut encoded = self.encoded.take();
         while let Some(range) = job.reader.need() {
             let answer = self.store.get(&job.reader.key, range, encoded);
@@ -268,7 +287,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         let scratch = Arc::clone(&self.scratch);
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();
-        let decoded = decoders::DECODERS.run(move || {
+        let decoded = DECODERS.run(move || {
             // For as long as it decodes, so that there are as many as threads that do.
             let mut kept = scratch.take();
             let encoded = job.supply(answer, &mut kept)?;
@@ -279,30 +298,11 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     }
 }
 
-/// Threads that cannot be had, or have been taken away.
-fn interrupted(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ArrayError {
-    StoreError::io(Operation::Get, "the decoding threads", std::io::Error::other(source)).into()
-}
-
 /// The bit patterns of elements, as memory.
 struct Bits<T>(Vec<T>);
 
 impl<T: bytemuck::Pod> AsMut<[u8]> for Bits<T> {
     fn as_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
-/// What nobody uses, as much as was in use at once.
-#[derive(Default)]
-struct Free<T>(Mutex<Vec<T>>);
-
-impl<T: Default> Free<T> {
-    fn take(&self) -> T {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    fn give(&self, free: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(free);
     }
 }

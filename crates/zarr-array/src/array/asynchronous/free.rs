@@ -1,0 +1,17 @@
+//! Memory that is used again.
+
+use std::sync::{Mutex, PoisonError};
+
+/// What nobody uses, as much as was in use at once.
+#[derive(Default)]
+pub(super) struct Free<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Free<T> {
+    pub(super) fn take(&self) -> T {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(super) fn give(&self, free: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(free);
+    }
+}

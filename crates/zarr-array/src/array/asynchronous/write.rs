@@ -1,0 +1,173 @@
+//! Writing selections without blocking the thread: chunks are encoded and stored elsewhere.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::free::Free;
+use super::turns::Turns;
+use crate::array::worker::{ChunkBuffers, Worker};
+use crate::array::{Array, Element};
+use crate::error::ArrayError;
+use crate::selection::Selection;
+use crate::threads::{self, ArrayFuture};
+use crate::transfer::{Selected, Transfer};
+
+impl Array {
+    /// As [`write`](Array::write), without blocking the thread. The future borrows nothing, so that
+    /// it can be spawned, and runs on any executor. The elements are whatever holds bytes: a vector,
+    /// an `Arc<[u8]>`, a static slice.
+    ///
+    /// Threads that all operations of the process share encode the chunks and wait for the store:
+    /// each read and write keeps to the array's [number of threads](Array::with_threads), and to its
+    /// [chunks in flight](Array::with_chunks_in_flight).
+    ///
+    /// Dropped, the future is given up: chunks that are being written are finished, so that each is
+    /// as it was or as it should be, and no other is begun. Which were written is not known then.
+    ///
+    /// # Errors
+    /// As [`write`](Array::write). No chunk is begun after the first error, and nothing is written
+    /// any more when it is returned.
+    ///
+    /// # Panics
+    /// If encoding does, on the thread that polls.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, ArrayError};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3], DataType::Int16).chunk_shape([2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// array.write_async(0..2, vec![1, 0, 2, 0]).await?;
+    /// tokio::spawn(array.write_as_async(2..3, [-1_i16])).await??;
+    /// assert_eq!(array.read_as_async::<i16>(0..3).await?, [1, 2, -1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_async(
+        &self,
+        selection: impl Into<Selection>,
+        elements: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> ArrayFuture<()> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move { array.write_owned(selection, elements).await })
+    }
+
+    /// As [`write_as`](Array::write_as), without blocking the thread; see
+    /// [`write_async`](Array::write_async).
+    ///
+    /// # Errors
+    /// As [`write_as`](Array::write_as).
+    ///
+    /// # Panics
+    /// If encoding does, on the thread that polls.
+    pub fn write_as_async<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        elements: impl AsRef<[T]> + Send + Sync + 'static,
+    ) -> ArrayFuture<()> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move {
+            let bytes = match array.bytes_of(elements.as_ref())? {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(bytes) => Some(bytes),
+            };
+            match bytes {
+                None => array.write_owned(selection, Bytes(elements, PhantomData)).await,
+                Some(bytes) => array.write_owned(selection, bytes).await,
+            }
+        })
+    }
+
+    /// As [`write_ndarray`](Array::write_ndarray), without blocking the thread; see
+    /// [`write_async`](Array::write_async). Elements in another order than C order are put in it
+    /// first.
+    ///
+    /// # Errors
+    /// As [`write_ndarray`](Array::write_ndarray).
+    ///
+    /// # Panics
+    /// If encoding does, on the thread that polls.
+    #[cfg(feature = "ndarray")]
+    pub fn write_ndarray_async<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        elements: ndarray::ArrayD<T>,
+    ) -> ArrayFuture<()> {
+        let (array, selection) = (self.clone(), selection.into());
+        Box::pin(async move {
+            crate::array::ndarray::check_shape(&selection, elements.shape())?;
+            let in_order = threads::DECODERS.run(move || crate::array::ndarray::in_order(elements));
+            let in_order = in_order.await.map_err(threads::interrupted)?;
+            array.write_as_async(selection, in_order).await
+        })
+    }
+
+    async fn write_owned<E: AsRef<[u8]> + Send + Sync + 'static>(
+        &self,
+        selection: Selection,
+        elements: E,
+    ) -> Result<(), ArrayError> {
+        let write = Arc::new(Write { array: self.clone(), selection, elements });
+        let (parts, bytes) = {
+            let transfer = write.transfer()?;
+            self.check_codecs_write()?;
+            (transfer.parts(), transfer.selected.length)
+        };
+        let buffers: Free<ChunkBuffers> = Free::default();
+        let job = Arc::clone(&write);
+        let turns = Turns::new(self, parts, bytes, move |turn| {
+            let transfer = job.transfer()?;
+            let elements = job.elements.as_ref();
+            let mut worker = Worker::with_buffers(&job.array, buffers.take());
+            turn.begin();
+            while let Some(parts) = turn.next() {
+                transfer.for_each_part(parts, |part| {
+                    if turn.goes_on() {
+                        job.array.write_selected_part(&transfer, part, elements, &mut worker)?;
+                        turn.one_more();
+                    }
+                    Ok(())
+                })?;
+            }
+            buffers.give(worker.buffers);
+            Ok(())
+        });
+        let Err((cause, log)) = turns.run_to_end().await else { return Ok(()) };
+        // To look for what would be lost goes through all elements.
+        let error = move || {
+            let Ok(transfer) = write.transfer() else { return cause };
+            let elements = Some(Cow::Borrowed(write.elements.as_ref()));
+            write.array.write_error(&write.selection, &transfer, elements, cause, log)
+        };
+        Err(threads::DECODERS.run(error).await.map_err(threads::interrupted)?)
+    }
+}
+
+/// A write under way.
+struct Write<E> {
+    array: Array,
+    selection: Selection,
+    elements: E,
+}
+
+impl<E: AsRef<[u8]>> Write<E> {
+    fn transfer(&self) -> Result<Transfer<'_>, ArrayError> {
+        let selected = Selected::new(&self.array, &self.selection)?;
+        Transfer::new(selected, self.elements.as_ref().len())
+    }
+}
+
+/// Elements as their bytes, on machines that have them in memory's form.
+struct Bytes<E, T>(E, PhantomData<fn() -> T>);
+
+impl<E: AsRef<[T]>, T: Element> AsRef<[u8]> for Bytes<E, T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(self.0.as_ref())
+    }
+}

@@ -1,0 +1,121 @@
+//! Threads for asynchronous operations.
+
+use std::cell::Cell;
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic;
+use std::pin::Pin;
+use std::sync::LazyLock;
+use std::thread;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+use crate::error::ArrayError;
+use crate::store::{self, Operation, PerProcess, Store, StoreError};
+
+/// An asynchronous operation, which borrows nothing and can be spawned on any executor.
+pub type ArrayFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
+
+/// A process-wide pool with one thread per core, whatever the number of operations. Threads start
+/// on demand, end after some seconds without work, and take work in order. It is only the blocking
+/// threads of a runtime; nothing drives it, and nothing shuts it down. A process
+/// that was forked starts its own.
+pub(crate) struct Pool {
+    name: &'static str,
+    threads: PerProcess<Result<Runtime, (io::ErrorKind, String)>>,
+}
+
+/// Threads that decode fetched chunks.
+pub(crate) static DECODERS: Pool = Pool { name: "zarr-decode", threads: PerProcess::new() };
+
+/// Threads that read from and write to fast stores, and decode and encode. They are separate, so
+/// that a store that stops answering does not block the decoding of data from other stores.
+pub(crate) static FAST: Pool = Pool { name: "zarr-fast", threads: PerProcess::new() };
+
+thread_local! {
+    /// Whether this is a thread of a pool.
+    static IN_POOL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The largest number of threads of a pool.
+pub(crate) fn cores() -> NonZeroUsize {
+    static CORES: LazyLock<NonZeroUsize> =
+        LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    *CORES
+}
+
+/// Whether a store gains from more requests at once than there are cores: it answers slower than a
+/// thread can ask.
+pub(crate) fn is_far(store: &dyn Store) -> bool {
+    store.asynchronous().is_some() || store.capabilities().requests_in_flight > cores()
+}
+
+/// Runs `work`, which waits for `store`, where that blocks nobody else: on a thread of [`FAST`]
+/// or, for a store that is far away, on one that may wait for long.
+///
+/// Dropping the future cancels work that has not begun. A panic in it continues in the awaiting
+/// task.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    store: &dyn Store,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ArrayError> {
+    if is_far(store) {
+        return Ok(store::run_blocking(Operation::Open, NAME, work).await?);
+    }
+    FAST.run(work).await.map_err(interrupted)
+}
+
+/// What errors about the threads call them.
+const NAME: &str = "the threads of asynchronous operations";
+
+/// Threads that cannot be had, or have been taken away.
+pub(crate) fn interrupted(
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> ArrayError {
+    StoreError::io(Operation::Open, NAME, io::Error::other(source)).into()
+}
+
+impl Pool {
+    /// Runs `work` on one of the threads. Dropping the future cancels it unless it has begun; a
+    /// panic in it continues in the awaiting task.
+    ///
+    /// On a thread of a pool `work` runs at once: a store may itself wait for an operation on
+    /// another array, on what may be the pool's only thread.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        if IN_POOL.get() {
+            return Ok(work());
+        }
+        let threads = self
+            .threads
+            .get(|| self.start())
+            .ok_or_else(|| io::Error::other("too many processes before this one forked"))?
+            .as_ref()
+            .map_err(|(kind, message)| io::Error::new(*kind, message.as_str()))?;
+        let mut task = Task(threads.spawn_blocking(work));
+        (&mut task.0).await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => panic::resume_unwind(panic),
+            Err(error) => error.into(),
+        })
+    }
+
+    fn start(&self) -> Result<Runtime, (io::ErrorKind, String)> {
+        Builder::new_current_thread()
+            .max_blocking_threads(cores().get())
+            .thread_name(self.name)
+            .on_thread_start(|| IN_POOL.set(true))
+            .build()
+            .map_err(|error| (error.kind(), error.to_string()))
+    }
+}
+
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
