@@ -1,4 +1,4 @@
-"""Chunks of zarr-python as the native part takes them: chains, memory, regions."""
+"""Converts zarr-python's chunks for the native part: chains, memory, regions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Region = tuple[tuple[int, int, int], ...]
 
 
 def data_type(dtype: ZDType[Any, Any]) -> Any:
-    """The Zarr data type, as a document has it."""
+    """The Zarr data type in the form of a document."""
     return dtype.to_json(zarr_format=3)
 
 
@@ -35,19 +35,19 @@ def chain(codecs: str, spec: ArraySpec, place: str | None = None) -> _native.Cha
     spec
         The chunk that they encode.
     place
-        What messages call the place of the first codec, where it is not ``$.codecs[0]``.
+        The path of the first codec in messages, if it is not ``$.codecs[0]``.
 
     Raises
     ------
     ValueError
-        If the codecs do not fit the data type, naming the JSON member.
+        If the codecs do not fit the data type; the message names the JSON member.
     """
     return _chain(codecs, spec.dtype, len(spec.shape), place)
 
 
 @lru_cache(maxsize=256)
 def _chain(codecs: str, dtype: ZDType[Any, Any], rank: int, place: str | None) -> _native.Chain:
-    # No edges at all: what fits is decided for each chunk's shape.
+    # No edges: whether the codecs fit is decided for each chunk's shape.
     return _native.Chain(codecs, json.dumps(data_type(dtype)), [[]] * rank, place)
 
 
@@ -70,19 +70,19 @@ def empty(shape: Sequence[int], spec: ArraySpec) -> NDArray[Any]:
 
 
 def decoded(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
-    """Elements that were decoded, as zarr-python's data type has them."""
+    """Decoded elements in the form of zarr-python's data type."""
     _dtypes.from_stored(array, data_type(spec.dtype))
     dtype = spec.dtype.to_native_dtype()
     return array if dtype.isnative else array.astype(dtype)
 
 
 def whole(shape: Sequence[int]) -> Region:
-    """The region that is all of a chunk."""
+    """The region that covers a whole chunk."""
     return tuple((0, length, 1) for length in shape)
 
 
 def region(selection: Any, shape: Sequence[int]) -> Region | None:
-    """A selection of slices and integers; None for one that has lists or masks."""
+    """A selection of slices and integers; None if it contains lists or masks."""
     entries = selection if isinstance(selection, tuple) else (selection,)
     if len(entries) != len(shape):
         return None

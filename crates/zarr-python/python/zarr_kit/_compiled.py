@@ -1,4 +1,4 @@
-"""Codecs of zarr-python whose chunks the native part encodes and decodes."""
+"""Codecs for zarr-python that the native part encodes and decodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CompiledCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         raise NotImplementedError
 
     def _fill(self, spec: ArraySpec) -> bytes:
-        """The element that a chunk's parts have which are not stored."""
+        """The element of parts of a chunk that are not stored."""
         return bytes(spec.dtype.to_native_dtype().itemsize)
 
     def _encode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
@@ -90,9 +90,9 @@ class CompiledCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         return part.result()
 
     def _part(self, byte_getter: Any, selection: Any, spec: ArraySpec) -> _Part | None:
-        """The region to read; None where zarr-python's own indexing has to select it.
+        """The region to read; None if zarr-python's own indexing must select it.
 
-        In a shard, zarr-python has the bytes of inner chunks at hand.
+        In a shard, zarr-python already has the bytes of inner chunks.
         """
         region = _chunks.region(selection, spec.shape)
         if region is None or not isinstance(byte_getter, StorePath):
@@ -101,7 +101,7 @@ class CompiledCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
 
 class _Part:
-    """A region of a chunk that is read by ranges of its bytes."""
+    """A region of a chunk that is read by byte ranges."""
 
     def __init__(
         self,
@@ -116,12 +116,12 @@ class _Part:
         self._fill, self._selection, self._spec = fill, selection, spec
 
     def requests(self) -> list[RangeByteRequest | SuffixByteRequest | None]:
-        """What is to be fetched next; nothing once the region has been read."""
+        """The byte ranges to fetch next; empty once the region has been read."""
         need = self._reader.need()
         return [] if need is None else [_request(start, end) for start, end in need]
 
     def supply(self, stored: Sequence[Buffer | None]) -> bool:
-        """Takes what was fetched; False if there is no such chunk."""
+        """Takes the fetched bytes; False if the chunk does not exist."""
         found = [part.as_numpy_array() for part in stored if part is not None]
         if len(found) < len(stored):
             return False

@@ -1,4 +1,4 @@
-"""Stores of zarr-python as places that the native part opens by itself."""
+"""Finds the stores of zarr-python that the native part can open directly."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ class Place(NamedTuple):
 
 
 def place(store: Store) -> Place | None:
-    """Where a store of zarr-python is; None for one that only zarr-python reads.
+    """The place of a store of zarr-python; None for stores that only zarr-python can read.
 
-    Classes derived from zarr-python's may do anything: they are not known. Neither are stores whose
-    settings have no equal here, credentials above all, which other clients look for elsewhere.
+    Classes derived from zarr-python's may do anything, so they are not supported. Neither are stores
+    whose settings have no equivalent here, above all credentials, which other clients look for
+    elsewhere.
     """
     if type(store) is LocalStore:
         return Place(str(store.root.absolute()), {})
@@ -40,7 +41,7 @@ _OBSTORE_SETTINGS = frozenset(
 
 
 def _of_obstore(store: Any) -> Place | None:
-    """A store of S3 whose settings say who asks."""
+    """An S3 store whose settings include the credentials."""
     if type(store).__name__ != "S3Store" or store.credential_provider or store.retry_config:
         return None
     settings = {**store.config, **(store.client_options or {})}
@@ -57,7 +58,7 @@ _FSSPEC_OPTIONS = frozenset("key secret token anon endpoint_url client_kwargs as
 
 
 def _of_fsspec(store: FsspecStore) -> Place | None:
-    """A file system of s3fs whose options say who asks."""
+    """A file system of s3fs whose options include the credentials."""
     fs: Any = store.fs
     if type(fs).__name__ != "S3FileSystem" or fs.storage_args or "://" in store.path:
         return None
@@ -81,7 +82,7 @@ def _of_fsspec(store: FsspecStore) -> Place | None:
 
 
 def _says_who(settings: Mapping[str, Any]) -> bool:
-    """Whether nothing is left to an environment, in which each client looks elsewhere."""
+    """Whether nothing depends on the environment, where each client looks in other places."""
     has_keys = settings.keys() >= {"access_key_id", "secret_access_key"}
     return (has_keys or _text(settings.get("skip_signature")) == "true") and "region" in settings
 

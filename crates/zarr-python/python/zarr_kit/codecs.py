@@ -1,7 +1,7 @@
 """The codecs ``packbits`` and ``reshape`` for zarr-python.
 
-zarr-python finds them by their entry points once zarr-kit is installed. Arrays that have them open
-as all others do, and new ones take them as objects, or as in ``zarr.json``.
+zarr-python finds them through their entry points once zarr-kit is installed. Arrays with these codecs
+open like all others; pass them to new arrays as objects, or as in ``zarr.json``.
 
 Examples
 --------
@@ -47,15 +47,15 @@ class PackBits(CompiledCodec):
         The first and the last bit of each component that are stored, counted from the least
         significant; None for the lowest and the highest of the data type.
     padding_encoding
-        ``"first_byte"`` or ``"last_byte"`` to store how many bits of the last byte are padding,
-        ``"none"`` not to.
+        ``"first_byte"`` or ``"last_byte"`` to store the number of padding bits, otherwise
+        ``"none"``.
 
     Raises
     ------
     ValueError
-        If a member is not valid, naming it.
+        If a member is not valid; the message names it.
     zarr_kit.LossError
-        On writing, if a value has bits outside of those that are stored: nothing is cut.
+        On writing, if a value has bits outside the stored ones: values are never cut.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class PackBits(CompiledCodec):
         return self
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """How many bytes a chunk has that takes this many in memory."""
+        """The encoded size of a chunk with this size in memory."""
         elements = input_byte_length // chunk_spec.dtype.to_native_dtype().itemsize
         length = self._chain(replace(chunk_spec, shape=(elements,))).encoded_len((elements,))
         assert length is not None
@@ -129,23 +129,23 @@ class PackBits(CompiledCodec):
 
 @dataclass(frozen=True)
 class Reshape(ArrayArrayCodec):
-    """Gives chunks another shape, with the elements in the same (C) order.
+    """Changes the shape of chunks; the elements keep their (C) order.
 
     Parameters
     ----------
     shape
-        Per axis of the result its length, a list of axes of the chunk whose lengths are multiplied,
-        or, once, -1 for whatever is left.
+        For each axis of the result, its length, a list of axes of the chunk whose lengths are
+        multiplied, or, once, -1 for the rest.
 
     Raises
     ------
     ValueError
-        If an entry is not valid, or does not fit the shape of a chunk, naming it.
+        If an entry is not valid, or does not fit the shape of a chunk; the message names it.
 
     Notes
     -----
-    Specification: zarr-extensions, ``codecs/reshape``. zarr-python tells a codec the shape of
-    chunks only when it encodes or decodes one: a shape that does not fit is found then.
+    Specification: zarr-extensions, ``codecs/reshape``. zarr-python passes the shape of
+    chunks only when it encodes or decodes one, so a shape that does not fit is found then.
 
     Examples
     --------
@@ -184,14 +184,14 @@ class Reshape(ArrayArrayCodec):
         return _document(self._document)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """As many bytes as before."""
+        """The same number of bytes."""
         return input_byte_length
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """What the next codec is given.
+        """The input of the next codec.
 
-        zarr-python also asks with the shape of the array, or a made-up one: where that does not
-        fit, the answer has the right number of axes.
+        zarr-python also calls this with the shape of the array, or an invented one: if that does
+        not fit, the result has the right number of axes.
         """
         try:
             shape = self._stored_shape(chunk_spec)
@@ -218,7 +218,7 @@ class Reshape(ArrayArrayCodec):
 
 @lru_cache(maxsize=256)
 def _stored_shape(document: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that a chunk of this shape gets."""
+    """The encoded shape of a chunk of this shape."""
     chain = _native.Chain(f'[{document}, {{"name": "bytes"}}]', '"uint8"', [[]] * len(shape), "$")
     return chain.stored_shape(shape)
 
@@ -230,7 +230,7 @@ def _checked(document: dict[str, Any]) -> str:
 
 
 def _object(data: dict[str, Any] | str) -> dict[str, Any]:
-    """A codec's object, as the document has it, with lists where zarr-python has tuples."""
+    """A codec's object as in the document, with lists instead of zarr-python's tuples."""
     found: dict[str, Any] = {"name": data} if isinstance(data, str) else json.loads(json.dumps(data))
     return found
 

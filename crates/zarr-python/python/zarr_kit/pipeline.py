@@ -1,15 +1,15 @@
 """A codec pipeline for zarr-python that reads and writes chunks with zarr-kit.
 
-It is chosen by zarr-python's configuration::
+Enable it in zarr-python's configuration::
 
     zarr.config.set({"codec_pipeline.path": "zarr_kit.pipeline.ZarrKitCodecPipeline"})
 
 Arrays of a `zarr.storage.LocalStore` are read and written by zarr-kit, files included: all chunks
-of an index expression of slices and integers in one call, straight from and to numpy's memory.
-Writes of parts of chunks take zarr-kit's locks, so that processes which write next to each other
+of an index expression of slices and integers in one call, directly from and to numpy's memory.
+Writes of parts of chunks take zarr-kit's locks, so that processes that write next to each other
 lose nothing. In all other stores, and for lists, masks and points, zarr-python fetches and stores
-the bytes, and zarr-kit encodes and decodes them. What zarr-kit does not know is left to
-zarr-python: other codecs, strings of variable length, Zarr version 2, memory that is not numpy's.
+the bytes, and zarr-kit encodes and decodes them. zarr-python handles everything
+else: other codecs, strings of variable length, Zarr version 2, memory that is not numpy's.
 
 Examples
 --------
@@ -79,12 +79,12 @@ class _WholeChain(CompiledCodec):
         return _chunks.elements(np.array(fill, dtype).reshape(1), spec).tobytes()
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Not known to zarr-python's pipeline, which is asked in place of this codec."""
+        """Not used: zarr-python's pipeline is asked instead of this codec."""
         raise NotImplementedError
 
 
 def _zarr_pipeline(codecs: Iterable[Codec], spec: ArraySpec | None = None) -> CodecPipeline:
-    """zarr-python's own pipeline: the one that does not suspend for every chunk, where it has it."""
+    """zarr-python's own pipeline; if it has one that does not suspend for every chunk, that one."""
     module = zarr.core.codec_pipeline
     kind = getattr(module, "FusedCodecPipeline", module.BatchedCodecPipeline)
     pipeline: CodecPipeline = kind.from_codecs(codecs)
@@ -92,8 +92,8 @@ def _zarr_pipeline(codecs: Iterable[Codec], spec: ArraySpec | None = None) -> Co
 
 
 def _compiled(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[CodecPipeline | None, bool]:
-    """zarr-python's pipeline with all codecs as one, if the native part knows them, and whether it
-    writes chunks as they are wanted."""
+    """zarr-python's pipeline with all codecs as one, if the native part supports them, and whether it
+    writes chunks as requested."""
     if not _are_known(codecs):
         return None, False
     try:
@@ -106,7 +106,7 @@ def _compiled(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[CodecPipeline
 
 
 def _are_known(codecs: Iterable[Codec]) -> bool:
-    """Whether the codecs are zarr-python's or ours: another class of the same name may do anything."""
+    """Whether the codecs are zarr-python's or ours: other classes of the same name may do anything."""
     return all(
         type(codec).__module__.split(".")[0] in ("zarr", "zarr_kit")
         and (not isinstance(codec, ShardingCodec) or _are_known((*codec.codecs, *codec.index_codecs)))
@@ -115,7 +115,7 @@ def _are_known(codecs: Iterable[Codec]) -> bool:
 
 
 def _orders_chunks(codecs: Iterable[Codec]) -> bool:
-    """Whether chunks within shards are to be written in an order of the user's."""
+    """Whether the user has chosen an order for the chunks within shards."""
     name, usual = "subchunk_write_order", ShardingCodec(chunk_shape=(1,))
     return any(
         getattr(codec, name, None) != getattr(usual, name, None) or _orders_chunks(codec.codecs)
@@ -126,9 +126,9 @@ def _orders_chunks(codecs: Iterable[Codec]) -> bool:
 
 @dataclass(frozen=True)
 class ZarrKitCodecPipeline(CodecPipeline):
-    """Reads and writes chunks with zarr-kit, and leaves to zarr-python what zarr-kit does not know.
+    """Reads and writes chunks with zarr-kit, and leaves unsupported codecs to zarr-python.
 
-    zarr-python makes one per array; programs choose it by zarr-python's configuration (see the
+    zarr-python makes one per array; programs enable it in zarr-python's configuration (see the
     module).
     """
 
@@ -174,7 +174,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         return iter(_codecs(self.zarr))
 
     def __getattr__(self, name: str) -> Any:
-        """What else zarr-python's own pipelines have, such as the codecs by kind."""
+        """Other attributes of zarr-python's own pipelines, such as the codecs by kind."""
         if name.startswith("_") or "zarr" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.zarr, name)
@@ -203,7 +203,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         self.zarr.validate(shape=shape, dtype=dtype, chunk_grid=chunk_grid)
 
     def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        """How many bytes a chunk has, if that is the same for all."""
+        """The number of bytes of a chunk, if it is the same for all."""
         return self.zarr.compute_encoded_size(byte_length, array_spec)
 
     async def decode(
@@ -226,7 +226,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         out: NDBuffer,
         drop_axes: tuple[int, ...] = (),
     ) -> tuple[GetResult, ...]:
-        """Reads what zarr-python lists of chunks into ``out``."""
+        """Reads the parts of chunks that zarr-python lists into ``out``."""
         batch = list(batch_info)
         if found := self._selected(batch, out, drop_axes):
             opened, axes, elements = found
@@ -243,7 +243,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         value: NDBuffer,
         drop_axes: tuple[int, ...] = (),
     ) -> None:
-        """Writes ``value`` to what zarr-python lists of chunks."""
+        """Writes ``value`` to the parts of chunks that zarr-python lists."""
         batch = list(batch_info)
         if (self.store is None or not self.store.read_only) and (
             found := self._selected(batch, value, drop_axes, writes=True)
@@ -258,7 +258,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         await pipeline.write(batch, value, drop_axes)
 
     def _of_memory(self, specs: Iterable[ArraySpec], *, writes: bool = False) -> CodecPipeline:
-        """The pipeline for chunks in the memory that they are wanted in."""
+        """The pipeline for chunks in the requested kind of memory."""
         spec = next(iter(specs), None)
         is_ours = spec is None or spec.prototype == default_buffer_prototype()
         if self.compiled is None or not is_ours or (writes and not self.writes):
@@ -268,7 +268,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
     def _selected(
         self, batch: list[Item], buffer: NDBuffer, drop_axes: tuple[int, ...], *, writes: bool = False
     ) -> tuple[_native.Opened, list[_native.Steps], NDArray[Any]] | None:
-        """The array, its axes and the memory of a selection that the native part moves by itself."""
+        """The array, the axes and the memory of a selection that the native part reads or writes directly."""
         if self.compiled is None or not batch or drop_axes or self.metadata is None:
             return None
         if writes and not self.writes:
@@ -296,13 +296,13 @@ class ZarrKitCodecPipeline(CodecPipeline):
         if array.shape != shape if writes else array.ndim != len(shape):
             return None
         key = (np.newaxis if p is None else slice(p[0], p[0] + p[1]) for p in places)
-        # With an ellipsis, what is selected of an array without axes is a view of it too.
+        # With an ellipsis, a selection of an array without axes is a view of it too.
         return opened, axes, array[(*key, ...)]
 
     def _open(
         self, getter: Any, spec: ArraySpec, shape: tuple[int, ...] | None = None
     ) -> _native.Opened | None:
-        """The array in a store of ours; None if its store is not one."""
+        """The array in a store of ours; None if its store is not supported."""
         assert self.metadata is not None
         path = _array_path(self.metadata, getter)
         place = None if path is None else _stores.place(getter.store)
@@ -331,8 +331,8 @@ def _codecs(pipeline: Any) -> tuple[Codec, ...]:
 def _without_loss(item: Item) -> Item:
     """The item of a chunk, complete only if all of the chunk is written.
 
-    zarr-python also calls a chunk complete where all of it within the array is: what others have
-    appended since, or a resize has hidden, would be lost.
+    zarr-python also calls a chunk complete if the part within the array is: elements that others
+    have appended since, or that a resize has hidden, would be lost.
     """
     setter, spec, selection, place, is_complete = item
     is_complete = is_complete and _chunks.region(selection, spec.shape) == _chunks.whole(spec.shape)
@@ -340,7 +340,7 @@ def _without_loss(item: Item) -> Item:
 
 
 def _numpy(buffer: NDBuffer) -> NDArray[Any] | None:
-    """The array that a buffer is, if it is one of numpy's."""
+    """The array of a buffer, if it is numpy's."""
     array: Any = buffer.as_ndarray_like()
     return array if isinstance(array, np.ndarray) else None
 
@@ -351,7 +351,7 @@ def _threads() -> int | None:
 
 
 def _array_path(metadata: ArrayV3Metadata, getter: Any) -> str | None:
-    """The path of the array that a chunk is of; None where chunks have other names."""
+    """The path of the array of a chunk; None if its chunks have other names."""
     key = getattr(getter, "path", None)
     if not isinstance(key, str):
         return None

@@ -46,7 +46,7 @@ def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
 
 
 def chunks_of(array: Array) -> Chunks:
-    """The lengths of the chunks of an array: per axis one number, or all if they are listed."""
+    """The lengths of the chunks of an array: one number per axis, or all lengths if they are listed."""
     grid = array._document["chunk_grid"]
     configuration = grid["configuration"]
     if grid["name"] == "regular":

@@ -1,4 +1,4 @@
-"""How a new array is to be stored: what is asked for, Dask's chunks, or what Xarray remembers."""
+"""Decides how a new array is stored: as requested, in Dask's chunks, or as Xarray remembers."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def document(
     Parameters
     ----------
     is_explicit
-        Whether the caller gave the variable's ``encoding``. Otherwise it is what Xarray remembers
-        from where the variable was read, which is left aside where it does not fit.
+        Whether the caller gave the variable's ``encoding``. Otherwise Xarray remembers it from
+        where the variable was read, and it is ignored if it does not fit.
     codecs
-        The codecs where ``encoding`` does not name them.
+        The codecs to use if ``encoding`` does not name any.
     chunks
-        Lengths of chunks by dimension, before all others.
+        Lengths of chunks by dimension, which take precedence.
     """
     encoding = dict(variable.encoding)
     if is_explicit and (unknown := sorted(set(encoding) - ENTRIES - {"_FillValue"}, key=str)):
@@ -71,7 +71,7 @@ def document(
         error.add_note(f"while the array of variable {name!r} was planned")
         if is_explicit or "fill_value" not in encoding:
             raise
-        # One of another type: what Xarray remembers is no longer true.
+        # The type differs: what Xarray remembers is no longer valid.
         text = _create.array_document(**arguments, fill_value=None)
     if (keys := encoding.get("chunk_key_encoding")) is None:
         return text
@@ -103,7 +103,7 @@ def layout(
 def is_aligned(
     edges: tuple[tuple[int, ...], ...], chunks: Chunks, shape: tuple[int, ...], start: tuple[int, ...] = ()
 ) -> bool:
-    """Whether no chunk has elements of two blocks of a Dask array, which begins at ``start``."""
+    """Whether no chunk contains elements of two blocks of a Dask array that begins at ``start``."""
     starts = start or (0,) * len(shape)
     for blocks, entry, length, first in zip(edges, chunks, shape, starts, strict=True):
         inner = [first + end for end in accumulate(blocks)][:-1]
@@ -178,7 +178,7 @@ def _data_type(variable: Variable) -> Any:
 def _codecs(
     name: str, variable: Variable, encoding: Mapping[str, Any], *, is_explicit: bool
 ) -> list[Any] | None:
-    """The chain that ``encoding`` names, as ours or as Xarray's engine ``"zarr"`` writes it."""
+    """The codec chain of ``encoding``, in our form or in that of Xarray's engine ``"zarr"``."""
     if encoding.get("codecs") is not None:
         return list(encoding["codecs"])
     parts = [encoding.get(entry, "auto") for entry in ("filters", "serializer", "compressors")]

@@ -1,4 +1,4 @@
-"""What writing a dataset into a group will do, all checked before anything is changed."""
+"""Plans what writing a dataset into a group will do, and checks it before anything is changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signatu
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller of `to_zarr` asks for, for one group."""
+    """The request of a caller of `to_zarr`, for one group."""
 
     mode: str
     append_dim: Hashable | None = None
@@ -44,7 +44,7 @@ class Addition:
 
 @dataclass(frozen=True)
 class Update:
-    """A stored variable of which elements are written, after it has grown."""
+    """A stored variable to which elements are written, after it has grown."""
 
     name: str
     variable: Variable
@@ -60,7 +60,7 @@ class Update:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """The lengths of the chunks that are added, none where the grid says them by one number."""
+        """The lengths of the added chunks; none if the grid gives one number for them."""
         if self.axis is None:
             return ()
         grid = self.array._document["chunk_grid"]
@@ -71,7 +71,7 @@ class Update:
             return ()
         added = self.variable.shape[self.axis]
         blocks = self.variable.chunks[self.axis] if self.variable.chunks else (added,)
-        # Chunks that are declared past the end are filled before others are added.
+        # Declared chunks past the end are filled before others are added.
         total = sum(entry if isinstance(entry, int) else entry[0] * entry[1] for entry in declared)
         spare = total - self.array.shape[self.axis]
         edges: list[int] = []
@@ -93,12 +93,12 @@ class Plan:
 
 
 def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> Plan:
-    """Plans to write a dataset into a group that has these arrays.
+    """Plans to write a dataset into a group with these arrays.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If the dataset and what is stored do not fit together, or cannot be encoded.
+        If the dataset does not fit the stored variables, or cannot be encoded.
     """
     _check_names(dataset)
     region: dict[Hashable, slice] = {}
@@ -171,7 +171,7 @@ def _addition(
         name, variable, is_explicit=is_explicit, codecs=codecs, chunks=request.chunks
     )
     try:
-        # Whatever is wrong with it is found before anything is stored.
+        # Find all errors before anything is stored.
         _native.Array.create("memory:", "", {}, None, text)
     except ValueError as error:
         error.add_note(f"while the array of variable {name!r} was planned")
@@ -180,7 +180,7 @@ def _addition(
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Attributes whose arrays and scalars of numpy's are lists and numbers."""
+    """Converts numpy's arrays and scalars in attributes to lists and numbers."""
     return {k: encode_zarr_attr_value(v) for k, v in attributes.items()}  # type: ignore[no-untyped-call]
 
 
@@ -198,7 +198,7 @@ def _encoded(name: str, variable: Variable) -> Variable:
 def _update(
     name: str, variable: Variable, array: Array, region: Mapping[Hashable, slice], request: Request
 ) -> Update:
-    """Checks a variable against the stored one, and encodes it as that one is."""
+    """Compares a variable with the stored one, and encodes it in the same way."""
     stored = conventions.decode_cf_variable(name, stored_variable(name, array))
     if variable.dtype.kind in "SU" and stored.dtype.kind in "SU" and variable.dtype != stored.dtype:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Which part of the stored variables a dataset is written to."""
+"""The part of the stored variables to which a dataset is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def resolved(
     Raises
     ------
     ValueError, TypeError, KeyError
-        If the region is none, or not of the dataset's dimensions.
+        If the region is not valid, or does not fit the dataset's dimensions.
     """
     if region == "auto":
         region = dict.fromkeys(dataset.dims, "auto")
@@ -61,7 +61,7 @@ def resolved(
 
 
 def _found(dataset: Dataset, dim: Hashable, arrays: Mapping[str, Array]) -> slice:
-    """Where the values of a coordinate are among the stored ones."""
+    """The place of a coordinate's values among the stored ones."""
     if dim not in dataset.variables:
         return slice(0, dataset.sizes[dim])
     if dim not in arrays:

@@ -63,8 +63,8 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     name
         The name of the result; None for the last part of the array's path.
     chunks
-        None to read when needed, without Dask; ``{}`` for the stored chunks; or chunks as
-        `xarray.DataArray.chunk` takes them.
+        None to read when needed, without Dask; ``{}`` for the stored chunks; or chunks in any form
+        that `xarray.DataArray.chunk` accepts.
 
     Examples
     --------

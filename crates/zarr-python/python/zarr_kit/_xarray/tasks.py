@@ -1,4 +1,4 @@
-"""Whether tasks of Dask arrays write to one stored chunk at a time."""
+"""Finds tasks of Dask arrays that write to the same stored chunk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .planning import Plan
 
 
 def shared(plan: Plan) -> str | None:
-    """A message that says which tasks share a stored chunk. None if no tasks do."""
+    """A message that names tasks which share a stored chunk; None if there are none."""
     for update in plan.updates:
         chunks = _declared(update.array._document["chunk_grid"])
         shape = list(update.array.shape)
@@ -41,7 +41,7 @@ def _message(name: str, blocks: Any, chunks: Chunks) -> str:
 
 
 def _declared(grid: dict[str, Any]) -> Chunks:
-    """The lengths of all chunks that a grid declares, also past the end of the array."""
+    """The lengths of all chunks that a grid declares, including those past the end of the array."""
     configuration = grid["configuration"]
     if grid["name"] == "regular":
         return tuple(configuration["chunk_shape"])

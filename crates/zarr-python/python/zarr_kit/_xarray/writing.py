@@ -1,4 +1,4 @@
-"""Datasets, arrays and trees of Xarray into groups."""
+"""Writes Xarray's datasets, arrays and trees into groups."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def to_zarr(
 ) -> Any:
     """Stores a dataset, an array or a tree.
 
-    Everything is checked before anything is changed. Then documents are written, so that arrays
-    have their new shapes, and then elements: those of Dask arrays by its tasks, each to its own
-    region. Writes are exact also where tasks share a stored chunk.
+    Everything is checked before anything is changed. Then the documents are written, so that
+    arrays have their new shapes, and then the elements: the tasks of a Dask array each write their
+    own region. No elements are lost if tasks share a stored chunk.
 
     Parameters
     ----------
@@ -50,43 +50,43 @@ def to_zarr(
     url
         A folder, a URL, or a `Group` that is open.
     group
-        The path of the group in the store; groups above it are made where there are none.
+        The path of the group in the store; missing groups above it are created.
     mode
-        ``"w-"`` makes a new group; ``"w"`` deletes what is in its place first; ``"a"`` makes it or
-        adds to it, and writes over variables that it has; ``"a-"`` is ``"a"``, but of stored
+        ``"w-"`` creates a new group; ``"w"`` first deletes what is in its place; ``"a"`` creates it
+        or adds to it, and overwrites its variables; ``"a-"`` is ``"a"``, but of the stored
         variables only those with ``append_dim`` are written; ``"r+"`` writes only to stored
         variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
     codecs
-        The codecs of new data variables as in ``zarr.json``, for all or by name; ``encoding`` goes
-        before them.
+        The codecs of new data variables as in ``zarr.json``, for all or by name; ``encoding`` takes
+        precedence.
     chunks
-        For new variables the chunks of dimensions: a number, or the lengths of all, which makes the
-        grid ``rectilinear``. Else they are those of ``encoding``; else those of the Dask array,
-        ``regular`` where all but the last are equal; else such that none has more than 16 MiB.
+        For new variables, the chunks of each dimension: a number, or all lengths, which makes the
+        grid ``rectilinear``. By default they come from ``encoding``; otherwise from the Dask array,
+        with a ``regular`` grid if all but the last are equal; otherwise no chunk exceeds 16 MiB.
         zarr-python reads rectilinear grids with its configuration ``array.rectilinear_chunks``.
     encoding
-        For new variables by name what Xarray's ``encoding`` has, with ``chunks``, ``shards``,
-        ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
-        ``compressors``. For a tree by path of the node and name. What a variable remembers of where
-        it was read holds where it is not given, unless it does not fit: the chunks of a Dask array
-        go before those that its blocks would divide.
+        For new variables, by name, the entries of Xarray's ``encoding``, with ``chunks``,
+        ``shards``, ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
+        ``compressors``. For a tree, by the path of the node and the name. Entries that are not
+        given are those that a variable remembers from where it was read, unless they do not fit:
+        the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
-        The dimension at whose end the data is added. Where its chunks are listed one by one, the
-        blocks of the Dask array are added to them.
+        The dimension at whose end the data is added. If its chunk lengths are listed, those of the
+        Dask array's blocks are added to the list.
     region
-        The part of stored variables to write, by dimension as slices or ``"auto"``, which finds it
-        by the values of the coordinate.
+        The part of the stored variables to write: for each dimension a slice, or ``"auto"``, which
+        finds it by the values of the coordinate.
     compute
-        Whether to store the elements of Dask arrays now. Otherwise all else is done, and what is
-        returned stores them when it is computed.
+        Whether to store the elements of Dask arrays now. Otherwise everything else is done, and the
+        returned object stores them when it is computed.
     consolidated
-        Whether to write consolidated metadata for the whole store. Where there is some, it is kept
-        up to date in any case.
+        Whether to write consolidated metadata for the whole store. Existing consolidated metadata is
+        always kept up to date.
     safe_chunks
-        Whether to raise where tasks share a stored chunk and the store cannot keep them from
+        Whether to raise an error if tasks share a stored chunk and the store cannot keep them from
         overwriting each other. Local stores, and those with conditional puts, can.
     write_inherited_coords
-        Whether nodes of a tree have the coordinates that they inherit.
+        Whether to store inherited coordinates in the nodes of a tree.
     storage_options
         As for `zarr_kit.open`.
 
@@ -98,9 +98,9 @@ def to_zarr(
     Raises
     ------
     FileExistsError
-        If there is a group, and ``mode`` is ``"w-"``.
+        If there is a group and ``mode`` is ``"w-"``.
     ValueError
-        If the data does not fit what is stored.
+        If the data does not fit the stored variables.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def to_zarr(
 
 
 def _none(stored: Any) -> None:
-    """What Dask computes when all tasks have stored their elements."""
+    """The result that Dask computes when all tasks have stored their elements."""
 
 
 def _mode(mode: str | None, append_dim: Hashable | None, region: Region | None) -> str:
@@ -221,14 +221,14 @@ def _check_shared(messages: list[str], group: Group | None) -> None:
 
 
 def _emptied(group: Group) -> Group:
-    """A new group in the place of an old one, which is deleted with all that is below it."""
+    """Creates a group in the place of an old one, which is deleted with everything below it."""
     return Group(group._native.recreated('{"zarr_format": 3, "node_type": "group"}'))
 
 
 def _made(
     url: str | os.PathLike[str] | Group, path: str, storage_options: Mapping[str, str] | None
 ) -> Group:
-    """A new group, and those above it that there are not."""
+    """Creates a group, and missing groups above it."""
     root = _existing(url, "", storage_options)
     if root is None:
         assert not isinstance(url, Group)
@@ -264,7 +264,7 @@ def _apply(update: Update, writer: ArrayWriter, is_remote: bool) -> None:
         _write(writer, array, variable, update.region)
         return
     if variable.chunks is None and not is_remote:
-        # Elements and shape show at once. Elsewhere no lock covers both.
+        # Elements and shape become visible together. In other stores no lock covers both.
         array.append(variable.values, update.axis, chunks=update.edges)
         return
     shape = list(array.shape)
