@@ -18,9 +18,9 @@ use crate::store::{self, Operation, PerProcess, Store, StoreError};
 pub type ArrayFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
 
 /// A process-wide pool with one thread per core, whatever the number of operations. Threads start
-/// on demand, end after some seconds without work, and take work in order. It is only the blocking
-/// threads of a runtime; nothing drives it, and nothing shuts it down. A process
-/// that was forked starts its own.
+/// on demand, end after some seconds without work, and take work in order. The pool consists of
+/// the blocking threads of a runtime on which nothing else runs, and it is never shut down. A
+/// forked process starts its own.
 pub(crate) struct Pool {
     name: &'static str,
     threads: PerProcess<Result<Runtime, (io::ErrorKind, String)>>,
@@ -45,14 +45,14 @@ pub(crate) fn cores() -> NonZeroUsize {
     *CORES
 }
 
-/// Whether a store gains from more requests at once than there are cores: it answers slower than a
-/// thread can ask.
+/// Whether a store gains from more simultaneous requests than there are cores, because it answers
+/// more slowly than a thread can ask.
 pub(crate) fn is_far(store: &dyn Store) -> bool {
     store.asynchronous().is_some() || store.capabilities().requests_in_flight > cores()
 }
 
-/// Runs `work`, which waits for `store`, where that blocks nobody else: on a thread of [`FAST`]
-/// or, for a store that is far away, on one that may wait for long.
+/// Runs `work`, which waits for `store`, where it blocks nothing else: on a thread of [`FAST`]
+/// or, for a remote store, on a thread that may wait for long.
 ///
 /// Dropping the future cancels work that has not begun. A panic in it continues in the awaiting
 /// task.
@@ -66,10 +66,10 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     FAST.run(work).await.map_err(interrupted)
 }
 
-/// What errors about the threads call them.
+/// The name of the threads in errors.
 const NAME: &str = "the threads of asynchronous operations";
 
-/// Threads that cannot be had, or have been taken away.
+/// The error if threads cannot be started, or have been shut down.
 pub(crate) fn interrupted(
     source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> ArrayError {

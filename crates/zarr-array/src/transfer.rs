@@ -1,4 +1,4 @@
-//! A selection and the chunks that it touches: what moves from where to where.
+//! A selection and the chunks that it touches: which elements move from where to where.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::index_moves::{IndexMoves, Pair};
 use crate::picks::{Picks, slice_around};
 use crate::selection::Selection;
 
-/// Refuses a buffer that is not as long as the elements that belong there.
+/// Refuses a buffer whose length differs from that of its elements.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
     if found == expected {
         return Ok(());
@@ -28,21 +28,21 @@ pub(crate) struct Part<'a> {
     pub(crate) chunk: &'a [u64],
     /// Its shape as it is stored.
     pub(crate) chunk_shape: &'a [u64],
-    /// The box of the chunk's indices to read: the part itself or, where it is a list without a
-    /// step, what lies around it.
+    /// The box of the chunk's indices to read: the part itself or, for a list without a constant
+    /// step, the box around it.
     pub(crate) in_chunk: &'a [Slice],
-    /// The part's place in the caller's elements, a box, as [`Transfer::view`] has them.
+    /// The part's place in the caller's elements: a box of [`Transfer::view`].
     pub(crate) place: &'a [Range<usize>],
-    /// Number of the part on each axis, of those that the selection has.
+    /// Number of the part on each axis, among those of the selection.
     pub(crate) number: &'a [usize],
-    /// Whether the part is all of the chunk that lies within the array.
+    /// Whether the part covers all of the chunk within the array.
     pub(crate) is_whole: bool,
-    /// What is selected along each axis, if there are lists.
+    /// The selection along each axis, if there are lists.
     lists: Option<&'a [AxisPart<'a>]>,
 }
 
 impl<'a> Part<'a> {
-    /// A box of a chunk, wherever it goes.
+    /// A box of a chunk, for any destination.
     #[cfg(feature = "async")]
     pub(crate) fn of_chunk(
         chunk: &'a [u64],
@@ -53,14 +53,14 @@ impl<'a> Part<'a> {
         Self { chunk, chunk_shape, in_chunk, place: &[], number: &[], is_whole, lists: None }
     }
 
-    /// Whether the part is all of the chunk as it is stored: nothing of it lies past the array's
+    /// Whether the part covers all of the chunk as stored: no element of it is past the array's
     /// end, where others may have appended.
     pub(crate) fn fills_chunk(&self) -> bool {
         let mut axes = self.in_chunk.iter().zip(self.chunk_shape);
         self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
     }
 
-    /// How the part is picked from the box around it; `None` if it is the box.
+    /// How to pick the part from the box around it; `None` if the part is that box.
     pub(crate) fn picks(&self, element_size: usize) -> Result<Option<Picks>, CopyError> {
         match self.lists {
             None => Ok(None),
@@ -69,7 +69,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The elements of parts, in memory that is used again from part to part.
+/// The elements of parts, in memory that is reused from part to part.
 #[derive(Default)]
 struct Boxes {
     in_chunk: Vec<Slice>,
@@ -114,8 +114,7 @@ pub(crate) struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Memory follows the selection's own lists.
-    ///
+    /// Memory is proportional to the selection's own lists.
     /// Refuses arrays whose elements have no fixed size.
     pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
         array.chain()?;
@@ -127,7 +126,7 @@ impl<'a> Selected<'a> {
         Ok(selected)
     }
 
-    /// The shape, with the axes given by one index.
+    /// The shape, including the axes given by one index.
     pub(crate) fn shape(&self) -> Vec<usize> {
         self.chunks.shape().iter().map(|count| narrow(*count)).collect()
     }
@@ -138,8 +137,8 @@ impl<'a> Selected<'a> {
         ArrayError::SelectionTooLarge { elements, element_size: self.element_size }
     }
 
-    /// The moves from the order in which parts are read to the selection's own; `None` if they are
-    /// one: all lists are in the order of the chunks.
+    /// The moves from the order in which parts are read to the order of the selection; `None` if
+    /// they are equal, because all lists are in the order of the chunks.
     pub(crate) fn order(&self) -> Option<IndexMoves> {
         let mut same = true;
         let axes = self.chunks.axes().iter();
@@ -152,7 +151,7 @@ impl<'a> Selected<'a> {
                         PartIndices::List { in_selection, .. } => {
                             pairs.extend((len..).zip(in_selection.iter().map(|at| narrow(*at))));
                         }
-                        // Where it is reversed the view already is.
+                        // The view already reverses it.
                         PartIndices::Step { .. } => {
                             pairs.extend((len..).zip(len..).take(narrow(part.len())));
                         }
@@ -166,33 +165,33 @@ impl<'a> Selected<'a> {
         (!same).then(|| IndexMoves::new(&pairs, &shape, &shape, self.element_size))
     }
 
-    /// Zeros for the elements.
+    /// Zeros in place of the elements.
     pub(crate) fn zeroed(&self) -> Result<Vec<u8>, ArrayError> {
         zarr_view::zeroed(self.length).map_err(|_| self.too_large())
     }
 }
 
-/// A selection of an array against a buffer of the caller's.
-///
-/// The elements lie in the buffer in the order of the chunks, but for axes selected backwards: lists
-/// that go back and forth between chunks are [put in order](Selected::order) afterwards.
+/// A selection of an array together with a buffer of the caller.
+/// The elements lie in the buffer in the order of the chunks, except for axes selected backwards.
+/// Lists that go back and forth between chunks are [put in order](Selected::order) afterwards.
 pub(crate) struct Transfer<'a> {
     pub(crate) selected: Selected<'a>,
-    /// Where each axis's parts start in the selection, the first aside.
+    /// The start of each axis's parts in the selection, except the first.
     cuts: Vec<Vec<usize>>,
     view: View,
     has_lists: bool,
 }
 
 impl<'a> Transfer<'a> {
-    /// Checks the length of the buffer. Memory then follows the buffer.
+    /// Checks the length of the buffer. Memory is then proportional to the buffer.
     pub(crate) fn new(selected: Selected<'a>, buffer_len: usize) -> Result<Self, ArrayError> {
         check_length(buffer_len, selected.length)?;
         let view = View::contiguous(&selected.shape()).map_err(CopyError::from)?;
         Self::in_view(selected, view)
     }
 
-    /// As [`new`](Transfer::new), against elements where a view of the selection's shape has them.
+    /// As [`new`](Transfer::new), for elements at the positions of a view of the selection's
+    /// shape.
     pub(crate) fn in_view(selected: Selected<'a>, mut view: View) -> Result<Self, ArrayError> {
         let mut has_lists = false;
         let mut cuts = Vec::with_capacity(selected.chunks.axes().len());
@@ -213,12 +212,12 @@ impl<'a> Transfer<'a> {
         Ok(Self { selected, cuts, view, has_lists })
     }
 
-    /// The caller's elements in the array's direction: axes read backwards are flipped.
+    /// The caller's elements in the direction of the array: axes read backwards are flipped.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
 
-    /// Whether an axis is selected by a list without a step.
+    /// Whether an axis is selected by a list without a constant step.
     pub(crate) fn has_lists(&self) -> bool {
         self.has_lists
     }
@@ -234,7 +233,7 @@ impl<'a> Transfer<'a> {
         Some(IndexMoves::new(&pairs, &self.selected.shape(), chunk_shape, element_size))
     }
 
-    /// How many chunks hold any of the selection's elements.
+    /// The number of chunks that contain elements of the selection.
     pub(crate) fn parts(&self) -> u64 {
         self.selected.chunks.len()
     }
@@ -245,7 +244,8 @@ impl<'a> Transfer<'a> {
         axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
     }
 
-    /// The caller's elements cut into the parts' places, to be written from several threads.
+    /// The caller's elements cut into the places of the parts, to be written from several
+    /// threads.
     pub(crate) fn cut<'o>(
         &self,
         out: &'o mut [u8],

@@ -66,7 +66,7 @@ impl Array {
     }
 }
 
-/// Refuses elements of another shape than the selection's.
+/// Refuses elements whose shape differs from the selection's.
 pub(super) fn check_shape(selection: &Selection, found: &[usize]) -> Result<(), ArrayError> {
     let expected = selection.shape();
     let wide = |length: &usize| u64::try_from(*length).unwrap_or(u64::MAX);
@@ -76,7 +76,7 @@ pub(super) fn check_shape(selection: &Selection, found: &[usize]) -> Result<(), 
     Err(ArrayError::Shape { found: found.to_vec(), expected })
 }
 
-/// The elements in C order, in the same memory if it has them so.
+/// The elements in C order, in the same memory if they are in C order already.
 #[cfg(feature = "async")]
 pub(super) fn in_order<T: Element>(elements: ArrayD<T>) -> Vec<T> {
     if !elements.is_standard_layout() {

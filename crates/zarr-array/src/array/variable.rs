@@ -19,19 +19,19 @@ use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
 
-/// Bytes that an element of variable length is taken to have where work is shared out.
+/// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
 
 impl Array {
     /// Reads the strings of a [`Selection`] in C order. Chunks that are not stored read as the fill
     /// value.
     ///
-    /// Each chunk that the selection meets is read whole, once: where its elements are, only it says
-    /// itself.
+    /// Each chunk that the selection touches is read whole, once: only the chunk itself tells
+    /// where its elements are.
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] unless the data type is `string`; otherwise as for
-    /// [`read`](Array::read). A chunk with bytes that are no UTF-8 is an error.
+    /// [`read`](Array::read). A chunk with bytes that are not UTF-8 is an error.
     ///
     /// # Examples
     /// ```
@@ -56,7 +56,7 @@ impl Array {
         self.strings(self.read_variable(&selection.into())?)
     }
 
-    /// Reads the byte strings of a [`Selection`] in C order; of strings, their UTF-8.
+    /// Reads the byte strings of a [`Selection`] in C order; for strings, their UTF-8.
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] unless the data type is `bytes` or `string`; otherwise as for
@@ -68,12 +68,12 @@ impl Array {
         self.read_variable(&selection.into())
     }
 
-    /// Writes a [`Selection`] from its strings in C order. Chunks that are met in part are read,
-    /// changed and written, as [`write`](Array::write) does it.
+    /// Writes a [`Selection`] from its strings in C order. Chunks that are covered only in part
+    /// are read, changed and written, as by [`write`](Array::write).
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] unless the data type is `string`; [`ArrayError::ElementCount`]
-    /// unless there are as many strings as the selection has elements; otherwise as for
+    /// if the number of strings differs from that of the selection; otherwise as for
     /// [`write`](Array::write).
     pub fn write_strings<S: AsRef<str>>(
         &self,
@@ -90,7 +90,7 @@ impl Array {
     /// UTF-8.
     ///
     /// # Errors
-    /// As for [`write_strings`](Array::write_strings), of the data type `bytes` or `string`.
+    /// As for [`write_strings`](Array::write_strings), for the data types `bytes` and `string`.
     ///
     /// # Examples
     /// ```
@@ -114,7 +114,7 @@ impl Array {
         self.write_variable(&selection.into(), &elements)
     }
 
-    /// Refuses arrays of other elements than strings.
+    /// Refuses arrays whose elements are not strings.
     pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
         match self.data_type() {
             DataType::String => Ok(()),
@@ -157,7 +157,7 @@ impl Array {
         finish_variable_read(slots, chunks.shape())
     }
 
-    /// Checks a selection, and makes room for its elements.
+    /// Checks a selection, and allocates memory for its elements.
     pub(super) fn begin_variable_read(
         &self,
         selection: &Selection,
@@ -171,7 +171,7 @@ impl Array {
         Ok(VariableRead { chunks, slots, bytes })
     }
 
-    /// Reads the part of a selection of this shape that lies in one chunk.
+    /// Reads the part of a selection of this shape that is in one chunk.
     pub(super) fn read_variable_part(
         &self,
         part: &ChunkPart<'_>,
@@ -195,7 +195,8 @@ impl Array {
         Ok(())
     }
 
-    /// The strings of byte strings that have been seen to be UTF-8: chunks and the fill value.
+    /// The strings of byte strings that are known to be UTF-8: chunks and the fill value were
+    /// checked.
     pub(super) fn strings(&self, read: ByteStrings) -> Result<Strings, ArrayError> {
         Strings::try_from(read).map_err(|_| self.is_not("strings"))
     }
@@ -262,7 +263,8 @@ impl Array {
             }
             return Ok(());
         }
-        // Of a damaged chunk nothing can be kept, where all within the array is at hand.
+        // Nothing of a damaged chunk can be kept, but the caller provides all elements within the
+        // array.
         let (policy, or_fill) = match part.is_whole() {
             true => (UpdatePolicy::AcceptSingleProcess, true),
             false => (self.policy, false),
@@ -270,10 +272,9 @@ impl Array {
         self.change_variable_chunk(key, codec, policy, or_fill, encoded, &new)
     }
 
-    /// Reads a chunk, replaces the elements of these numbers, and writes it back.
-    ///
-    /// A chunk that cannot be decoded is an error unless it counts as one of the fill value
-    /// (`or_fill`).
+    /// Reads a chunk, replaces the elements with these numbers, and writes it back.
+    /// A chunk that cannot be decoded is an error, unless it is to be treated as one of fill
+    /// values (`or_fill`).
     fn change_variable_chunk(
         &self,
         key: &Key,
@@ -303,7 +304,7 @@ impl Array {
         })
     }
 
-    /// Makes everything in a chunk the fill value but a box at its start, in one step.
+    /// Replaces everything in a chunk, except a box at its start, by the fill value, in one step.
     pub(super) fn keep_start_variable(
         &self,
         key: &Key,
@@ -339,12 +340,12 @@ impl Array {
     }
 }
 
-/// A read that has been checked.
+/// A checked read.
 pub(super) struct VariableRead<'a> {
     pub(super) chunks: SelectedChunks<'a>,
-    /// The elements, the fill value as long as they have not been read.
+    /// The elements; the fill value until they are read.
     pub(super) slots: Mutex<Slots>,
-    /// About how many bytes they have.
+    /// Their approximate size in bytes.
     pub(super) bytes: usize,
 }
 
@@ -364,14 +365,14 @@ fn too_large(shape: &[u64]) -> ArrayError {
     }
 }
 
-/// What a thread keeps from chunk to chunk.
+/// The state that a thread keeps from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Worker {
     codec: Option<(Vec<u64>, VariableChunkCodec)>,
     encoded: Vec<u8>,
 }
 
-/// How many elements of this shape there are: `None` past the address space.
+/// The number of elements of this shape; `None` if it exceeds the address space.
 fn count(shape: &[u64]) -> Option<usize> {
     match shape.contains(&0) {
         true => Some(0),
@@ -406,7 +407,7 @@ impl Moves {
     }
 }
 
-/// Puts elements in their places in a list of all elements of a chunk, the last one that comes.
+/// Puts elements at their places in a list of all elements of a chunk; the last one counts.
 fn put<'e>(list: &mut [&'e [u8]], new: &[(usize, &'e [u8])]) {
     for (number, element) in new {
         if let Some(slot) = list.get_mut(*number) {
@@ -415,7 +416,7 @@ fn put<'e>(list: &mut [&'e [u8]], new: &[(usize, &'e [u8])]) {
     }
 }
 
-/// A list for all elements of a chunk, each this one.
+/// A list of all elements of a chunk, each equal to this one.
 fn all<'e>(codec: &VariableChunkCodec, element: &'e [u8]) -> Result<Vec<&'e [u8]>, ChunkError> {
     let mut list = codec.room()?;
     list.resize(codec.elements(), element);

@@ -17,26 +17,26 @@ use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored,
 use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
-    /// Writes a [`Selection`] from its elements in C order. Of an index that a list repeats, the last
+    /// Writes a [`Selection`] from its elements in C order. If a list repeats an index, the last
     /// element stays.
     ///
-    /// Chunks that the selection covers by ranges are encoded anew. Of all others the rest is kept: they are
-    /// read, changed and written under the best exclusion that the store has. So are chunks that
-    /// the array's end cuts, also where the selection covers all that lies within it: others may
-    /// append there meanwhile, or have appended since this array was opened. (One of those that
-    /// cannot be decoded is encoded anew.)
+    /// Chunks that the selection covers entirely, by ranges, are encoded without reading them. In
+    /// all other chunks the rest is kept: they are read, changed and written under the best
+    /// exclusion that the store has. The same applies to chunks that the array's end cuts, even
+    /// if the selection covers all of the part within the array: others may append there at the
+    /// same time, or have appended since this array was opened. (If such a chunk cannot be
+    /// decoded, it is encoded without its old content.)
     ///
-    /// A chunk that then holds the fill value only, bit by bit, is removed, since it reads the same,
-    /// unless [all are to be stored](Array::with_empty_chunks_stored); inner chunks of a shard are
-    /// left out likewise.
+    /// A chunk that then holds only the fill value, bit by bit, is removed, since it reads the
+    /// same, unless [all are to be stored](Array::with_empty_chunks_stored). Inner chunks of a
+    /// shard are left out in the same way.
     ///
     /// # Errors
-    /// [`ArrayError`] names the selection's axis, or the chunk that could not be written; each chunk
-    /// is then as it was or as it should be. Where there are several chunks,
-    /// [`ArrayError::Incomplete`] tells which of them were written. [`ArrayError::Loss`] names the
-    /// first element that would not read back as it is, unless a loss is
-    /// [allowed](zarr_codec::Options::allow_loss); [`ArrayError::FillValue`] says that of the fill
-    /// value, if a chunk would be stored with elements that were never written.
+    /// [`ArrayError`] names the axis, or the chunk that could not be written; each chunk is then
+    /// old or new. If there are several chunks, [`ArrayError::Incomplete`] lists those that were
+    /// written. [`ArrayError::Loss`] names the first element that would not read back unchanged,
+    /// unless loss is [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] does
+    /// so for the fill value, if a chunk would be stored with elements that were never written.
     pub fn write(
         &self,
         selection: impl Into<Selection>,
@@ -50,8 +50,8 @@ impl Array {
         self.write_transfer(selection, &transfer, elements, || Some(Cow::Borrowed(elements)))
     }
 
-    /// Writes what lies in `elements` where the transfer says. `in_order` gives the same elements in
-    /// C order, to tell of a loss.
+    /// Writes the elements at the positions of the transfer. `in_order` gives the same elements
+    /// in C order, to describe a loss.
     pub(super) fn write_transfer<'e>(
         &self,
         selection: &Selection,
@@ -85,7 +85,7 @@ impl Array {
         self.chain()?.check_writable().map_err(chain)
     }
 
-    /// Writes the part of a selection that lies in one chunk.
+    /// Writes the part of a selection that is in one chunk.
     pub(super) fn write_selected_part(
         &self,
         transfer: &Transfer<'_>,
@@ -96,7 +96,7 @@ impl Array {
         let Worker { keys, codecs, buffers } = worker;
         let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if let Some(moves) = transfer.scatter(part, codec.shape()) {
-            // In C order, which is what the moves are made for.
+            // In C order, for which the moves are computed.
             return self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
                 moves.run(elements, decoded);
                 Ok(())
@@ -112,8 +112,8 @@ impl Array {
         }
     }
 
-    /// The error of a write that ended with `cause`: what would be lost, of the elements in C order,
-    /// and which chunks were written.
+    /// The error of a write that failed with `cause`: describes a loss among the elements in C
+    /// order, and the chunks that were written.
     pub(super) fn write_error(
         &self,
         selection: &Selection,
@@ -135,7 +135,7 @@ impl Array {
         log.incomplete(transfer.chunks(), transfer.parts(), cause)
     }
 
-    /// Encodes a chunk from the caller's elements and writes it, whatever was there.
+    /// Encodes a chunk from the caller's elements and writes it, replacing any old content.
     fn write_whole(
         &self,
         key: &Key,
@@ -167,12 +167,13 @@ impl Array {
         Ok(())
     }
 
-    /// What an encoded chunk counts as: one of the fill value only as any other, where all are stored.
+    /// How to treat an encoded chunk: one of only the fill value like any other, if all are to be
+    /// stored.
     pub(super) fn counted_as(&self, content: Encoded) -> Encoded {
         if self.empty_chunks_stored { Encoded::Chunk } else { content }
     }
 
-    /// Writes all of a chunk that lies within the array, and keeps what is stored past its end.
+    /// Writes all of a chunk within the array, and keeps the stored elements past its end.
     fn write_to_end(
         &self,
         key: &Key,
@@ -185,8 +186,8 @@ impl Array {
         let failed = |cause| chunk_error(key, cause);
         let padded = view.pad(&margins(part.in_chunk, codec.shape())).map_err(CopyError::from)?;
         let ChunkBuffers { encoded, scratch, .. } = buffers;
-        // Where nothing keeps other processes out, no append is safe either: what is there now is
-        // kept all the same.
+        // If no lock excludes other processes, appending is not safe either; the stored elements
+        // are still kept.
         let policy = UpdatePolicy::AcceptSingleProcess;
         update(&**self.store(), key, policy, encoded, |current, encoded| {
             let decoded = match current.exists {
@@ -205,7 +206,8 @@ impl Array {
                 Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
                     Err(error)
                 }
-                // Of a damaged chunk nothing can be kept, and all within the array is at hand.
+                // Nothing of a damaged chunk can be kept, but the caller provides all elements
+                // within the array.
                 Ok(None) | Err(_) => codec.encode(elements, &padded, self.fill(), encoded, scratch),
             };
             Ok(change_to(self.counted_as(content.map_err(failed)?), current))
@@ -228,7 +230,7 @@ impl Array {
         })
     }
 
-    /// Makes everything in a chunk the fill value but a box at its start, in one step.
+    /// Replaces everything in a chunk, except a box at its start, by the fill value, in one step.
     pub(crate) fn keep_start(
         &self,
         key: &Key,
@@ -251,12 +253,12 @@ impl Array {
             }
             Ok(())
         })
-        // What is written anew is the fill value.
+        // Only fill values are written.
         .map_err(|cause| self.explain_loss(cause, &[], &[], |_, _| 0))
     }
 
-    /// Reads a chunk, lets `change` work on its elements by a view of them, and writes it back,
-    /// under the best exclusion that the store has.
+    /// Reads a chunk, lets `change` modify its elements through a view, and writes it back, under
+    /// the best exclusion that the store has.
     pub(super) fn change_chunk(
         &self,
         key: &Key,
@@ -282,13 +284,13 @@ impl Array {
     }
 }
 
-/// What becomes of a chunk that has been encoded.
+/// What to do with a chunk that has been encoded.
 pub(super) fn change_to(content: Encoded, current: Current) -> Change {
     match content {
         Encoded::Chunk => Change::Put,
         Encoded::Empty if !current.exists => Change::Keep,
         Encoded::Empty if current.can_delete => Change::Delete,
-        // Encoded all the same: it reads the same as none.
+        // Stored although empty: it reads the same as a missing one.
         Encoded::Empty => Change::Put,
     }
 }

@@ -1,8 +1,8 @@
-//! Memory that is used again.
+//! A pool of reusable memory.
 
 use std::sync::{Mutex, PoisonError};
 
-/// What nobody uses, as much as was in use at once.
+/// The items not in use, at most as many as were in use at once.
 #[derive(Default)]
 pub(super) struct Free<T>(Mutex<Vec<T>>);
 

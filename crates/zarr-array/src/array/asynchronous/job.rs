@@ -1,4 +1,4 @@
-//! A part of a chunk on its way from an asynchronous store into its place.
+//! A part of a chunk between an asynchronous store and its place in the result.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::picks::{Gathered, Picks};
 use crate::store::{Object, StoreError};
 use crate::transfer::{Part, Transfer};
 
-/// A part on its way, which any thread can take on.
+/// A part in progress, which any thread can continue.
 pub(super) struct Job {
     array: Array,
     part: Owned,
     pub(super) reader: PartReader<Arc<ChunkCodec>>,
     place: OwnedOutput,
-    /// What is read around the part until it is picked.
+    /// The elements around the part, until the part is picked from them.
     gathered: Gathered,
 }
 
@@ -39,7 +39,7 @@ impl Job {
         Ok(Self { array: array.clone(), part, reader, place, gathered: Gathered::default() })
     }
 
-    /// Decodes what has come, and gives its memory back.
+    /// Decodes the received bytes, and returns their memory.
     pub(super) fn supply(
         &mut self,
         answer: Result<Option<Object>, StoreError>,

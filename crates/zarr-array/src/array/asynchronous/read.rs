@@ -1,4 +1,5 @@
-//! Reading selections without blocking the thread: requests are awaited, chunks decoded elsewhere.
+//! Reads selections without blocking the thread: requests are awaited, and chunks decoded
+//! elsewhere.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -21,22 +22,24 @@ use crate::threads::{self, ArrayFuture, DECODERS, interrupted};
 use crate::transfer::{Selected, Transfer};
 
 impl Array {
-    /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so that it
-    /// can be spawned, and runs on any executor.
+    /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so it
+    /// can be spawned, and it runs on any executor.
     ///
-    /// Several chunks are [in flight](Array::with_chunks_in_flight) at once: asked of the store by
-    /// its [asynchronous face](crate::store::Store::asynchronous), or on threads where it may block,
-    /// and decoded, while other requests go on, by a pool of a thread for each core that all reads of
-    /// the process share. A store that answers as fast as a thread can ask, such as a folder, is read
-    /// by the same threads. Each read keeps to the array's [number of threads](Array::with_threads).
+    /// Several chunks are [in flight](Array::with_chunks_in_flight) at once. They are requested
+    /// through the store's [asynchronous interface](crate::store::Store::asynchronous), or on
+    /// threads that may block. While other requests are waiting, chunks are decoded by a pool
+    /// with one thread per core, which all reads of the process share. A store that answers as
+    /// fast as a thread can ask, such as a folder, is read by the pool's threads themselves. Each
+    /// read keeps to the array's [number of threads](Array::with_threads).
     ///
-    /// Dropped, the future is given up: requests end, and what is being decoded ends with its chunk.
+    /// Dropping the future cancels the read: requests end, and chunks that are being decoded are
+    /// finished.
     ///
     /// # Errors
-    /// As [`read`](Array::read), the first that is met. No chunk is begun after it.
+    /// As [`read`](Array::read): the first error. No further chunk is begun after it.
     ///
     /// # Panics
-    /// If decoding does, on the thread that polls.
+    /// If decoding panics, on the thread that polls.
     ///
     /// # Examples
     /// ```
@@ -62,11 +65,11 @@ impl Array {
         self.read_async_into(selection, Vec::new())
     }
 
-    /// As [`read_async`](Array::read_async), in place of what `buffer` held, whose memory is used
-    /// again if it is large enough.
+    /// As [`read_async`](Array::read_async), into `buffer`, whose content is replaced and whose
+    /// memory is reused if it is large enough.
     ///
-    /// The buffer goes in and comes back by value, since decoding may still be writing to it when
-    /// the future is dropped: it is then gone, as it is after an error.
+    /// The buffer is passed and returned by value, because decoding may still be writing to it
+    /// when the future is dropped. Then it is lost, as it is after an error.
     ///
     /// # Errors
     /// As [`read_async`](Array::read_async).
@@ -92,10 +95,10 @@ impl Array {
     /// [`read_async`](Array::read_async).
     ///
     /// # Errors
-    /// As [`read_as`](Array::read_as), the first that is met.
+    /// As [`read_as`](Array::read_as): the first error.
     ///
     /// # Panics
-    /// If decoding does, on the thread that polls.
+    /// If decoding panics, on the thread that polls.
     pub fn read_as_async<T: Element>(
         &self,
         selection: impl Into<Selection>,
@@ -114,10 +117,10 @@ impl Array {
     /// [`read_async`](Array::read_async).
     ///
     /// # Errors
-    /// As [`read_ndarray`](Array::read_ndarray), the first that is met.
+    /// As [`read_ndarray`](Array::read_ndarray): the first error.
     ///
     /// # Panics
-    /// If decoding does, on the thread that polls.
+    /// If decoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
     pub fn read_ndarray_async<T: Element>(
         &self,
@@ -130,7 +133,7 @@ impl Array {
         })
     }
 
-    /// Reads what is selected into memory that is as long.
+    /// Reads a selection into memory of the same length.
     async fn read_owned<M: AsMut<[u8]> + Send + 'static>(
         &self,
         selection: &Selection,
@@ -164,8 +167,8 @@ impl Array {
         }
     }
 
-    /// The asynchronous face of the store; one on threads where it may block, if it is far away
-    /// all the same; none if it answers as fast as a thread can ask.
+    /// The asynchronous interface of the store. For a remote store without one, an interface on
+    /// threads that may block; `None` if the store answers as fast as a thread can ask.
     fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
         store.asynchronous().or_else(|| {
@@ -205,11 +208,11 @@ impl Array {
             Ok(())
         });
         turns.run().await?;
-        // Every part has been read, and each thread's share in the places dropped.
+        // All parts have been read, and each thread has dropped its share of the places.
         places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
     }
 
-    /// Reads through a face of the store, each chunk decoded on one thread.
+    /// Reads through an asynchronous interface of the store; each chunk is decoded on one thread.
     pub(super) async fn read_from<M: AsMut<[u8]> + Send + 'static>(
         &self,
         store: Arc<dyn AsyncStore>,
@@ -233,7 +236,7 @@ impl Array {
     }
 }
 
-/// A read under way.
+/// A read in progress.
 struct Read<'a, M> {
     array: &'a Array,
     store: Arc<dyn AsyncStore>,
@@ -241,7 +244,7 @@ struct Read<'a, M> {
     places: &'a OwnedGrid<M>,
     encoded: Free<Vec<u8>>,
     scratch: Arc<Free<Scratch>>,
-    /// One permit for each thread that may decode, if that is fewer than there are.
+    /// One permit per thread that may decode, if fewer may decode than there are.
     threads: Semaphore,
 }
 
@@ -252,7 +255,8 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         transfer: &'a Transfer<'a>,
         places: &'a OwnedGrid<M>,
     ) -> Self {
-        // What waits for its turn waits where a thread finds it at once, unless there are too many.
+        // Work waits in the pool's queue, where a thread finds it at once, unless too many would
+        // wait.
         let few = array.threads.filter(|threads| *threads < threads::cores());
         let threads = few.map_or(Semaphore::MAX_PERMITS, NonZeroUsize::get);
         Self {
@@ -266,7 +270,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         }
     }
 
-    /// Reads the part of this number into its place.
+    /// Reads the part with this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
         let mut job = Job::new(self.array, self.transfer, self.places, number)?;
         let mut encoded = self.encoded.take();
@@ -278,7 +282,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         Ok(())
     }
 
-    /// Takes the store's answer, on another thread.
+    /// Processes the store's answer on another thread.
     async fn decode(
         &self,
         mut job: Job,
@@ -288,7 +292,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();
         let decoded = DECODERS.run(move || {
-            // For as long as it decodes, so that there are as many as threads that do.
+            // Held while it decodes, so that there are as many buffers as decoding threads.
             let mut kept = scratch.take();
             let encoded = job.supply(answer, &mut kept)?;
             scratch.give(kept);
@@ -298,7 +302,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     }
 }
 
-/// The bit patterns of elements, as memory.
+/// The bit patterns of elements as memory.
 struct Bits<T>(Vec<T>);
 
 impl<T: bytemuck::Pod> AsMut<[u8]> for Bits<T> {

@@ -1,4 +1,4 @@
-//! Tests that must hold the decoding threads.
+//! Tests that need to block the decoding threads.
 
 use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
@@ -99,7 +99,7 @@ fn array() -> (Arc<Ready>, Array) {
     (face, array)
 }
 
-/// All of it, against a buffer that is as long.
+/// The whole array, for a buffer of the same length.
 fn all(array: &Array) -> Transfer<'_> {
     Transfer::new(Selected::new(array, &Selection::from(0..100)).unwrap(), 100).unwrap()
 }
@@ -117,7 +117,7 @@ fn the_poller_only_asks_while_others_decode() {
         let transfer = all(&array);
         let mut read = pin!(array.read_from(face.clone(), &transfer, vec![0; 100]));
         for _ in 0..3 {
-            // Four answers have come, and no more are requested, as no thread decodes.
+            // Four answers have arrived, and no more are requested, because no thread decodes.
             assert!(poll(read.as_mut()).is_pending());
             assert_eq!(face.requests.load(Ordering::SeqCst), 4);
         }
@@ -141,7 +141,7 @@ fn a_dropped_read_leaves_nothing_behind() {
     drop(transfer);
     busy.release();
     drop(array);
-    // Cancelled decoding is gone when a thread gets to it.
+    // Cancelled decoding is removed when a thread gets to it.
     while shared.strong_count() > 0 {
         thread::yield_now();
     }

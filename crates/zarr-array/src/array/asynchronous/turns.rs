@@ -1,5 +1,5 @@
-//! The chunks of an operation in turns: each thread asks the store and decodes or encodes in one go,
-//! for a while, before it makes way for other operations.
+//! Divides the chunks of an operation into turns: a thread requests and decodes or encodes chunks
+//! for a while, then yields to other operations.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,37 +13,36 @@ use crate::array::write_log::{Done, Log};
 use crate::error::ArrayError;
 use crate::threads;
 
-/// How long a thread goes on with one operation before others have their turn: long beside what
-/// handing it over takes, even where the executor is busy.
-///
-/// None at all in tests of the crate, where every chunk takes a turn of its own.
+/// How long a thread works on one operation before others get their turn. It is long compared
+/// with the cost of passing an operation on, even if the executor is busy.
+/// It is zero in the crate's own tests, where every chunk takes a separate turn.
 const TURN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(20) };
 
-/// An operation on the numbered chunk parts of a selection, as the threads see it.
+/// An operation on the numbered chunk parts of a selection, shared by its threads.
 pub(super) struct Turns<J> {
     array: Array,
-    /// What to do in a turn.
+    /// The work of a turn.
     job: J,
     shared: Shared,
 }
 
 struct Shared {
     parts: u64,
-    /// How many threads work at once.
+    /// The number of threads that work at once.
     threads: u64,
-    /// How many parts are begun at once.
+    /// The number of parts that are begun at once.
     batch: u64,
-    /// The first part that nobody has begun.
+    /// The first part that has not been begun.
     next: AtomicU64,
-    /// What turns took and had no time for.
+    /// Parts that turns took but had no time for.
     left_over: Mutex<Vec<Range<u64>>>,
     given_up: AtomicBool,
     log: Log,
 }
 
 impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Turns<J> {
-    /// An operation on so many parts of chunks, and as many bytes. `job` sets up what it needs, then
-    /// works on the parts that the turn gives it.
+    /// An operation on this many parts of chunks and bytes. `job` sets up its state, then
+    /// processes the parts that the turn gives it.
     pub(super) fn new(array: &Array, parts: u64, bytes: usize, job: J) -> Self {
         let threads = array.threads_for(bytes);
         let threads = match threads::is_far(&**array.store()) {
@@ -54,7 +53,7 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
             }
         };
         let threads = u64::try_from(threads.get()).unwrap_or(1).min(parts);
-        // Few, so that threads end together; several, where there are very many.
+        // Few per batch, so that threads end together; several if there are very many.
         let batch = parts.checked_div(threads.saturating_mul(64)).unwrap_or(0).clamp(1, 64);
         let shared = Shared {
             parts,
@@ -68,16 +67,16 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
         Self { array: array.clone(), job, shared }
     }
 
-    /// Works until nothing is left, or until the first error: threads that work on a chunk then may
-    /// still do so.
+    /// Works until nothing is left, or until the first error. Threads that are working on a chunk
+    /// at that time may continue with it.
     pub(super) async fn run(self) -> Result<(), ArrayError> {
         let turns = Arc::new(self);
         let _end = GiveUp(Arc::clone(&turns));
         try_join_all((0..turns.shared.threads).map(|_| turns.thread())).await.map(drop)
     }
 
-    /// As [`run`](Turns::run), but when an error is returned every thread has ended, and the log
-    /// says which parts were done.
+    /// As [`run`](Turns::run), but when it returns an error every thread has ended, and the log
+    /// records which parts were done.
     pub(super) async fn run_to_end(self) -> Result<(), (ArrayError, Log)> {
         let turns = Arc::new(self);
         let end = GiveUp(Arc::clone(&turns));
@@ -89,7 +88,7 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
         Err((error, log))
     }
 
-    /// Works on one thread at a time, turn after turn.
+    /// Works on one thread at a time, one turn after another.
     async fn thread(self: &Arc<Self>) -> Result<(), ArrayError> {
         loop {
             let turns = Arc::clone(self);
@@ -110,14 +109,14 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
             done: None,
         };
         let done = (self.job)(&mut turn);
-        // The others are told at once, not when the executor comes to it.
+        // The other threads are told at once, not when the executor gets to it.
         done.inspect_err(|_| self.shared.give_up())?;
         Ok(if turn.is_over { Left::Perhaps } else { Left::Nothing })
     }
 }
 
 impl Shared {
-    /// Parts that nobody has begun, first those that a turn had no time for.
+    /// Parts that have not been begun; first those that a turn had no time for.
     fn take(&self) -> Option<Range<u64>> {
         if self.is_given_up() {
             return None;
@@ -146,24 +145,23 @@ impl Shared {
 pub(super) struct Turn<'a> {
     shared: &'a Shared,
     begun: Instant,
-    /// Whether it has done any part.
+    /// Whether it has processed any part.
     worked: bool,
     /// Whether its time is up.
     is_over: bool,
-    /// Of the parts that it has taken, those not done.
+    /// The parts that it has taken and not processed.
     range: Range<u64>,
     done: Option<Done<'a>>,
 }
 
 impl Turn<'_> {
-    /// The time begins now: what it took to get ready is no part of the turn, or there might be no
-    /// time left.
+    /// Starts the clock. The setup does not count, since otherwise there might be no time left.
     pub(super) fn begin(&mut self) {
         self.begun = Instant::now();
     }
 
-    /// The numbers of parts to work on next, each once [`goes_on`](Turn::goes_on) says so; `None`
-    /// at the end of the turn.
+    /// The numbers of the parts to process next, each only while [`goes_on`](Turn::goes_on)
+    /// returns true; `None` at the end of the turn.
     pub(super) fn next(&mut self) -> Option<Range<u64>> {
         self.done = None;
         if !self.range.is_empty() {
@@ -179,14 +177,14 @@ impl Turn<'_> {
         Some(range)
     }
 
-    /// Whether to work on one more part. Never false before the first, so that each turn does
-    /// something, unless the operation was given up.
+    /// Whether to process one more part. Always true before the first one, so that each turn does
+    /// something, unless the operation has been cancelled.
     pub(super) fn goes_on(&mut self) -> bool {
         self.is_over |= self.worked && self.begun.elapsed() > TURN;
         !self.is_over && !self.shared.is_given_up()
     }
 
-    /// A part is done.
+    /// Records that a part is done.
     pub(super) fn one_more(&mut self) {
         self.worked = true;
         self.range.start = self.range.start.saturating_add(1);
@@ -202,7 +200,8 @@ enum Left {
     Perhaps,
 }
 
-/// Keeps the threads from beginning further chunks once the operation has ended, however it did.
+/// Stops the threads from beginning further chunks once the operation has ended, however it
+/// ended.
 struct GiveUp<J>(Arc<Turns<J>>);
 
 impl<J> Drop for GiveUp<J> {

@@ -1,4 +1,4 @@
-//! Reading strings and byte strings without blocking the thread.
+//! Reads strings and byte strings without blocking the thread.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,14 +14,14 @@ use crate::threads::{ArrayFuture, interrupted};
 
 impl Array {
     /// As [`read_strings`](Array::read_strings), without blocking the thread. The future borrows
-    /// nothing, so that it can be spawned, and runs on any executor; dropped, it is given up, and
-    /// what is being read ends with its chunk.
+    /// nothing, so it can be spawned, and it runs on any executor. Dropping it cancels the read;
+    /// chunks that are being read are finished.
     ///
     /// # Errors
-    /// As [`read_strings`](Array::read_strings), the first that is met.
+    /// As [`read_strings`](Array::read_strings): the first error.
     ///
     /// # Panics
-    /// If decoding does, on the thread that polls.
+    /// If decoding panics, on the thread that polls.
     pub fn read_strings_async(&self, selection: impl Into<Selection>) -> ArrayFuture<Strings> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {
@@ -35,10 +35,10 @@ impl Array {
     /// [`read_strings_async`](Array::read_strings_async).
     ///
     /// # Errors
-    /// As [`read_byte_strings`](Array::read_byte_strings), the first that is met.
+    /// As [`read_byte_strings`](Array::read_byte_strings): the first error.
     ///
     /// # Panics
-    /// If decoding does, on the thread that polls.
+    /// If decoding panics, on the thread that polls.
     pub fn read_byte_strings_async(
         &self,
         selection: impl Into<Selection>,

@@ -1,4 +1,4 @@
-//! Writing selections without blocking the thread: chunks are encoded and stored elsewhere.
+//! Writes selections without blocking the thread: chunks are encoded and stored elsewhere.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -14,23 +14,23 @@ use crate::threads::{self, ArrayFuture};
 use crate::transfer::{Selected, Transfer};
 
 impl Array {
-    /// As [`write`](Array::write), without blocking the thread. The future borrows nothing, so that
-    /// it can be spawned, and runs on any executor. The elements are whatever holds bytes: a vector,
-    /// an `Arc<[u8]>`, a static slice.
+    /// As [`write`](Array::write), without blocking the thread. The future borrows nothing, so it
+    /// can be spawned, and it runs on any executor. `elements` can be anything that holds bytes:
+    /// a vector, an `Arc<[u8]>`, a static slice.
     ///
-    /// Threads that all operations of the process share encode the chunks and wait for the store:
-    /// each read and write keeps to the array's [number of threads](Array::with_threads), and to its
-    /// [chunks in flight](Array::with_chunks_in_flight).
+    /// Threads that all operations of the process share encode the chunks and wait for the store.
+    /// Each read and write keeps to the array's [number of threads](Array::with_threads), and to
+    /// its [chunks in flight](Array::with_chunks_in_flight).
     ///
-    /// Dropped, the future is given up: chunks that are being written are finished, so that each is
-    /// as it was or as it should be, and no other is begun. Which were written is not known then.
+    /// Dropping the future cancels the write: chunks that are being written are finished, so each
+    /// chunk is old or new, and no other is begun. It is then not known which were written.
     ///
     /// # Errors
-    /// As [`write`](Array::write). No chunk is begun after the first error, and nothing is written
-    /// any more when it is returned.
+    /// As [`write`](Array::write). After the first error no chunk is begun, and when the error is
+    /// returned nothing is being written any more.
     ///
     /// # Panics
-    /// If encoding does, on the thread that polls.
+    /// If encoding panics, on the thread that polls.
     ///
     /// # Examples
     /// ```
@@ -65,7 +65,7 @@ impl Array {
     /// As [`write_as`](Array::write_as).
     ///
     /// # Panics
-    /// If encoding does, on the thread that polls.
+    /// If encoding panics, on the thread that polls.
     pub fn write_as_async<T: Element>(
         &self,
         selection: impl Into<Selection>,
@@ -85,14 +85,13 @@ impl Array {
     }
 
     /// As [`write_ndarray`](Array::write_ndarray), without blocking the thread; see
-    /// [`write_async`](Array::write_async). Elements in another order than C order are put in it
-    /// first.
+    /// [`write_async`](Array::write_async). Elements that are not in C order are first put in it.
     ///
     /// # Errors
     /// As [`write_ndarray`](Array::write_ndarray).
     ///
     /// # Panics
-    /// If encoding does, on the thread that polls.
+    /// If encoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
     pub fn write_ndarray_async<T: Element>(
         &self,
@@ -139,7 +138,7 @@ impl Array {
             Ok(())
         });
         let Err((cause, log)) = turns.run_to_end().await else { return Ok(()) };
-        // To look for what would be lost goes through all elements.
+        // Searching for values that would be lost visits all elements.
         let error = move || {
             let Ok(transfer) = write.transfer() else { return cause };
             let elements = Some(Cow::Borrowed(write.elements.as_ref()));
@@ -149,7 +148,7 @@ impl Array {
     }
 }
 
-/// A write under way.
+/// A write in progress.
 struct Write<E> {
     array: Array,
     selection: Selection,
@@ -163,7 +162,7 @@ impl<E: AsRef<[u8]>> Write<E> {
     }
 }
 
-/// Elements as their bytes, on machines that have them in memory's form.
+/// Elements as bytes, on machines where they have the little-endian form.
 struct Bytes<E, T>(E, PhantomData<fn() -> T>);
 
 impl<E: AsRef<[T]>, T: Element> AsRef<[u8]> for Bytes<E, T> {
