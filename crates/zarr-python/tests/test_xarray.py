@@ -242,6 +242,19 @@ def test_reads_are_lazy_and_can_be_sent_to_other_processes(tmp_path):
     np.testing.assert_array_equal(pickle.loads(sent)[3], np.arange(21, 28))
 
 
+def test_points_of_many_chunks(tmp_path):
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 9999, (120, 40), "i4")
+    ds = xr.Dataset({"a": (("t", "x"), values), "s": (("t", "x"), values.astype(np.dtypes.StringDType()))})
+    ds.to_zarr(tmp_path / "a.zarr", encoding={"a": {"chunks": (13, 7)}, "s": {"chunks": (50, 9)}})
+    t, x = rng.integers(-120, 120, (2, 5, 30)), rng.integers(0, 40, (5, 30))
+    key = {"t": xr.DataArray(t, dims=("p", "q", "r")), "x": xr.DataArray(x, dims=("q", "r"))}
+    for threads in (None, 1, 3):
+        found = open_kit(tmp_path / "a.zarr", threads=threads).isel(key)
+        np.testing.assert_array_equal(found.a, values[t, x])
+        assert found.s.values.tolist() == values[t, x].astype(str).tolist()
+
+
 def test_threads(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 

@@ -73,6 +73,8 @@ def test_append_and_regions(options):
     found = open_kit(options, chunks={})
     assert found.rain.chunks == (MONTHS, (10,))
     xr.testing.assert_equal(found, rain())
+    points = {name: xr.DataArray(list_, dims="p") for name, list_ in (("time", [80, 2, 45]), ("x", [9, 0, 9]))}
+    xr.testing.assert_equal(open_kit(options).isel(points), rain().isel(points))
     part = rain()[["rain"]].isel(time=slice(20, 70)) * 0
     to_zarr(part.chunk(time=9), URL, region="auto", storage_options=options)
     assert float(open_kit(options).rain.sum()) == float(rain().rain.sum() - rain().rain[20:70].sum())

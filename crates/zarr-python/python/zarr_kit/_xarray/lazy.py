@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import multiprocessing
+import os
 import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,11 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from .. import _indexing
 from .._array import Array
+
+LOOKUPS = 16
+"""Reads at a time where each of them is a request."""
 
 
 class LazyArray(BackendArray):
@@ -68,7 +76,30 @@ class LazyArray(BackendArray):
         return self._as_array(self.reader().oindex[key])
 
     def _points(self, key: Any) -> NDArray[Any]:
-        return self._as_array(self.reader().vindex[_without_slices(key, self.shape)])
+        """Single elements: those of several chunks are read at the same time."""
+        array, points = self.reader(), _indexing.points(_without_slices(key, self.shape), self.shape)
+        lists = tuple(axis.reshape(-1) for axis in points.indices)
+        flat = np.empty(math.prod(points.shape), self.dtype)
+
+        def read(places: NDArray[np.int64]) -> None:
+            flat[places] = array.vindex[tuple(axis[places] for axis in lists)]
+
+        chunks = list(array._by_chunk(_indexing.Points(lists, flat.shape)))
+        at_a_time = min(self._requests(), len(chunks))
+        if at_a_time > 1:
+            with ThreadPoolExecutor(at_a_time) as pool:
+                deque(pool.map(read, chunks), maxlen=0)
+        else:
+            deque(map(read, chunks), maxlen=0)
+        return flat.reshape(points.shape)
+
+    def _requests(self) -> int:
+        """How many chunks are read at a time where each is a read of its own."""
+        if self._threads is not None:
+            return self._threads
+        if _has_siblings():
+            return 1
+        return LOOKUPS if is_remote(self._array.url) else os.cpu_count() or 1
 
     def _as_array(self, found: Any) -> NDArray[Any]:
         return np.asarray(found, self.dtype)
@@ -81,6 +112,12 @@ class LazyArray(BackendArray):
 
     def __repr__(self) -> str:
         return repr(self._array)
+
+
+def is_remote(url: str) -> bool:
+    """Whether reads of a store are requests, which take long and do not keep a core busy."""
+    scheme, separator, _ = url.partition("://")
+    return bool(separator) and scheme not in ("file", "memory")
 
 
 def _has_siblings() -> bool:

@@ -17,10 +17,7 @@ from .. import open_group
 from .._array import Array
 from .._group import Group
 from . import encoding
-from .lazy import LazyArray
-
-LOOKUPS = 16
-"""Documents that are read at a time where each of them is a request."""
+from .lazy import LOOKUPS, LazyArray, is_remote
 
 
 class GroupStore(AbstractDataStore):
@@ -104,15 +101,10 @@ def nodes(group: Group, without: Iterable[str] = ()) -> dict[str, Array | Group]
     """The children of a group. Reads their documents concurrently if that is faster."""
     left_out = set(without)
     names = [name for name in group if name not in left_out]
-    if not _is_remote(group) or len(names) < 2:
+    if not is_remote(group.url) or len(names) < 2:
         return {name: group[name] for name in names}
     with ThreadPoolExecutor(min(LOOKUPS, len(names))) as pool:
         return dict(zip(names, pool.map(group.__getitem__, names), strict=True))
-
-
-def _is_remote(group: Group) -> bool:
-    scheme, separator, _ = group.url.partition("://")
-    return bool(separator) and scheme not in ("file", "memory")
 
 
 def variable(

@@ -12,9 +12,10 @@ from xarray.backends.common import ArrayWriter
 from .. import create_group
 from .._array import Array
 from .._group import Group
+from .lazy import is_remote
 from .planning import Plan, Request, Update, planned
 from .region import Region
-from .store import _is_remote, nodes, opened
+from .store import nodes, opened
 from .tasks import shared
 
 MODES = ("w", "w-", "a", "a-", "r+")
@@ -255,15 +256,15 @@ def _execute(plan: Plan, group: Group, writer: ArrayWriter) -> None:
         array = Array(group._native.create_array(addition.name, addition.document))
         _write(writer, array, addition.variable, ())
     for update in plan.updates:
-        _apply(update, writer, _is_remote(group))
+        _apply(update, writer, is_remote(group.url))
 
 
-def _apply(update: Update, writer: ArrayWriter, is_remote: bool) -> None:
+def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool) -> None:
     variable, array = update.variable, update.array
     if update.axis is None:
         _write(writer, array, variable, update.region)
         return
-    if variable.chunks is None and not is_remote:
+    if variable.chunks is None and not has_no_locks:
         # Elements and shape become visible together. In other stores no lock covers both.
         array.append(variable.values, update.axis, chunks=update.edges)
         return
