@@ -12,8 +12,8 @@ pub type CodecError = Box<dyn Error + Send + Sync>;
 
 /// A bytes-to-bytes codec of another author.
 ///
-/// It is made by what was registered with [`Codecs::with_bytes_codec`] for each place in a document
-/// that names it, and may be called by several threads at once.
+/// The function registered with [`Codecs::with_bytes_codec`] makes one for each place in a document
+/// that names it. Several threads may call it at once.
 pub trait BytesCodec: Send + Sync {
     /// Encodes all bytes.
     ///
@@ -21,11 +21,11 @@ pub trait BytesCodec: Send + Sync {
     /// If they cannot be encoded.
     fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError>;
 
-    /// Decodes all bytes. Another length than `length` allows is an error of the chunk, whatever the
-    /// codec says; one that stops there takes no more memory for damaged chunks than for others.
+    /// Decodes all bytes. A length that `length` does not allow is an error of the chunk, whatever the
+    /// codec returns. A codec that stops at that length needs no more memory for damaged chunks.
     ///
     /// # Errors
-    /// If they are not what [`encode`](BytesCodec::encode) makes.
+    /// If they are not output of [`encode`](BytesCodec::encode).
     fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError>;
 
     /// The encoded length, if the decoded one determines it. Only such codecs may be among the
@@ -36,24 +36,24 @@ pub trait BytesCodec: Send + Sync {
     }
 }
 
-/// How many bytes a chunk may decode to.
+/// The number of bytes to which a chunk may decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodedLength {
-    /// So many.
+    /// This many.
     Exactly(u64),
-    /// No more than so many.
+    /// At most this many.
     AtMost(u64),
 }
 
-/// An array-to-bytes or array-to-array codec of another author, which is given one chunk at a time.
+/// An array-to-bytes or array-to-array codec of another author, which gets one chunk at a time.
 ///
-/// It is made by what was registered with [`Codecs::with_array_codec`] for each place in a document
-/// that names it, together with the data type of what it is given. Elements are in C order, each as
-/// in memory: little-endian, components of less than a byte in one byte each.
+/// The function registered with [`Codecs::with_array_codec`] makes one for each place in a document
+/// that names it; it gets the data type of the codec's input. Elements are in C order, in their
+/// in-memory form: little-endian, with components of less than a byte in one byte each.
 ///
-/// Around it and behind it may be any other codecs. Each of its chunks is encoded and decoded whole.
+/// Any other codecs may be around it and after it. Each of its chunks is encoded and decoded whole.
 pub trait ArrayCodec: Send + Sync {
-    /// What it makes of an array.
+    /// The kind of its output.
     fn output(&self) -> ArrayOutput;
 
     /// Encodes the elements of an array of this shape: to bytes, or to as many elements of the other
@@ -63,15 +63,15 @@ pub trait ArrayCodec: Send + Sync {
     /// If they cannot be encoded.
     fn encode(&self, elements: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError>;
 
-    /// The elements that `encoded` stands for. Another number of them than the shape says is an error
-    /// of the chunk, whatever the codec says.
+    /// Decodes the elements of `encoded`. If their number does not match the shape, that is an error of
+    /// the chunk, whatever the codec returns.
     ///
     /// # Errors
-    /// If it is not what [`encode`](ArrayCodec::encode) makes.
+    /// If it is not output of [`encode`](ArrayCodec::encode).
     fn decode(&self, encoded: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError>;
 }
 
-/// What an [`ArrayCodec`] makes of an array.
+/// The kind of output of an [`ArrayCodec`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayOutput {
     /// Bytes: it is an array-to-bytes codec.
@@ -80,14 +80,14 @@ pub enum ArrayOutput {
     Elements(DataType),
 }
 
-/// What makes a bytes-to-bytes codec of a configuration.
+/// Makes a bytes-to-bytes codec from a configuration.
 type MakeBytesCodec = dyn Fn(&Extension) -> Result<Box<dyn BytesCodec>, CodecError> + Send + Sync;
 
-/// What makes a codec of arrays of a configuration, for a data type.
+/// Makes a codec of arrays from a configuration, for a data type.
 type MakeArrayCodec =
     dyn Fn(&Extension, &DataType) -> Result<Box<dyn ArrayCodec>, CodecError> + Send + Sync;
 
-/// What a name stands for.
+/// The function registered under a name.
 #[derive(Clone)]
 pub(crate) enum Make {
     Bytes(Arc<MakeBytesCodec>),
@@ -96,9 +96,9 @@ pub(crate) enum Make {
 
 /// Codecs of other authors, by the names that documents have for them.
 ///
-/// Given by [`Options::codecs`](crate::Options::codecs) when a chain is bound or an array is opened:
-/// there is no global state. A clone is one more handle. Names of codecs that this library has are
-/// never looked up.
+/// Pass them with [`Options::codecs`](crate::Options::codecs) when a chain is bound or an array is
+/// opened: there is no global state. A clone is another handle of the same list. Names of codecs that
+/// this library has are never looked up.
 ///
 /// # Examples
 /// ```
@@ -119,7 +119,7 @@ pub(crate) enum Make {
 /// }
 ///
 /// let codecs = Codecs::new().with_bytes_codec("example.flip", |codec| {
-///     // The configuration is JSON text, for whichever parser.
+///     // The configuration is JSON text, for any parser.
 ///     match codec.configuration() {
 ///         Some(r#"{"bits": 255}"#) => Ok(Flip(255)),
 ///         other => Err(format!("found {other:?}, expected {{\"bits\": 255}}").into()),
@@ -147,8 +147,8 @@ impl Codecs {
         Self::default()
     }
 
-    /// With a bytes-to-bytes codec of this name, in place of any other of the name. `make` is given
-    /// the codec as the document has it.
+    /// Adds a bytes-to-bytes codec with this name, replacing any other of that name. `make` gets the
+    /// codec as in the document.
     #[must_use]
     pub fn with_bytes_codec<C: BytesCodec + 'static>(
         self,
@@ -161,8 +161,8 @@ impl Codecs {
         self.with(name.into(), Make::Bytes(Arc::new(make)))
     }
 
-    /// With an array-to-bytes or array-to-array codec of this name, in place of any other of the
-    /// name. `make` is given the codec as the document has it, and the data type that reaches it.
+    /// Adds an array-to-bytes or array-to-array codec with this name, replacing any other of that
+    /// name. `make` gets the codec as in the document, and the data type that reaches it.
     #[must_use]
     pub fn with_array_codec<C: ArrayCodec + 'static>(
         self,
@@ -204,7 +204,7 @@ impl fmt::Debug for Codecs {
     }
 }
 
-/// Whether a codec that is not known may be left out, and nobody has given it.
+/// Whether an unknown codec may be skipped, and was not passed by the caller.
 pub(crate) fn is_skipped(codec: &Codec, given: &Codecs) -> bool {
     matches!(codec, Codec::Unknown(unknown)
         if !unknown.must_understand() && given.get(unknown.name()).is_none())

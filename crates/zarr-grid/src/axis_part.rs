@@ -1,10 +1,10 @@
-//! What is selected of one chunk along one axis.
+//! The part of one chunk that is selected along one axis.
 
 use core::ops::Range;
 
 use crate::num::{to_u64, to_usize};
 
-/// What is selected of one chunk, along one axis. Lengths in elements.
+/// The part of one chunk that is selected along one axis. Lengths are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisPart<'s> {
     /// Number of the chunk.
@@ -13,15 +13,15 @@ pub struct AxisPart<'s> {
     pub edge: u64,
     /// The selected indices.
     pub indices: PartIndices<'s>,
-    /// Whether these are known to be all of the chunk that lies within the extent. Lists of
-    /// indices and masks are not looked into.
+    /// Whether these are known to be all indices of the chunk within the extent. Lists of indices
+    /// and masks are not examined.
     pub is_whole: bool,
 }
 
 /// Selected indices of one chunk along one axis, and their positions in the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartIndices<'s> {
-    /// Every `step`-th one, and their positions in the selection follow each other.
+    /// Every `step`-th index; their positions in the selection are consecutive.
     Step {
         /// The lowest, from the chunk's start.
         in_chunk: u64,
@@ -29,7 +29,7 @@ pub enum PartIndices<'s> {
         step: u64,
         /// The lowest of their positions in the selection.
         in_selection: u64,
-        /// How many there are, at least 1.
+        /// The number of indices, at least 1.
         len: u64,
         /// Whether the highest index has the lowest position, as with a negative step.
         reversed: bool,
@@ -78,8 +78,8 @@ impl<'s> AxisPart<'s> {
         }
     }
 
-    /// Each selected index, from the chunk's start, with its position in the selection. Of a step
-    /// the indices ascend, of a list the positions.
+    /// Each selected index, from the chunk's start, with its position in the selection. For a step
+    /// the indices ascend, for a list the positions.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<'s> {
         let indices = self.indices;
         (0..self.len()).filter_map(move |n| match indices {

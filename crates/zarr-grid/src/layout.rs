@@ -1,10 +1,10 @@
-//! How the boundaries of an axis's chunks are kept, and the runs of equal edges among them.
+//! How the boundaries of an axis's chunks are stored, and the runs of equal edges among them.
 
 use crate::boundaries::{Boundaries, Bounds};
 use crate::num::to_u64;
 use crate::runs::{Run, Runs};
 
-/// How the boundaries are kept. It follows from the declared edges alone, so that equal edges make
+/// How the boundaries are stored. This follows from the declared edges alone, so equal edges give
 /// equal layouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -25,7 +25,7 @@ impl Layout {
 
 /// The merged runs of an axis, in order.
 ///
-/// Neighbours of equal edge are one run, whatever way the metadata wrote them.
+/// Neighbours of equal edge are one run, however the metadata wrote them.
 #[derive(Debug, Clone)]
 pub struct AxisRuns<'a> {
     layout: &'a Layout,
@@ -70,7 +70,7 @@ impl Iterator for AxisRuns<'_> {
 
 impl core::iter::FusedIterator for AxisRuns<'_> {}
 
-/// Chunks in a row of equal edge, and where they lie.
+/// Consecutive chunks of equal edge, and their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// The first chunk.

@@ -1,8 +1,8 @@
 //! The chunks that zarr-python lists for an index expression, as one selection of the array.
 //!
-//! zarr-python hands a codec pipeline one item per chunk: its key, its shape, the part of it, and
-//! where that part is in the result. For slices and integers, the items are the product of pieces
-//! per axis; [`selected`] finds these, and gives up on everything else.
+//! zarr-python passes a codec pipeline one item per chunk: its key, its shape, the part of it, and
+//! the place of that part in the result. For slices and integers, the items are the product of pieces
+//! per axis; [`selected`] finds these, and does not handle anything else.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,8 +15,8 @@ use zarr_kit::metadata::ChunkGrid;
 /// First index, number of indices and step of an axis.
 pub(crate) type Steps = (u64, u64, u64);
 
-/// What the items select: each axis of the array, and where it is in the result, from an index on
-/// for so many; nothing for an axis that the selection gives by one index.
+/// The selection of the items: each axis of the array, and its place in the result as a first index
+/// and a count; nothing for an axis that the selection gives by one index.
 pub(crate) struct Selected {
     pub(crate) axes: Vec<Steps>,
     pub(crate) places: Vec<Option<(u64, u64)>>,
@@ -32,7 +32,7 @@ struct Piece {
     place: Option<u64>,
 }
 
-/// The selection of which these are all the chunks; `None` if there is none, or an item is not
+/// The selection that touches exactly these chunks; `None` if there is none, or an item is not
 /// understood.
 pub(crate) fn selected(array: &Array, items: &Bound<'_, PyList>) -> PyResult<Option<Selected>> {
     let rank = array.shape().len();
@@ -104,12 +104,12 @@ impl<'py> Item<'py> {
 /// Where chunks begin, and their shapes.
 struct Shapes<'a, 'py> {
     array: &'a Array,
-    /// The last description that was looked at, which the chunks of regular grids share.
+    /// The last description, which the chunks of regular grids share.
     last: Option<(Bound<'py, PyAny>, Vec<u64>)>,
 }
 
 impl<'py> Shapes<'_, 'py> {
-    /// The first index and the shape of a chunk; none if the array as it was opened has another.
+    /// The first index and the shape of a chunk; none if those of the opened array differ.
     ///
     /// Chunks of a regular grid may lie past its end: zarr-python does not tell a pipeline of a new
     /// shape.
@@ -139,7 +139,7 @@ impl<'py> Shapes<'_, 'py> {
     }
 }
 
-/// The piece of an axis that an entry of a selection within a chunk is.
+/// Converts an entry of a selection within a chunk to a piece of an axis.
 fn piece<'py>(
     part: &Bound<'py, PyAny>,
     origin: u64,

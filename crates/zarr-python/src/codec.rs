@@ -17,7 +17,8 @@ use zarr_kit::view::{CopyError, Output, View};
 use crate::error::{LossError, refused};
 use crate::memory::Memory;
 
-/// Compiled chunk shapes that a chain keeps: those of a rectilinear grid are few, but need not be.
+/// The most compiled chunk shapes that a chain keeps: a rectilinear grid usually has few, but may
+/// have many.
 const SHAPES: usize = 1024;
 
 /// Raises an error if a codec's JSON is not valid.
@@ -66,7 +67,7 @@ impl PyChain {
         self.chain.check_writable().is_ok()
     }
 
-    /// The shape of a chunk behind the array-to-array codecs.
+    /// The shape of a chunk after the array-to-array codecs.
     fn stored_shape<'py>(&self, py: Python<'py>, shape: Vec<u64>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.of_shape(&shape)?.transform().stored_shape())
     }
@@ -182,7 +183,7 @@ pub(crate) struct PyReader {
     rank: usize,
 }
 
-/// A range of bytes: from none to none is all of them, from none to a number as many at the end.
+/// A range of bytes: (none, none) is all of them, (none, n) the last n.
 type Bytes = (Option<u64>, Option<u64>);
 
 #[pymethods]
@@ -200,7 +201,7 @@ impl PyReader {
         }
     }
 
-    /// Takes what was needed; the region is complete in `out` once nothing is needed any more.
+    /// Takes the needed bytes; the region is complete in `out` once nothing more is needed.
     fn supply(
         &self,
         encoded: &Bound<'_, PyAny>,

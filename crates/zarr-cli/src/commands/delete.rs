@@ -17,8 +17,8 @@ use crate::words;
 pub(super) fn run(args: &Delete) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
-    // Never a folder that is no node: it may be anything. A document that is not valid, and what an
-    // unfinished copy left, can be deleted.
+    // Never a folder that is not a node: it may be anything. An invalid document, and the remains of an
+    // unfinished copy, can be deleted.
     let is_node = ["zarr.json", copy::MARKER].into_iter().map(|name| {
         let key = Prefix::root().key(name).map_err(ArrayError::from)?;
         Ok::<_, ArrayError>(place.store.head(&key)?.is_some())
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Delete) -> Result<(), CliError> {
         Some(Around { store, prefix }) => delete_node(&store, &prefix).map_err(failed)?,
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
-            // A folder that is not empty holds something that is no object.
+            // A folder that is not empty contains files that are not objects.
             if let Some(folder) = &place.folder {
                 let _stays = fs::remove_dir(folder);
             }
@@ -69,7 +69,7 @@ fn count(store: &dyn Store) -> Result<Found, ArrayError> {
     Ok(found)
 }
 
-/// Asks on the terminal whether to go on.
+/// Asks on the terminal whether to continue.
 fn asked(what: &str) -> Result<bool, CliError> {
     if !io::stdin().is_terminal() {
         let message = format!("delete {what}? There is nobody to ask: give --yes");

@@ -10,18 +10,18 @@ use crate::node_store::NodeStore;
 use crate::print::{LABEL, Out};
 use crate::words;
 
-/// A node, and what is in it if it is a group.
+/// A node, and its members if it is a group.
 struct Branch {
     name: String,
-    /// The node, or what prevents it from being read.
+    /// The node, or the error of reading it.
     node: Result<Node, String>,
-    /// `None` below the depth that was asked for.
+    /// `None` below the requested depth.
     members: Option<Vec<Branch>>,
 }
 
 pub(super) fn run(args: &Tree) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;
-    // What says that there is no node here is an error.
+    // If there is no node here, that is an error.
     let node = place.node()?;
     let depth = args.depth.unwrap_or(usize::MAX);
     let root = branch(&place, &Prefix::root(), place.shown.clone(), Ok(node), depth)?;
@@ -76,7 +76,7 @@ fn lines(group: &Branch, indent: &str, out: &mut Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What follows a name.
+/// The text after a name.
 fn described(branch: &Branch) -> String {
     match &branch.node {
         Ok(Node::Array(array)) => format!("  {}", array_in_words(array)),

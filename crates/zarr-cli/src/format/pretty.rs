@@ -1,14 +1,14 @@
-//! JSON over several lines, every token as it is: the spelling of numbers and the order of members
-//! are the store's.
+//! JSON over several lines, with every token unchanged: the spelling of numbers and the order of
+//! members are those of the store.
 
 use std::iter::Peekable;
 
 use serde_json::value::RawValue;
 
-/// The document with a member per line, and lists of plain values in one line: shapes and indices
-/// are for people too.
+/// The document with one member per line, and lists of plain values in one line: people read shapes
+/// and indices too.
 ///
-/// The text must be JSON, of no more levels than the reader of documents takes.
+/// The text must be JSON, with no more levels than the reader of documents allows.
 pub(crate) fn pretty(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     value(&mut Tokens(json).peekable(), 0, &mut text);
@@ -16,7 +16,7 @@ pub(crate) fn pretty(json: &str) -> String {
 }
 
 /// JSON that a document holds, kept as it is written. Bare `NaN`, `Infinity` and `-Infinity`, which
-/// documents may have, become strings; what is no JSON all the same becomes a string itself.
+/// documents may have, become strings; text that is still not JSON becomes a string itself.
 pub(crate) fn raw(text: &str) -> Box<RawValue> {
     let parsed = RawValue::from_string(text.to_owned())
         .or_else(|_| RawValue::from_string(quoted_words(text)));

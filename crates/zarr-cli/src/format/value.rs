@@ -1,4 +1,4 @@
-//! An element as JSON: as a fill value is written, but for times, which are ISO 8601.
+//! An element as JSON: in the form of a fill value, except times, which are ISO 8601.
 
 use zarr_kit::metadata::{DataType, MetadataError, TimeUnit, format_element, parse_element};
 
@@ -22,7 +22,7 @@ pub(crate) fn write(
     }
 }
 
-/// Appends the bytes of an element that is written in this way or as a fill value.
+/// Appends the bytes of an element that is written in this form or as a fill value.
 pub(crate) fn read(
     data_type: &DataType,
     json: &str,

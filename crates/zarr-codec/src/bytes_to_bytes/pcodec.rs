@@ -1,7 +1,7 @@
 //! `numcodecs.pcodec`: a standalone file of pco, whose numbers are the components of the elements.
 //!
-//! The codec takes an array. It is run as `bytes`, which puts the elements into C order, and this
-//! compressor behind it: pco does not know shapes.
+//! The codec encodes an array. It runs as `bytes`, which puts the elements into C order, followed by
+//! this compressor, because pco has no shapes.
 
 use half::f16;
 use pco::data_types::Number;
@@ -14,13 +14,13 @@ use super::{BytesToBytes, check_decoded, check_empty, check_limit, check_ratio, 
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 
-/// Numbers in one chunk of a file, at most.
+/// The most numbers in one chunk of a file.
 const MOST_NUMBERS: u64 = 1 << 24;
 
-/// Bytes of a chunk of a file, at least: 4 of its head, 3 of metadata and 1 of numbers.
+/// The least bytes of a chunk of a file: 4 of its head, 3 of metadata and 1 of numbers.
 const LEAST_CHUNK: u64 = 8;
 
-/// Numbers that are decoded at a time, a multiple of what pco asks for.
+/// Numbers that are decoded at a time, a multiple of the batches of pco.
 const BATCH: usize = 16 * pco::FULL_BATCH_N;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Pcodec {
     config: ChunkConfig,
 }
 
-/// What the numbers are.
+/// The type of the numbers.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     I16,
@@ -160,7 +160,7 @@ impl BytesToBytes for Pcodec {
     }
 }
 
-/// A number as it is in memory.
+/// A number in its in-memory form.
 trait Little: Number {
     fn load(bytes: &[u8]) -> Self;
     fn store(self, place: &mut [u8]);
@@ -182,8 +182,8 @@ macro_rules! little {
 
 little!(i16, i32, i64, u16, u32, u64, f16, f32, f64);
 
-/// Decodes all numbers, some at a time: whatever a file says of itself, no more are asked for than
-/// have a place.
+/// Decodes all numbers, some at a time: whatever the file states, no more are requested than there is
+/// room for.
 fn decode<T: Little + Default>(
     encoded: &[u8],
     mut put: impl FnMut(&[u8]) -> Result<(), ChunkErrorKind>,
@@ -213,8 +213,8 @@ fn decode<T: Little + Default>(
     }
 }
 
-/// Refuses a chunk of a file whose dictionary is longer than what is there: pco would take memory
-/// for it first.
+/// Refuses a chunk of a file whose dictionary is longer than the chunk: pco would first allocate
+/// memory for it.
 ///
 /// A chunk begins with a byte of its type, three of the count of numbers, and four bits of its mode,
 /// which is 4 for a dictionary and followed by 25 bits of how many values there are.

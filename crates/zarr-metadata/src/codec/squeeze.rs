@@ -18,7 +18,7 @@ impl Configuration for Squeeze {
     }
 
     fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
-        // How many dimensions there are is for the chunks to tell.
+        // The number of dimensions depends on the chunks.
         Input { rank: None, ..input }
     }
 }

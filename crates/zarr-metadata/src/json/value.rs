@@ -7,12 +7,12 @@ use super::skip::Grammar;
 use super::write::same;
 use crate::error::MetadataError;
 
-/// Whether two JSON texts say the same to a program that reads them: members in any order,
-/// strings with any escapes, numbers of the same value.
+/// Whether two JSON texts mean the same to a program that reads them: members may be in any order,
+/// strings may have any escapes, and numbers must have the same value.
 ///
-/// Fractions are also the same if the closest 64-bit floats are, since programs that read and write
-/// them change their digits; integers are compared digit by digit. Text that is not JSON is the same
-/// as no other text.
+/// Fractions are also equal if their closest 64-bit floats are, since programs that read and write
+/// them change their digits; integers are compared digit by digit. Text that is not JSON equals no
+/// other text.
 pub(crate) fn same_value(a: &str, b: &str) -> bool {
     same(a, b) || matches!((Value::read(a), Value::read(b)), (Ok(a), Ok(b)) if a == b)
 }
@@ -69,7 +69,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The text of a string, or as it is written where half a surrogate pair makes it no text.
+/// The text of a string; unchanged if it is not text, because of half a surrogate pair.
 fn text(quoted: &str) -> Cow<'_, str> {
     unescape(quoted).unwrap_or(Cow::Borrowed(quoted))
 }
@@ -94,7 +94,7 @@ impl Number<'_> {
     }
 
     /// Sign, digits without zeros at either end, and the power of ten of the last digit. `None`
-    /// where the power is beyond all reason.
+    /// if the power is far out of range.
     fn decimal(&self) -> Option<(bool, String, i64)> {
         let (negative, rest) = match self.0.strip_prefix('-') {
             Some(rest) => (true, rest),

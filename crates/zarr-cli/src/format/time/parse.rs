@@ -1,11 +1,11 @@
-//! Times from ISO 8601, in the form in which they are printed and in no other: that there is one
-//! for each keeps what is read what was meant.
+//! Parses times in ISO 8601, only in the form in which they are printed: with one form per time, a
+//! text cannot be misread.
 
 use zarr_kit::metadata::TimeStep;
 
 use super::{Parts, format};
 
-/// The count of a time that is written as [`format`] writes it; `None` for anything else.
+/// The count of a time in the form of [`format`]; `None` for anything else.
 pub(crate) fn parse(step: TimeStep, text: &str) -> Option<i64> {
     let units = units(step, text)?;
     let scale = i128::from(step.scale_factor());
@@ -53,18 +53,18 @@ fn units(step: TimeStep, text: &str) -> Option<i128> {
     }
 }
 
-/// A number of few enough digits that nothing overflows.
+/// A number with few enough digits that nothing overflows.
 fn number(digits: &str) -> Option<i128> {
     let few = (1..=22).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     few.then(|| digits.parse().ok()).flatten()
 }
 
-/// The day since 1970-01-01 in the Gregorian calendar, also before there was one.
+/// The day since 1970-01-01 in the proleptic Gregorian calendar.
 fn day(year: i128, month: i128, day: i128) -> i128 {
-    // Years that begin in March have the day that is not always there at their end.
+    // In years that begin in March, the leap day is at the end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
-    // Months from March on have 31 and 30 days in turn, but for July and August: 153 in five.
+    // From March on, months have 31 and 30 days in turn, except July and August: 153 in five.
     let days = year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + day - 1;
     era * 146_097 + days - 719_468
 }

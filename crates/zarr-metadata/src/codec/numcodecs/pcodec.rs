@@ -31,7 +31,7 @@ pub struct Pcodec {
 }
 
 impl Pcodec {
-    /// Compresses at a level from 0 to 12, the rest as numcodecs has it.
+    /// Compresses at a level from 0 to 12, with numcodecs' defaults for the rest.
     #[must_use]
     pub fn new(level: u32) -> Self {
         Pcodec { level, ..Self::default() }
@@ -49,14 +49,14 @@ impl Pcodec {
         Pcodec { mode_spec, ..self }
     }
 
-    /// The same in pages of up to so many numbers.
+    /// The same in pages of up to this many numbers.
     #[must_use]
     pub fn with_pages(self, equal_pages_up_to: u64) -> Self {
         Pcodec { equal_pages_up_to, ..self }
     }
 }
 
-/// Level 8, everything found out by pco, pages of 2^18 numbers.
+/// Level 8, pages of 2^18 numbers; pco chooses everything else.
 impl Default for Pcodec {
     fn default() -> Self {
         Pcodec {
@@ -72,10 +72,10 @@ impl Default for Pcodec {
 /// `mode_spec` of `numcodecs.pcodec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PcodecMode {
-    /// `"auto"`: the best one is found.
+    /// `"auto"`: pco finds the best one.
     #[default]
     Auto,
-    /// `"classic"`: numbers are taken as they are.
+    /// `"classic"`: numbers are used unchanged.
     Classic,
 }
 
@@ -95,7 +95,7 @@ pub enum PcodecDelta {
 
 const MODES: Names<PcodecMode> = &[(PcodecMode::Auto, "auto"), (PcodecMode::Classic, "classic")];
 
-/// What every version of numcodecs and zarrs takes comes first, and is written.
+/// The name that every version of numcodecs and zarrs accepts comes first, and is written.
 const DELTAS: Names<PcodecDelta> = &[
     (PcodecDelta::Auto, "auto"),
     (PcodecDelta::None, "none"),
@@ -164,8 +164,8 @@ impl Configuration for Pcodec {
     }
 }
 
-/// Whether elements are numbers that pco takes. Times are their integers; of types that are not
-/// known it cannot be said.
+/// Whether elements are numbers that pco supports. Times count as integers; for unknown types this
+/// cannot be decided.
 fn has_numbers(data_type: &DataType) -> bool {
     matches!(
         data_type,
