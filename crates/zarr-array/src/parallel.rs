@@ -3,8 +3,16 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
+
+/// The processors that this process may use. They are counted once: a count reads files of the
+/// system, which takes as long as a small chunk.
+pub(crate) fn cores() -> NonZeroUsize {
+    static CORES: LazyLock<NonZeroUsize> =
+        LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    *CORES
+}
 
 /// Calls `work` with ranges that make up `0..items`, on up to `threads` threads including this one;
 /// each thread has its own state.

@@ -2,16 +2,14 @@
 
 use std::cell::Cell;
 use std::io;
-use std::num::NonZeroUsize;
 use std::panic;
 use std::pin::Pin;
-use std::sync::LazyLock;
-use std::thread;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::error::ArrayError;
+pub(crate) use crate::parallel::cores;
 use crate::store::{self, Operation, PerProcess, Store, StoreError};
 
 /// An asynchronous operation, which borrows nothing and can be spawned on any executor.
@@ -36,13 +34,6 @@ pub(crate) static FAST: Pool = Pool { name: "zarr-fast", threads: PerProcess::ne
 thread_local! {
     /// Whether this is a thread of a pool.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The largest number of threads of a pool.
-pub(crate) fn cores() -> NonZeroUsize {
-    static CORES: LazyLock<NonZeroUsize> =
-        LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-    *CORES
 }
 
 /// Whether a store gains from more simultaneous requests than there are cores, because it answers

@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
 use zarr_grid::Grid;
@@ -31,6 +30,7 @@ use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
+use crate::parallel;
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
 pub use stored::StoredChunk;
@@ -283,7 +283,7 @@ impl Array {
         // Starting a thread costs about as much as moving some tens of kilobytes.
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
-            let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+            let cores = parallel::cores();
             match self.shared.store.capabilities().requests_in_flight {
                 // Starting threads takes less time than a single answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
