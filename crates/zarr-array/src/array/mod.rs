@@ -1,4 +1,4 @@
-//! Arrays: opened from a store, created in one.
+//! Arrays: opening and creating them, their settings, and what they consist of.
 
 #[cfg(feature = "async")]
 mod asynchronous;
@@ -43,21 +43,21 @@ const RANGE_COST: u64 = 3 << 10;
 /// Bytes of chunks that more threads than cores may hold while they wait for a store.
 const WAITING_MEMORY: u64 = 256 << 20;
 
-/// Distinct chunk shapes whose compiled codecs are kept at most.
+/// The cache of compiled codecs holds at most this many distinct chunk shapes.
 const CODEC_CACHE: usize = 1024;
 
-/// Numbers that compiled codecs which are kept may have in all: some hundred bytes each.
+/// The cache of compiled codecs holds at most this many numbers, some hundred bytes each.
 const CODEC_NUMBERS: usize = 1 << 18;
 
 /// An array in a store.
 ///
-/// Opening checks everything that can be checked without its chunks: the metadata document, the
-/// grid, and the codec chain against every occupied chunk shape. Reads and writes take any number
-/// of threads at once. A clone is one more handle of the same array: it costs next to nothing, and
-/// has settings of its own.
+/// Opening checks everything that can be checked without reading chunks: the metadata document,
+/// the grid, and the codec chain against every occupied chunk shape. Any number of threads can
+/// read and write at the same time. A clone is another handle of the same array: it costs next to
+/// nothing, and has its own settings.
 ///
-/// Elements are bytes in C order of the selection, little-endian, complex numbers with the real part
-/// first, types of less than eight bits one byte a component.
+/// Elements are bytes in C order of the selection, little-endian. Complex numbers have the real
+/// part first, and types of less than eight bits take one byte per component.
 ///
 /// # Examples
 /// ```
@@ -84,7 +84,7 @@ const CODEC_NUMBERS: usize = 1 << 18;
 pub struct Array {
     shared: Arc<Shared>,
     policy: UpdatePolicy,
-    /// What the user asked for, if anything.
+    /// What the user has set, if anything.
     threads: Option<NonZeroUsize>,
     #[cfg(feature = "async")]
     in_flight: Option<NonZeroUsize>,
@@ -98,7 +98,7 @@ struct Shared {
     layout: ChunkLayout,
     metadata: ArrayMetadata,
     chain: BoundChain,
-    /// One element in memory's form; of a string, its UTF-8.
+    /// One element in its form in memory; for strings, the UTF-8 text.
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
@@ -108,7 +108,7 @@ struct Shared {
 /// The codec chain, bound to the grid's chunk shapes.
 enum BoundChain {
     Fixed(Chain),
-    /// Of `string` and `bytes`.
+    /// For `string` and `bytes`.
     Variable(VariableChain),
 }
 
@@ -123,7 +123,8 @@ impl fmt::Debug for Array {
 }
 
 impl Array {
-    /// Binds metadata that is already at hand to a place in a store, which is not looked at.
+    /// Binds metadata that has already been read to a place in a store, without accessing the
+    /// store.
     ///
     /// # Errors
     /// [`ArrayError`] if the chain does not fit, or the data type is not supported.
@@ -172,7 +173,7 @@ impl Array {
         })
     }
 
-    /// The same array with another document, and all else as it was set.
+    /// The same array with another document and the same settings.
     pub(crate) fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
         self.rebound(metadata, self.shared.options.clone())
     }
@@ -183,14 +184,15 @@ impl Array {
         Ok(Self { shared: new.shared, ..self.clone() })
     }
 
-    /// Refuses a place with chunks that a new array would show as its own.
+    /// Refuses a place that contains chunks, because a new array would show them as its own.
     fn check_empty(&self) -> Result<(), ArrayError> {
         let Some(chunk) = self.stored_chunks().next().transpose()? else { return Ok(()) };
         let path = node::display(self.prefix());
         Err(ArrayError::NotEmpty { path, key: chunk.key.to_string() })
     }
 
-    /// With another policy for partial updates of chunks where nothing keeps other processes out.
+    /// Sets the policy for partial updates of chunks in stores that cannot exclude other
+    /// processes.
     #[must_use]
     pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;
@@ -201,44 +203,45 @@ impl Array {
         self.policy
     }
 
-    /// With a number of threads for each read and write. Each fetches and decodes one chunk at a
-    /// time.
+    /// Sets the number of threads of each read and write. Each thread fetches and decodes one
+    /// chunk at a time.
     ///
-    /// In place of one a core for what is worth it; or, for a store far away, of as many as it is
-    /// to have [requests in flight](crate::store::Capabilities::requests_in_flight), which hide its latency, as long as
-    /// they take no more than 256 MiB for their chunks.
+    /// The default is one thread per core, or fewer for small reads and writes. For a distant
+    /// store it is the number of
+    /// [requests in flight](crate::store::Capabilities::requests_in_flight) that hide the store's
+    /// latency, as long as their chunks take no more than 256 MiB.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// With how many bytes could be read in the time that asking for one more range takes, in place
-    /// of 3 KiB, which suits local files. Ranges no further apart are read as one; with 0, nothing
-    /// is read that is not needed.
+    /// Sets how many bytes can be read in the time that one more range takes; the default, 3 KiB,
+    /// suits local files. Ranges that are no further apart than this are read as one; with 0,
+    /// nothing is read that is not needed.
     #[must_use]
     pub fn with_range_cost(mut self, bytes: u64) -> Self {
         self.range_cost = bytes;
         self
     }
 
-    /// Whether writes store chunks that hold the fill value only, bit by bit (SD-48), too. They read
-    /// the same if they are not there, which is how they are left if this is not set; stored, they
-    /// tell what was written from what never was.
+    /// Sets whether writes also store chunks that hold only the fill value, bit by bit (SD-48).
+    /// By default they are not stored, which reads the same. Storing them shows which regions
+    /// have been written.
     ///
-    /// Of a shard that is stored, inner chunks of the fill value are left out in either case (SD-60).
+    /// In a stored shard, inner chunks that hold only the fill value are always left out (SD-60).
     #[must_use]
     pub fn with_empty_chunks_stored(mut self, stored: bool) -> Self {
         self.empty_chunks_stored = stored;
         self
     }
 
-    /// With other bounds on what decoding may take, or with writes that may lose what `packbits`
-    /// leaves out: if that is not [allowed](Options::allow_loss), values that would not read back as
-    /// they are make a write an error (SD-49).
+    /// Sets the limits of decoding, and whether writes may lose what `packbits` does not store.
+    /// Unless that is [allowed](Options::allow_loss), writing values that would be read back
+    /// changed is an error (SD-49).
     ///
     /// # Errors
-    /// [`ArrayError`] if the array's chain does not fit them.
+    /// [`ArrayError`] if the options do not fit the array's codec chain.
     ///
     /// # Examples
     /// ```
@@ -256,7 +259,7 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// let samples: Vec<u8> = [1023_u16, 1024, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
-    /// assert!(array.write(0..3, &samples).is_err()); // of ten bits
+    /// assert!(array.write(0..3, &samples).is_err()); // 1024 needs eleven bits
     /// let array = array.with_options(Options::new().allow_loss(true))?;
     /// array.write(0..3, &samples)?;
     /// assert_eq!(array.read_as::<u16>(0..3)?, [1023, 0, 1]);
@@ -272,27 +275,28 @@ impl Array {
         &self.shared.options
     }
 
-    /// Ranges of an object no further apart than so many bytes are read as one.
+    /// Ranges of an object that are no further apart than this many bytes are read as one.
     #[must_use]
     pub fn range_cost(&self) -> u64 {
         self.range_cost
     }
 
-    /// How many threads an operation on so many bytes may use.
+    /// How many threads an operation on this many bytes may use.
     fn threads_for(&self, bytes: usize) -> NonZeroUsize {
         // Starting a thread costs about as much as moving some tens of kilobytes.
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
             let cores = parallel::cores();
             match self.shared.store.capabilities().requests_in_flight {
-                // Starting threads takes less time than a single answer.
+                // Starting the threads takes less time than the store takes for one answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
                 _ => cores.min(worth),
             }
         })
     }
 
-    /// How many threads hold no more than [`WAITING_MEMORY`] together, two chunks each.
+    /// How many threads together hold no more than [`WAITING_MEMORY`], with two chunks per
+    /// thread.
     fn threads_that_fit(&self) -> NonZeroUsize {
         let axes = self.grid().axes().iter();
         let elements = axes.fold(2, |all: u64, axis| all.saturating_mul(axis.max_edge().max(1)));
@@ -319,7 +323,7 @@ impl Array {
         self.shared.metadata.data_type()
     }
 
-    /// Bytes of one element in memory; 0 where each has a length of its own.
+    /// Bytes of one element in memory, or 0 if the elements have different lengths.
     #[must_use]
     pub fn element_size(&self) -> usize {
         match &self.shared.chain {
@@ -328,7 +332,7 @@ impl Array {
         }
     }
 
-    /// One element of the fill value in memory's form; of a string, its UTF-8.
+    /// One element of the fill value in its form in memory; for strings, the UTF-8 text.
     #[must_use]
     pub fn fill(&self) -> &[u8] {
         &self.shared.fill
@@ -371,15 +375,16 @@ impl Array {
         self.shared.layout.prefix()
     }
 
-    /// The key of a chunk: `c/0/1`, below the array's prefix.
+    /// The key of a chunk, such as `c/0/1`, below the array's prefix.
     ///
     /// # Errors
-    /// [`KeyError`] for an array so deep or a chunk so far that the key gets too long.
+    /// [`KeyError`] if the key is too long, because the array is too deep or the chunk's index
+    /// too large.
     pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
         self.shared.layout.key(chunk)
     }
 
-    /// The codec of chunks of one shape, compiled when it is first asked for.
+    /// The codec of chunks of one shape, compiled on first use.
     ///
     /// # Errors
     /// [`ArrayError::Chain`] for a chunk larger than the address space;
@@ -423,7 +428,7 @@ impl Array {
     }
 }
 
-/// How many numbers a chain compiles to for each chunk shape: those of its document.
+/// How many numbers the compiled codec of one chunk shape holds: those of the document.
 fn numbers(codecs: &[Codec]) -> usize {
     codecs.iter().fold(0, |sum: usize, codec| {
         let own = match codec {

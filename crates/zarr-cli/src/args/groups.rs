@@ -1,6 +1,6 @@
 //! The arguments of commands for groups and attributes.
 
-/// Show a group and all below it: arrays with their type, shape and chunks.
+/// Show a group and everything below it: arrays with their type, shape and chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -53,12 +53,12 @@ pub(crate) struct Consolidate {
     /// Remove the consolidated metadata instead.
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Delete an array, or a group and all below it.
+/// Delete an array, or a group and everything below it.
 ///
 /// Asks first, unless --yes is given. Each node is deleted document first, so that no reader sees
 /// half of one; an interrupted deletion is completed by the same command.
@@ -72,7 +72,7 @@ pub(crate) struct Delete {
     /// Do not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Print what was done as one JSON document.
+    /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
 }
