@@ -209,7 +209,7 @@ pub(crate) struct Create {
     /// with a configuration.
     #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group"])]
     pub(crate) dtype: Option<String>,
-    /// The lengths of the chunks [default: regular, about 1 MiB].
+    /// The lengths of the chunks [default: regular, at most 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
     /// The codec chain, as the JSON list of zarr.json.

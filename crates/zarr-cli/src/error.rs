@@ -88,13 +88,13 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// A mistake in the arguments, from clap's error.
-    pub(crate) fn usage(error: &clap::Error) -> Self {
-        let message = usage::message(error).unwrap_or_else(|| Self::clap_says(error));
+    pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> Self {
+        let message = usage::message(error, arguments).unwrap_or_else(|| Self::clap_says(error));
         // A message that ends in a question gets no further text.
         Self::Usage {
             message: match message.ends_with('?') {
                 true => message,
-                false => format!("{message}; see {} --help", usage::command()),
+                false => format!("{message}; see {} --help", usage::command(arguments)),
             },
         }
     }

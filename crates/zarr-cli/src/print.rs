@@ -218,6 +218,16 @@ impl Table {
         self.rows.push((Printable(name).to_string(), Printable(value).to_string()));
     }
 
+    /// One line per row, however long.
+    pub(crate) fn text(&self) -> String {
+        let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines = self.rows.iter().map(|(name, value)| {
+            let line = format!("{name:width$}  {value}");
+            line.trim_end().to_owned()
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     pub(crate) fn print(&self, out: &mut Out) -> Result<(), CliError> {
         let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let room = room_after(width + 2);

@@ -8,11 +8,10 @@ use crate::args::Args;
 use crate::nearest;
 
 /// The command whose help explains more: the one that was given, if it exists.
-pub(crate) fn command() -> String {
-    let given = std::env::args().nth(1).unwrap_or_default();
-    match commands().contains(&given) {
-        true => format!("zarr-kit {given}"),
-        false => "zarr-kit".to_owned(),
+pub(crate) fn command(arguments: &[String]) -> String {
+    match arguments.first() {
+        Some(given) if commands().contains(given) => format!("zarr-kit {given}"),
+        _ => "zarr-kit".to_owned(),
     }
 }
 
@@ -21,7 +20,7 @@ fn commands() -> Vec<String> {
 }
 
 /// `None` for mistakes that clap's own message explains well enough.
-pub(crate) fn message(error: &clap::Error) -> Option<String> {
+pub(crate) fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
     let one = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         _ => None,
@@ -40,8 +39,7 @@ pub(crate) fn message(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::UnknownArgument => {
             let written = one(ContextKind::InvalidArg)?;
-            let arguments: Vec<String> = std::env::args().skip(1).collect();
-            if let Some(option) = without_value(&arguments, &written) {
+            if let Some(option) = without_value(arguments, &written) {
                 return Some(format!("{option} needs a value"));
             }
             let hint = one(ContextKind::SuggestedArg);

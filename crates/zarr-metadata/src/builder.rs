@@ -3,7 +3,7 @@
 use crate::array::ArrayMetadata;
 use crate::chunk_grid::ChunkGrid;
 use crate::chunk_key::ChunkKeyEncoding;
-use crate::codec::Codec;
+use crate::codec::{Bytes, Codec, Endian};
 use crate::data_type::DataType;
 use crate::edges::ChunkEdges;
 use crate::error::{At as _, MetadataError};
@@ -30,8 +30,8 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 /// | part | default |
 /// | --- | --- |
 /// | chunks | regular: the array, its longest edge halved until a chunk has at most 4 MiB, elements of variable length counted as 16 bytes |
-/// | codecs | `bytes`, little-endian, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3 |
-/// | fill value | all bits zero; NaN for `float8_e8m0fnu`, which has no zero; for `string` and `bytes` the empty one |
+/// | codecs | `bytes`, little-endian where bytes have an order, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3 |
+/// | fill value | all bits zero; NaT for times and durations; NaN for `float8_e8m0fnu`, which has no zero; for `string` and `bytes` the empty one |
 /// | chunk keys | `c/0/0` |
 /// | dimension names, attributes | none |
 ///
@@ -214,7 +214,7 @@ fn array_to_bytes(data_type: &DataType) -> Codec {
     match data_type {
         DataType::String => Codec::VlenUtf8,
         DataType::Bytes => Codec::VlenBytes,
-        _ => Codec::bytes(),
+        _ => Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(Endian::Little))),
     }
 }
 

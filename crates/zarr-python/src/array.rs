@@ -1,130 +1,116 @@
 //! Arrays.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use zarr_kit::array::{ArrayError, Cut};
+use zarr_cli::Description;
+use zarr_kit::array::{Cut, PlannedChunk};
 use zarr_kit::codec::Options;
-use zarr_kit::grid::{AxisSelection, Run};
+use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
-use zarr_kit::{Array, ArrayMetadata, Selection};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
-use crate::error::{raised, refused};
+use crate::append::append;
+use crate::axes::{AxisFound, AxisKey, found, runs, selection};
+use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::{Place, State, prefix};
+use crate::place::{Changes, Described, Place, State, borrowed, threads};
+use crate::signals::Signals;
 use crate::variable::{self, PyElements};
 
 /// An array of a store.
 #[pyclass(frozen, name = "Array", module = "zarr_kit._native")]
 pub(crate) struct PyArray {
     array: Array,
-    place: Place,
+    pub(crate) place: Place,
 }
 
 impl PyArray {
     pub(crate) fn new(array: Array, place: Place) -> Self {
-        let array = match place.threads {
-            Some(threads) => array.with_threads(threads),
-            None => array,
-        };
-        Self { array, place }
+        Self { array: array.with_threads(place.threads), place }
     }
 
-    /// The array with the result of a change.
-    fn changed(&self, result: Result<Array, ArrayError>) -> PyResult<Self> {
-        Ok(Self { array: result.map_err(|e| raised(&e))?, place: self.place.clone() })
+    pub(crate) fn array(&self) -> &Array {
+        &self.array
+    }
+
+    /// Works with the array until a signal's handler raises an exception. The GIL must be free.
+    fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
+        Signals::during(|signals| {
+            work(&self.array.clone().with_store(signals.guard(&self.place.store)))
+        })
+    }
+
+    /// The array after a change.
+    fn changed(&self, work: impl FnOnce(&Array) -> Result<Array, ArrayError>) -> Done<Self> {
+        let array = self.during(work)?.with_store(Arc::clone(&self.place.store));
+        Ok(Self { array, place: self.place.clone() })
     }
 }
 
-/// The pickled form of an array: its place, and its document, so that it need not be read again.
-type ArrayState = (State, String);
+/// What a read does with a chunk: its key, number, shape and indices, the positions of these in the
+/// selection, whether they are all of the chunk, how many bytes it has if it is stored, and which
+/// of them are read.
+type Planned = (
+    String,
+    Vec<u64>,
+    Vec<u64>,
+    Vec<AxisFound>,
+    Vec<AxisFound>,
+    bool,
+    Option<u64>,
+    Vec<(u64, u64)>,
+);
 
 #[pymethods]
 impl PyArray {
     #[staticmethod]
-    fn open(
-        py: Python<'_>,
-        url: String,
-        path: &str,
-        settings: BTreeMap<String, String>,
-        threads: Option<usize>,
-    ) -> PyResult<Self> {
-        let (prefix, place) = (prefix(path)?, Place::open(py, url, settings, threads, false)?);
-        let array = py.detach(|| Array::open(Arc::clone(&place.store), &prefix));
-        Ok(Self::new(array.map_err(|e| raised(&e))?, place))
+    fn open(py: Python<'_>, state: State) -> Done<Self> {
+        let (place, prefix) = Place::open(py, state, false)?;
+        let open = |signals: &Arc<Signals>| Array::open(signals.guard(&place.store), &prefix);
+        let array = py.detach(|| Signals::during(open))?;
+        Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
     }
 
     #[staticmethod]
-    fn create(
-        py: Python<'_>,
-        url: String,
-        path: &str,
-        settings: BTreeMap<String, String>,
-        threads: Option<usize>,
-        document: &str,
-    ) -> PyResult<Self> {
-        let metadata = ArrayMetadata::from_json(document.as_bytes()).map_err(refused)?;
-        let (prefix, place) = (prefix(path)?, Place::open(py, url, settings, threads, true)?);
-        let array = py.detach(|| Array::create(Arc::clone(&place.store), &prefix, metadata));
-        Ok(Self::new(array.map_err(|e| raised(&e))?, place))
+    fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
+        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+        let (place, prefix) = Place::open(py, state, true)?;
+        let array = py.detach(|| Array::create(Arc::clone(&place.store), &prefix, metadata))?;
+        Ok(Self::new(array, place))
     }
 
-    /// The array with this [`state`](Self::state). Reads nothing from the store.
+    /// The array with this [`state`](Self::state) and document: nothing is read.
     #[staticmethod]
-    fn restored(py: Python<'_>, state: State, document: &str) -> PyResult<Self> {
-        let (url, path, settings, threads) = state;
-        let metadata = ArrayMetadata::from_json(document.as_bytes()).map_err(refused)?;
-        let (prefix, place) = (prefix(&path)?, Place::open(py, url, settings, threads, false)?);
-        let array =
-            Array::with_metadata(Arc::clone(&place.store), &prefix, metadata, Options::new());
-        Ok(Self::new(array.map_err(|e| raised(&e))?, place))
+    fn restored(py: Python<'_>, state: State, document: &str) -> Done<Self> {
+        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+        let (place, prefix) = Place::open(py, state, false)?;
+        let store = Arc::clone(&place.store);
+        let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+        Ok(Self::new(array, place))
     }
 
-    fn state(&self) -> PyResult<ArrayState> {
-        Ok((self.place.state(self.array.prefix())?, self.document().to_owned()))
+    fn state(&self) -> PyResult<State> {
+        self.place.state(self.array.prefix())
     }
 
-    /// The array with its document read again.
-    fn reopened(&self, py: Python<'_>) -> PyResult<Self> {
-        let array = py.detach(|| Array::open(Arc::clone(self.array.store()), self.array.prefix()));
-        Ok(Self::new(array.map_err(|e| raised(&e))?, self.place.clone()))
+    fn described(&self) -> Described {
+        let (document, path) = (self.array.metadata().json(), self.array.prefix().as_str());
+        (document.to_owned(), path.to_owned(), self.place.shown())
     }
 
-    fn with_threads(&self, threads: Option<usize>) -> PyResult<Self> {
-        let threads = threads
-            .map(|count| {
-                NonZeroUsize::new(count)
-                    .ok_or_else(|| PyValueError::new_err("threads: at least 1, or None"))
-            })
-            .transpose()?;
-        let place = Place { threads, ..self.place.clone() };
-        let array = Array::with_metadata(
-            Arc::clone(self.array.store()),
-            self.array.prefix(),
-            self.array.metadata().clone(),
-            Options::new(),
-        );
-        Ok(Self::new(array.map_err(|e| raised(&e))?, place))
+    /// The array as its document is now.
+    fn reopened(&self, py: Python<'_>) -> Done<Self> {
+        let store = Arc::clone(&self.place.store);
+        let array = py.detach(|| Array::open(store, self.array.prefix()))?;
+        Ok(Self::new(array, self.place.clone()))
     }
 
-    #[getter]
-    fn document(&self) -> &str {
-        self.array.metadata().json()
-    }
-
-    #[getter]
-    fn path(&self) -> &str {
-        self.array.prefix().as_str()
-    }
-
-    #[getter]
-    fn shown_url(&self) -> String {
-        self.place.shown()
+    fn with_threads(&self, count: Option<usize>) -> PyResult<Self> {
+        let place = Place { threads: threads(count)?, ..self.place.clone() };
+        Ok(Self::new(self.array.clone(), place))
     }
 
     #[getter]
@@ -144,11 +130,20 @@ impl PyArray {
 
     #[getter]
     fn is_sharded(&self) -> bool {
-        self.array
-            .metadata()
-            .codecs()
-            .iter()
-            .any(|codec| matches!(codec, Codec::ShardingIndexed(_)))
+        let mut codecs = self.array.metadata().codecs().iter();
+        codecs.any(|codec| matches!(codec, Codec::ShardingIndexed(_)))
+    }
+
+    /// How many chunks hold elements of the array; `None` past 64 bits.
+    #[getter]
+    fn occupied_chunks(&self) -> Option<u64> {
+        self.array.grid().occupied_chunks()
+    }
+
+    /// Whether the store knows sizes without a request each.
+    #[getter]
+    fn is_quick(&self) -> bool {
+        self.place.is_quick()
     }
 
     /// The lengths of the chunks along an axis, within the array's shape, as little-endian 64-bit integers.
@@ -163,29 +158,30 @@ impl PyArray {
     }
 
     /// Reads a selection into memory of its shape, with any strides.
-    fn read(&self, axes: Vec<AxisKey>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn read(&self, axes: Vec<AxisKey>, out: &Bound<'_, PyAny>) -> Done<()> {
         let py = out.py();
         let selection = selection(py, axes)?;
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        memory
-            .write(py, |view, bytes| self.array.read_into_view(&selection, view, bytes))?
-            .map_err(|e| raised(&e))
+        memory.write(py, |view, bytes| {
+            self.during(|array| array.read_into_view(&selection, view, bytes))
+        })?
     }
 
     /// Writes a selection from memory of its shape, with any strides.
-    fn write(&self, axes: Vec<AxisKey>, elements: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn write(&self, axes: Vec<AxisKey>, elements: &Bound<'_, PyAny>) -> Done<()> {
         let py = elements.py();
         let selection = selection(py, axes)?;
         let rank = selection.axes().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        memory
-            .read(py, |view, bytes| self.array.write_from_view(&selection, view, bytes))
-            .map_err(|e| raised(&e))
+        memory.read(py, |view, bytes| {
+            self.during(|array| array.write_from_view(&selection, view, bytes))
+        })
     }
 
     /// Reads a selection of an array of strings or byte strings.
-    fn read_variable(&self, py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<PyElements> {
-        variable::read(py, &self.array, &selection(py, axes)?).map_err(|e| raised(&e))
+    fn read_variable(&self, py: Python<'_>, axes: Vec<AxisKey>) -> Done<PyElements> {
+        let selection = selection(py, axes)?;
+        py.detach(|| self.during(|array| variable::read(array, &selection)))
     }
 
     /// Writes a selection from a list of `str` or `bytes`.
@@ -194,8 +190,10 @@ impl PyArray {
         py: Python<'_>,
         axes: Vec<AxisKey>,
         elements: &Bound<'_, PyList>,
-    ) -> PyResult<()> {
-        variable::write(py, &self.array, &selection(py, axes)?, elements)
+    ) -> Done<()> {
+        let selection = selection(py, axes)?;
+        let elements = variable::New::of(&self.array, elements)?;
+        py.detach(|| self.during(|array| elements.write(array, &selection)))
     }
 
     fn resize(
@@ -204,13 +202,13 @@ impl PyArray {
         shape: Vec<u64>,
         added: Option<Vec<Vec<(u64, u64)>>>,
         discard: bool,
-    ) -> PyResult<Self> {
+    ) -> Done<Self> {
         let runs: Vec<Vec<Run>> = match added {
             Some(axes) => axes.into_iter().map(runs).collect(),
             None => vec![Vec::new(); shape.len()],
         };
         let cut = if discard { Cut::Discard } else { Cut::Keep };
-        self.changed(py.detach(|| self.array.resize(&shape, &runs, cut)))
+        py.detach(|| self.changed(|array| array.resize(&shape, &runs, cut)))
     }
 
     fn append(
@@ -219,11 +217,16 @@ impl PyArray {
         count: u64,
         elements: &Bound<'_, PyAny>,
         added: Vec<(u64, u64)>,
-    ) -> PyResult<Self> {
+    ) -> Done<Self> {
         let (py, added) = (elements.py(), runs(added));
         let rank = self.array.shape().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        self.changed(memory.read(py, |_, bytes| self.array.append(axis, count, bytes, &added)))
+        memory.read(py, |_, bytes| {
+            self.changed(|array| {
+                let at_once = |array: &Array| array.append(axis, count, bytes, &added);
+                append(array, axis, count, &added, at_once, |array, new| array.write(new, bytes))
+            })
+        })
     }
 
     /// As [`append`](Self::append), from a list of `str` or `bytes`.
@@ -234,56 +237,82 @@ impl PyArray {
         count: u64,
         elements: &Bound<'_, PyList>,
         added: Vec<(u64, u64)>,
-    ) -> PyResult<Self> {
+    ) -> Done<Self> {
         let added = runs(added);
-        self.changed(variable::append(py, &self.array, axis, count, elements, &added)?)
+        let elements = variable::New::of(&self.array, elements)?;
+        py.detach(|| {
+            self.changed(|array| {
+                let at_once = |array: &Array| elements.append(array, axis, count, &added);
+                append(array, axis, count, &added, at_once, |array, new| {
+                    elements.write(array, &new)
+                })
+            })
+        })
     }
 
-    fn update_attributes(
+    fn update_attributes(&self, py: Python<'_>, changes: Changes) -> Done<Self> {
+        let changes = borrowed(&changes);
+        py.detach(|| self.changed(|array| array.update_attributes(&changes)))
+    }
+
+    /// How many chunks a selection meets.
+    fn planned(&self, py: Python<'_>, axes: Vec<AxisKey>) -> Done<u64> {
+        Ok(self.array.layout().plan(&selection(py, axes)?)?.len())
+    }
+
+    /// What a read of a selection does with the chunks of these numbers.
+    fn plan(
         &self,
         py: Python<'_>,
-        changes: Vec<(String, Option<String>)>,
-    ) -> PyResult<Self> {
-        let changes: Vec<_> =
-            changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect();
-        self.changed(py.detach(|| self.array.update_attributes(&changes)))
+        axes: Vec<AxisKey>,
+        start: u64,
+        stop: u64,
+    ) -> Done<Vec<Planned>> {
+        let selection = selection(py, axes)?;
+        py.detach(|| {
+            self.during(|array| {
+                let chunks = array.layout().plan(&selection)?.chunks(start..stop)?;
+                chunks.into_iter().map(|chunk| planned(array, chunk)).collect()
+            })
+        })
+    }
+
+    /// What `zarr-kit info` says of the array: text, and a JSON document.
+    fn info(&self, py: Python<'_>) -> Done<(String, String)> {
+        let quick = self.place.is_quick();
+        let description = py.detach(|| self.during(|array| Ok(Description::of(array, quick))))?;
+        Ok((description.text, description.json))
+    }
+
+    /// The picture of the array, with a selection marked.
+    fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
+        let selection = axes.map(|axes| selection(py, axes)).transpose()?;
+        py.detach(|| self.during(|array| Description::picture(array, title, selection.as_ref())))
     }
 }
 
-/// Python's selection of an axis: first index, count and step, or a list of indices.
-#[derive(FromPyObject)]
-enum AxisKey {
-    Steps(u64, u64, i64),
-    Indices(PyBuffer<i64>),
-}
-
-fn selection(py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<Selection> {
-    let axes: PyResult<Vec<AxisSelection>> = axes
-        .into_iter()
-        .map(|axis| match axis {
-            AxisKey::Steps(start, count, step) => Ok(steps(start, count, step)),
-            AxisKey::Indices(indices) => {
-                let indices = indices.to_vec(py)?;
-                let unsigned: Result<Vec<u64>, _> =
-                    indices.into_iter().map(u64::try_from).collect();
-                let unsigned = unsigned.map_err(|_| PyIndexError::new_err("an index below 0"))?;
-                Ok(AxisSelection::from(unsigned))
+/// What a read does with one chunk, of which those of strings are read whole.
+fn planned(array: &Array, chunk: PlannedChunk) -> Result<Planned, ArrayError> {
+    let (stored, ranges) = if array.data_type().is_variable_length() {
+        let size = array.store().size(&array.chunk_key(&chunk.chunk)?)?;
+        (size, size.map(|size| (0, size)).into_iter().collect())
+    } else {
+        match array.planned_reads(&chunk)? {
+            Some(reads) => {
+                let ranges = reads.index.into_iter().chain(reads.ranges);
+                (Some(reads.stored_bytes), ranges.map(|range| (range.start, range.end)).collect())
             }
-        })
-        .collect();
-    Ok(Selection::new(axes?))
-}
-
-fn steps(start: u64, count: u64, step: i64) -> AxisSelection {
-    let Some(last) = count.checked_sub(1) else { return AxisSelection::from(0..0) };
-    let reach = last.saturating_mul(step.unsigned_abs());
-    let range = match step {
-        ..0 => start.saturating_sub(reach)..start.saturating_add(1),
-        _ => start..start.saturating_add(reach).saturating_add(1),
+            None => (None, Vec::new()),
+        }
     };
-    AxisSelection::Step { range, step }
-}
-
-fn runs(edges: Vec<(u64, u64)>) -> Vec<Run> {
-    edges.into_iter().map(|(edge, count)| Run { edge, count }).collect()
+    Ok((
+        chunk.key,
+        chunk.chunk,
+        chunk.chunk_shape,
+        chunk.in_chunk.iter().map(found).collect(),
+        chunk.in_selection.iter().map(found).collect(),
+        chunk.is_whole,
+        stored,
+        ranges,
+    ))
 }

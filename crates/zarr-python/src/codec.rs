@@ -14,7 +14,7 @@ use zarr_kit::codec::{
 use zarr_kit::metadata::{Codec, DataType};
 use zarr_kit::view::{CopyError, Output, View};
 
-use crate::error::{LossError, refused};
+use crate::error::{Done, LossError};
 use crate::memory::Memory;
 
 /// The most compiled chunk shapes that a chain keeps: a rectilinear grid usually has few, but may
@@ -23,8 +23,8 @@ const SHAPES: usize = 1024;
 
 /// Raises an error if a codec's JSON is not valid.
 #[pyfunction]
-pub(crate) fn check_codec(json: &str) -> PyResult<()> {
-    Codec::from_json(json.as_bytes()).map(drop).map_err(refused)
+pub(crate) fn check_codec(json: &str) -> Done<()> {
+    Ok(Codec::from_json(json.as_bytes()).map(drop)?)
 }
 
 /// Codecs bound to a data type and to the edges of chunks.
@@ -47,9 +47,9 @@ impl PyChain {
         data_type: &str,
         edges: Vec<Vec<u64>>,
         place: Option<String>,
-    ) -> PyResult<Self> {
-        let codecs = Codec::list_from_json(codecs.as_bytes()).map_err(refused)?;
-        let data_type = DataType::from_json(data_type.as_bytes()).map_err(refused)?;
+    ) -> Done<Self> {
+        let codecs = Codec::list_from_json(codecs.as_bytes())?;
+        let data_type = DataType::from_json(data_type.as_bytes())?;
         let edges: Vec<_> = edges.into_iter().map(AxisEdges::of).collect();
         let chain = Chain::bind_with(&codecs, &data_type, &edges, Options::new());
         let chain = chain.map_err(|error| unbound(&error, place.as_deref()))?;

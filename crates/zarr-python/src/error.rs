@@ -8,7 +8,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use zarr_kit::ArrayError;
-use zarr_kit::array::store::StoreError;
+use zarr_kit::array::copy::TransferError;
+use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::metadata::MetadataError;
 
 pyo3::create_exception!(
@@ -32,16 +33,77 @@ pyo3::create_exception!(
     "A value that the array's codecs cannot keep."
 );
 
-/// The corresponding Python exception.
-pub(crate) fn raised(error: &ArrayError) -> PyErr {
-    let text = error.to_string();
-    match error {
-        ArrayError::Incomplete { cause, .. } => with_text(cause, text),
-        _ => with_text(error, text),
+/// An error of the library on its way to Python, so that `?` turns the one into the other.
+#[derive(Debug)]
+pub(crate) struct Raised(PyErr);
+
+/// What functions return that Python calls.
+pub(crate) type Done<T> = Result<T, Raised>;
+
+impl From<PyErr> for Raised {
+    fn from(error: PyErr) -> Self {
+        Self(error)
     }
 }
 
-fn with_text(error: &ArrayError, text: String) -> PyErr {
+impl From<Raised> for PyErr {
+    fn from(raised: Raised) -> Self {
+        raised.0
+    }
+}
+
+impl From<ArrayError> for Raised {
+    fn from(error: ArrayError) -> Self {
+        let text = error.to_string();
+        Self(match &error {
+            ArrayError::Incomplete { cause, .. } => of_array(cause, text),
+            error => of_array(error, text),
+        })
+    }
+}
+
+impl From<StoreError> for Raised {
+    fn from(error: StoreError) -> Self {
+        Self(of_store(&error, error.to_string()))
+    }
+}
+
+impl From<TransferError> for Raised {
+    fn from(error: TransferError) -> Self {
+        let text = error.to_string();
+        Self(match error {
+            TransferError::Source(cause) | TransferError::Target(cause) => of_array(&cause, text),
+            TransferError::UnfinishedSource { .. } | TransferError::Unfinished { .. } => {
+                UnfinishedCopyError::new_err(text)
+            }
+            TransferError::Exists { .. }
+            | TransferError::NotEmpty { .. }
+            | TransferError::NotInterrupted { .. }
+            | TransferError::OtherCopy { .. } => PyFileExistsError::new_err(text),
+            TransferError::Memory { .. } => PyMemoryError::new_err(text),
+            // What Python itself said.
+            TransferError::Change { cause, .. } => match cause.downcast::<PyErr>() {
+                Ok(error) => *error,
+                Err(_) => PyValueError::new_err(text),
+            },
+            _ => PyValueError::new_err(text),
+        })
+    }
+}
+
+impl From<MetadataError> for Raised {
+    fn from(error: MetadataError) -> Self {
+        Self(PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl From<KeyError> for Raised {
+    fn from(error: KeyError) -> Self {
+        Self(PyValueError::new_err(error.to_string()))
+    }
+}
+
+fn of_array(error: &ArrayError, text: String) -> PyErr {
     match error {
         ArrayError::Store(error) => of_store(error, text),
         ArrayError::NotFound { .. } | ArrayError::NotConsolidated { .. } => {
@@ -57,11 +119,6 @@ fn with_text(error: &ArrayError, text: String) -> PyErr {
     }
 }
 
-/// The exception for an error of a store.
-pub(crate) fn raised_by_store(error: &StoreError) -> PyErr {
-    of_store(error, error.to_string())
-}
-
 fn of_store(error: &StoreError, text: String) -> PyErr {
     match error {
         StoreError::Io { cause, .. } => match cause.kind() {
@@ -74,9 +131,4 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
         StoreError::Key(_) => PyKeyError::new_err(text),
         _ => PyOSError::new_err(text),
     }
-}
-
-/// The exception for a document that is not valid.
-pub(crate) fn refused(error: MetadataError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

@@ -9,7 +9,9 @@
 //! It does not use numpy: memory comes as buffers, and Python code handles dtypes and index
 //! expressions. It is not a library for Rust.
 
+mod append;
 mod array;
+mod axes;
 mod batch;
 mod codec;
 mod error;
@@ -17,9 +19,19 @@ mod group;
 mod memory;
 mod pipeline;
 mod place;
+mod signals;
 mod variable;
+mod work;
+
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
+
+/// Runs the command line with these arguments, the first of which is a name. Returns the exit status.
+#[pyfunction]
+fn main_from(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| zarr_cli::main_from(args))
+}
 
 #[pymodule]
 mod _native {
@@ -32,9 +44,13 @@ mod _native {
     #[pymodule_export]
     use super::group::PyGroup;
     #[pymodule_export]
+    use super::main_from;
+    #[pymodule_export]
     use super::pipeline::PyOpened;
     #[pymodule_export]
     use super::variable::PyElements;
+    #[pymodule_export]
+    use super::work::{array_document, check, copy};
 
     use pyo3::prelude::*;
 

@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::AxisSelection;
+use zarr_kit::view::View;
 use zarr_kit::{Array, ArrayMetadata, Selection};
 
 use crate::batch::{self, Steps};
-use crate::error::{raised, refused};
+use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::{Place, prefix};
+use crate::place::Place;
 
 /// An array of which zarr-python has the document.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
@@ -31,21 +32,17 @@ impl PyOpened {
     fn new(
         py: Python<'_>,
         url: String,
-        path: &str,
+        path: String,
         settings: BTreeMap<String, String>,
         threads: Option<usize>,
         document: &str,
         empty_chunks: bool,
-    ) -> PyResult<Self> {
-        let metadata = ArrayMetadata::from_json(document.as_bytes()).map_err(refused)?;
-        let (prefix, place) = (prefix(path)?, Place::open(py, url, settings, threads, false)?);
-        let array =
-            Array::with_metadata(Arc::clone(&place.store), &prefix, metadata, Options::new());
-        let array = array.map_err(|error| raised(&error))?.with_empty_chunks_stored(empty_chunks);
-        let array = match place.threads {
-            Some(threads) => array.with_threads(threads),
-            None => array,
-        };
+    ) -> Done<Self> {
+        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+        let (place, prefix) = Place::open(py, (url, path, settings, threads), false)?;
+        let store = Arc::clone(&place.store);
+        let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+        let array = array.with_empty_chunks_stored(empty_chunks).with_threads(place.threads);
         Ok(Self { array })
     }
 
@@ -61,21 +58,20 @@ impl PyOpened {
     }
 
     /// Reads a selection into memory of its shape, with any strides.
-    fn read(&self, axes: Vec<Steps>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn read(&self, axes: Vec<Steps>, out: &Bound<'_, PyAny>) -> Done<()> {
         let selection = selection(axes);
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        memory
-            .write(out.py(), |view, bytes| self.array.read_into_view(&selection, view, bytes))?
-            .map_err(|error| raised(&error))
+        let read =
+            |view: &View, bytes: &mut [u8]| self.array.read_into_view(&selection, view, bytes);
+        Ok(memory.write(out.py(), read)??)
     }
 
     /// Writes a selection from memory of its shape, with any strides.
-    fn write(&self, axes: Vec<Steps>, elements: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn write(&self, axes: Vec<Steps>, elements: &Bound<'_, PyAny>) -> Done<()> {
         let selection = selection(axes);
         let memory = Memory::of(elements, self.array.element_size(), selection.axes().len())?;
-        memory
-            .read(elements.py(), |view, bytes| self.array.write_from_view(&selection, view, bytes))
-            .map_err(|error| raised(&error))
+        let write = |view: &View, bytes: &[u8]| self.array.write_from_view(&selection, view, bytes);
+        Ok(memory.read(elements.py(), write)?)
     }
 }
 

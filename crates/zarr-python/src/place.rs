@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::store::{Prefix, Store, StoreOptions, open_url, shown_url};
+use zarr_kit::array::store::{StoreOptions, local_path, open_url, shown_url};
+use zarr_kit::{Prefix, Store};
 
-use crate::error::raised_by_store;
+use crate::error::Done;
 
 /// The arguments with which a node was opened, so that another process can open it again.
 #[derive(Clone)]
@@ -19,29 +20,20 @@ pub(crate) struct Place {
     pub(crate) store: Arc<dyn Store>,
 }
 
-/// The pickled form of a place.
+/// What Python pickles of a place: URL, path, settings, threads.
 pub(crate) type State = (String, String, BTreeMap<String, String>, Option<usize>);
 
 impl Place {
-    pub(crate) fn open(
-        py: Python<'_>,
-        url: String,
-        settings: BTreeMap<String, String>,
-        threads: Option<usize>,
-        create: bool,
-    ) -> PyResult<Self> {
-        let threads = threads
-            .map(|count| {
-                NonZeroUsize::new(count)
-                    .ok_or_else(|| PyValueError::new_err("threads: at least 1, or None"))
-            })
-            .transpose()?;
+    /// Opens the store of a node; `create` makes a missing folder.
+    pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
+        let (url, path, settings, count) = state;
+        let (prefix, threads) = (prefix(&path)?, threads(count)?);
         let mut options = StoreOptions::new().create(create);
         for (name, value) in &settings {
             options = options.setting(name, value);
         }
-        let store = py.detach(|| open_url(&url, &options)).map_err(|e| raised_by_store(&e))?;
-        Ok(Self { url, settings, threads, store })
+        let store = py.detach(|| open_url(&url, &options))?;
+        Ok((Self { url, settings, threads, store }, prefix))
     }
 
     /// The URL without secrets.
@@ -49,9 +41,24 @@ impl Place {
         shown_url(&self.url)
     }
 
-    /// The state that another process needs to open the node at this path.
+    /// Whether the store knows the size of an object without a request.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.is_memory() || local_path(&self.url).is_some()
+    }
+
+    /// Whether the other place is in the same store.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
+            || (!self.is_memory() && self.url == other.url && self.settings == other.settings)
+    }
+
+    fn is_memory(&self) -> bool {
+        self.url.starts_with("memory:")
+    }
+
+    /// What another process needs to open the node at this path.
     pub(crate) fn state(&self, path: &Prefix) -> PyResult<State> {
-        if self.url.starts_with("memory:") {
+        if self.is_memory() {
             return Err(PyValueError::new_err(
                 "a store in this process's memory cannot be sent to another",
             ));
@@ -61,7 +68,25 @@ impl Place {
     }
 }
 
-/// A path in a store as Python's users write it; slashes at its ends are ignored.
-pub(crate) fn prefix(path: &str) -> PyResult<Prefix> {
-    Prefix::new(path.trim_matches('/')).map_err(|error| PyValueError::new_err(error.to_string()))
+/// A number of threads, `None` for one per core.
+pub(crate) fn threads(count: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
+    match count.map(NonZeroUsize::new) {
+        Some(None) => Err(PyValueError::new_err("threads: at least 1, or None")),
+        found => Ok(found.flatten()),
+    }
+}
+
+/// A path in a store, as Python's users write it: slashes at the ends do not matter.
+pub(crate) fn prefix(path: &str) -> Done<Prefix> {
+    Ok(Prefix::new(path.trim_matches('/'))?)
+}
+
+/// What a handle says of its node: the document, its path, and the URL without secrets.
+pub(crate) type Described = (String, String, String);
+
+/// Changes of attributes: names with JSON, or with `None` for those to remove.
+pub(crate) type Changes = Vec<(String, Option<String>)>;
+
+pub(crate) fn borrowed(changes: &Changes) -> Vec<(&str, Option<&str>)> {
+    changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect()
 }

@@ -9,9 +9,7 @@ use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
 use zarr_kit::{Array, ArrayError, Selection};
 
-use crate::error::raised;
-
-/// Elements read from an array of strings or byte strings, in C order.
+/// What was read of an array of strings or byte strings, in C order.
 ///
 /// Python converts them to objects one slice at a time, so that its other threads can run.
 #[pyclass(frozen, name = "Elements", module = "zarr_kit._native")]
@@ -59,50 +57,46 @@ fn is_text(array: &Array) -> bool {
     matches!(array.data_type(), DataType::String)
 }
 
-pub(crate) fn read(
-    py: Python<'_>,
-    array: &Array,
-    selection: &Selection,
-) -> Result<PyElements, ArrayError> {
-    py.detach(|| match is_text(array) {
+pub(crate) fn read(array: &Array, selection: &Selection) -> Result<PyElements, ArrayError> {
+    let read = match is_text(array) {
         true => array.read_strings(selection.clone()).map(Read::Text),
         false => array.read_byte_strings(selection.clone()).map(Read::Bytes),
-    })
-    .map(PyElements)
+    };
+    read.map(PyElements)
 }
 
-/// Writes a selection from a list of `str` for strings, of `bytes` for byte strings.
-pub(crate) fn write(
-    py: Python<'_>,
-    array: &Array,
-    selection: &Selection,
-    elements: &Bound<'_, PyList>,
-) -> PyResult<()> {
-    let selection = selection.clone();
-    if is_text(array) {
-        let elements: Vec<PyBackedStr> = elements.extract()?;
-        py.detach(|| array.write_strings(selection, &elements))
-    } else {
-        let elements: Vec<PyBackedBytes> = elements.extract()?;
-        py.detach(|| array.write_byte_strings(selection, &elements))
+/// Elements of Python's to be written: `str` for strings, `bytes` for byte strings.
+pub(crate) enum New {
+    Text(Vec<PyBackedStr>),
+    Bytes(Vec<PyBackedBytes>),
+}
+
+impl New {
+    /// The elements of a list, for an array of this type.
+    pub(crate) fn of(array: &Array, elements: &Bound<'_, PyList>) -> PyResult<Self> {
+        match is_text(array) {
+            true => elements.extract().map(New::Text),
+            false => elements.extract().map(New::Bytes),
+        }
     }
-    .map_err(|error| raised(&error))
-}
 
-/// Appends elements, in the form that [`write`] takes.
-pub(crate) fn append(
-    py: Python<'_>,
-    array: &Array,
-    axis: usize,
-    count: u64,
-    elements: &Bound<'_, PyList>,
-    added: &[Run],
-) -> PyResult<Result<Array, ArrayError>> {
-    if is_text(array) {
-        let elements: Vec<PyBackedStr> = elements.extract()?;
-        Ok(py.detach(|| array.append_strings(axis, count, &elements, added)))
-    } else {
-        let elements: Vec<PyBackedBytes> = elements.extract()?;
-        Ok(py.detach(|| array.append_byte_strings(axis, count, &elements, added)))
+    pub(crate) fn write(&self, array: &Array, selection: &Selection) -> Result<(), ArrayError> {
+        match self {
+            New::Text(elements) => array.write_strings(selection.clone(), elements),
+            New::Bytes(elements) => array.write_byte_strings(selection.clone(), elements),
+        }
+    }
+
+    pub(crate) fn append(
+        &self,
+        array: &Array,
+        axis: usize,
+        count: u64,
+        added: &[Run],
+    ) -> Result<Array, ArrayError> {
+        match self {
+            New::Text(elements) => array.append_strings(axis, count, elements, added),
+            New::Bytes(elements) => array.append_byte_strings(axis, count, elements, added),
+        }
     }
 }

@@ -165,7 +165,7 @@ def test_groups(tmp_path):
     assert [name for name, _ in found.arrays()] == ["a"]
     assert [name for name, _ in found.groups()] == ["inner"]
     assert found.attrs["title"] == "all"
-    assert found.tree() == "/\n├── a (3,) float32\n└── inner\n    └── b (2, 2) uint8"
+    assert str(found.tree()) == "/\n├── a (3,) float32\n└── inner\n    └── b (2, 2) uint8"
     assert sorted(pickle.loads(pickle.dumps(found))) == ["a", "inner"]
 
 

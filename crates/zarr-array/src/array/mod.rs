@@ -82,6 +82,7 @@ const CODEC_NUMBERS: usize = 1 << 18;
 /// Zarr v3 core, "Array metadata" and "Chunk grids".
 #[derive(Clone)]
 pub struct Array {
+    store: Arc<dyn Store>,
     shared: Arc<Shared>,
     policy: UpdatePolicy,
     /// What the user has set, if anything.
@@ -94,7 +95,6 @@ pub struct Array {
 
 /// What all clones of an array have in common.
 struct Shared {
-    store: Arc<dyn Store>,
     layout: ChunkLayout,
     metadata: ArrayMetadata,
     chain: BoundChain,
@@ -115,7 +115,7 @@ enum BoundChain {
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Array")
-            .field("store", &self.shared.store)
+            .field("store", &self.store)
             .field("path", &self.prefix().as_str())
             .field("metadata", &self.shared.metadata)
             .finish_non_exhaustive()
@@ -153,7 +153,6 @@ impl Array {
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let shared = Shared {
-            store,
             layout,
             metadata,
             chain,
@@ -163,6 +162,7 @@ impl Array {
             options,
         };
         Ok(Self {
+            store,
             shared: Arc::new(shared),
             policy: UpdatePolicy::default(),
             threads: None,
@@ -209,10 +209,34 @@ impl Array {
     /// The default is one thread per core, or fewer for small reads and writes. For a distant
     /// store it is the number of
     /// [requests in flight](crate::store::Capabilities::requests_in_flight) that hide the store's
-    /// latency, as long as their chunks take no more than 256 MiB.
+    /// latency, as long as their chunks take no more than 256 MiB. `None` restores it.
     #[must_use]
-    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
+    pub fn with_threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// Through another store that has the same objects: one that wraps the array's own, to count
+    /// its requests or to end an operation with an error. Nothing is read, and what has been compiled
+    /// and read of the array is kept.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3], DataType::Uint8).build()?;
+    /// let store = Arc::new(MemoryStore::new());
+    /// let array = Array::create(store.clone(), &Prefix::root(), metadata)?;
+    /// array.write(0..3, &[1, 2, 3])?;
+    /// let same = array.clone().with_store(Arc::new(Box::new(store)));
+    /// assert_eq!(same.read(1..3)?, [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = store;
         self
     }
 
@@ -287,7 +311,7 @@ impl Array {
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
             let cores = parallel::cores();
-            match self.shared.store.capabilities().requests_in_flight {
+            match self.store.capabilities().requests_in_flight {
                 // Starting the threads takes less time than the store takes for one answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
                 _ => cores.min(worth),
@@ -366,7 +390,7 @@ impl Array {
     /// The store that holds the array.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.shared.store
+        &self.store
     }
 
     /// Where in the store the array is.

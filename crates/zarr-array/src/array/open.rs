@@ -66,12 +66,12 @@ impl Array {
         let array = Self::with_metadata(store, prefix, metadata, options)?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
-        if array.shared.store.head(&key)?.is_none() {
-            node::refuse_unfinished(&array.shared.store, prefix)?;
+        if array.store.head(&key)?.is_none() {
+            node::refuse_unfinished(&array.store, prefix)?;
             array.check_empty()?;
         }
-        node::create(&array.shared.store, prefix, array.shared.metadata.json().as_bytes())?;
-        follow(&array.shared.store, prefix, Scope::Node, UpdatePolicy::default());
+        node::create(&array.store, prefix, array.shared.metadata.json().as_bytes())?;
+        follow(&array.store, prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }
 }

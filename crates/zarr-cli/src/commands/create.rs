@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node};
-use zarr_kit::metadata::ChunkGrid;
-use zarr_kit::metadata::{Bytes, Codec, Endian, FillValue, MetadataError, Rule};
+use zarr_kit::metadata::{Codec, FillValue, MetadataError, Rule};
 use zarr_kit::{
-    Array, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore, Prefix, Store,
+    Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
+    Prefix, Store,
 };
 
 use super::chunk_counts;
@@ -20,12 +20,6 @@ use crate::format::npy;
 use crate::node_store::{Around, NodeStore, around, around_new};
 use crate::print::{done, note};
 use crate::words;
-
-/// The most bytes of elements per chunk if `--chunks` is not given.
-const CHUNK_BYTES: u64 = 1 << 20;
-
-/// The assumed size of an element of variable length, in bytes.
-const VARIABLE_BYTES: u64 = 16;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {
@@ -121,27 +115,26 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let shape = numbers("--shape", args.shape.as_deref().unwrap_or_default())?;
     let data_type = data_type(args.dtype.as_deref().unwrap_or_default())?;
     let names = names(args.dims.as_deref(), shape.len())?;
-    let grid = match &args.chunks {
-        Some(text) => chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
-            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?,
-        None => ChunkGrid::Regular { chunk_shape: default_chunks(&shape, &data_type) },
-    };
-    let codecs = match &args.codecs {
-        Some(json) => Codec::list_from_json(json.as_bytes())
-            .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?,
-        None => default_codecs(&data_type),
-    };
-    let fill = match &args.fill {
-        Some(text) => fill(&data_type, text)?,
-        None => default_fill(&data_type)?,
-    };
-    let argument = |cause| CliError::Metadata { argument: "zarr.json would not be valid", cause };
-    let mut metadata =
-        ArrayMetadata::new(&shape, &data_type, &grid, &fill, &codecs).map_err(argument)?;
-    if let Some(names) = names {
-        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
-        metadata = metadata.with_dimension_names(&names).map_err(argument)?;
+    let mut builder = ArrayBuilder::new(shape.clone(), data_type.clone());
+    if let Some(text) = &args.chunks {
+        let grid = chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
+            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
+        builder = builder.chunk_grid(grid);
     }
+    if let Some(json) = &args.codecs {
+        let codecs = Codec::list_from_json(json.as_bytes())
+            .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?;
+        builder = builder.codecs(codecs);
+    }
+    if let Some(text) = &args.fill {
+        builder = builder.fill_value(fill(&data_type, text)?);
+    }
+    if let Some(names) = names {
+        builder = builder.dimension_names_or_none(names);
+    }
+    let mut metadata = builder
+        .build()
+        .map_err(|cause| CliError::Metadata { argument: "zarr.json would not be valid", cause })?;
     if let Some(json) = &args.attributes {
         metadata = metadata
             .with_attributes(json)
@@ -243,38 +236,4 @@ fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
             Ok(fill) => Ok(fill),
         })
         .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
-}
-
-/// NaT for times, otherwise all bits zero.
-fn default_fill(data_type: &DataType) -> Result<FillValue, CliError> {
-    FillValue::default_for(data_type)
-        .map_err(|cause| CliError::Metadata { argument: "--fill", cause })
-}
-
-fn default_codecs(data_type: &DataType) -> Vec<Codec> {
-    match data_type {
-        DataType::String => return vec![Codec::VlenUtf8, Codec::zstd(3)],
-        DataType::Bytes => return vec![Codec::VlenBytes, Codec::zstd(3)],
-        _ => {}
-    }
-    let endian = data_type.has_byte_order().then_some(Endian::Little);
-    vec![Codec::Bytes(Bytes::new(endian)), Codec::zstd(3)]
-}
-
-/// Halves the longest edge of the whole array until a chunk is small enough.
-fn default_chunks(shape: &[u64], data_type: &DataType) -> Vec<u64> {
-    let size = match data_type.is_variable_length() {
-        true => VARIABLE_BYTES,
-        false => data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1),
-    };
-    let mut chunk: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
-    loop {
-        let bytes = chunk.iter().fold(size, |bytes, edge| bytes.saturating_mul(*edge));
-        match chunk.iter_mut().max() {
-            Some(longest) if bytes > CHUNK_BYTES && *longest > 1 => {
-                *longest = longest.div_ceil(2);
-            }
-            _ => return chunk,
-        }
-    }
 }

@@ -1,15 +1,17 @@
 //! `zarr-kit info`.
 
-use zarr_kit::array::store::StoreExt as _;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use zarr_kit::array::store::{Store, StoreExt as _};
 use zarr_kit::array::{ChunkLayout, Node, open_node};
 use zarr_kit::grid::Grid;
 use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Finding, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
+use super::stored::{Stored, stored};
 use crate::args::Info;
 use crate::error::CliError;
 use crate::format::element;
@@ -17,9 +19,6 @@ use crate::format::pretty::raw;
 use crate::node_store::NodeStore;
 use crate::print::{self, LABEL, Out, Table};
 use crate::words;
-
-/// Above this number of stored chunks their sizes are not added up: each takes a request.
-const SIZED: u64 = 100_000;
 
 /// The most fields of a record that are listed.
 const FIELDS: usize = 50;
@@ -90,54 +89,61 @@ struct Version2Json {
     zarr_format: u8,
 }
 
-/// The stored chunks of an array.
-#[derive(Debug, Default)]
-struct Stored {
-    /// Chunks with elements of the array.
-    occupied: u64,
-    /// Chunks entirely past its end.
-    beyond: u64,
-    /// Bytes of the former and of the latter, if that is cheap to find out.
-    bytes: Option<[u64; 2]>,
-}
-
-fn stored(place: &NodeStore, layout: &ChunkLayout) -> Result<Stored, CliError> {
-    let mut stored =
-        Stored { bytes: place.folder.is_some().then_some([0; 2]), ..Stored::default() };
-    let mut seen = 0_u64;
-    for chunk in layout.stored_chunks(&place.store) {
-        let chunk = chunk.map_err(|cause| place.failed(cause))?;
-        if chunk.occupied {
-            stored.occupied += 1;
-        } else {
-            stored.beyond += 1;
-        }
-        seen += 1;
-        if seen > SIZED {
-            stored.bytes = None;
-        }
-        if let Some([inside, beyond]) = &mut stored.bytes {
-            let bytes = if chunk.occupied { inside } else { beyond };
-            let size = place.store.size(&chunk.key).map_err(|cause| place.failed(cause))?;
-            *bytes = bytes.saturating_add(size.unwrap_or(0));
-        }
-    }
-    Ok(stored)
-}
-
 fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
     let bound = place.bind(metadata.clone());
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
-    // A store that cannot be listed (HTTP) can still be described.
-    let stored = layout.as_ref().and_then(|layout| stored(place, layout).ok());
+    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.folder.is_some());
     let mut out = Out::stdout();
     if as_json {
-        out.json(&array_json(&metadata, &bound, layout.as_ref(), stored.as_ref()))?;
+        out.json(&info.json())?;
         return out.finish();
     }
-    let mut table = Table::default();
     heading(&mut out, place, "array")?;
+    info.table().print(&mut out)?;
+    out.finish()
+}
+
+/// What is said of an array.
+pub(crate) struct ArrayInfo {
+    metadata: ArrayMetadata,
+    bound: Result<Array, ArrayError>,
+    layout: Option<ChunkLayout>,
+    stored: Option<Stored>,
+}
+
+impl ArrayInfo {
+    /// Lists the stored chunks, and asks for the size of each where that is `quick`.
+    pub(crate) fn new(
+        store: &Arc<dyn Store>,
+        metadata: ArrayMetadata,
+        bound: Result<Array, ArrayError>,
+        layout: Option<ChunkLayout>,
+        quick: bool,
+    ) -> Self {
+        // A store that cannot be listed (HTTP) can still be described.
+        let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
+        Self { metadata, bound, layout, stored }
+    }
+
+    /// In words.
+    pub(crate) fn table(&self) -> Table {
+        table(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
+    }
+
+    /// As `info --json` prints it.
+    pub(crate) fn json(&self) -> impl Serialize + '_ {
+        array_json(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
+    }
+}
+
+fn table(
+    metadata: &ArrayMetadata,
+    bound: &Result<Array, ArrayError>,
+    layout: Option<&ChunkLayout>,
+    stored: Option<&Stored>,
+) -> Table {
+    let mut table = Table::default();
     let size = metadata.data_type().size();
     table.row("type", words::data_type(metadata.data_type()));
     let (fields, all) = words::fields(metadata.data_type(), FIELDS);
@@ -149,7 +155,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
         let more = u64::try_from(more).unwrap_or(u64::MAX);
         table.row("  ...", format_args!("{} more", words::counted(more, "field")));
     }
-    table.row("fill value", fill_value(&metadata));
+    table.row("fill value", fill_value(metadata));
     let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
     let mut text = words::counted(elements, "element");
     if metadata.shape().len() > 1 {
@@ -165,11 +171,11 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
         ChunkGrid::Regular { .. } => "regular",
     };
     table.row("grid", grid);
-    if let Some(layout) = &layout {
-        grid_rows(&metadata, layout.grid(), stored.as_ref(), &mut table);
+    if let Some(layout) = layout {
+        grid_rows(metadata, layout.grid(), stored, &mut table);
     }
     table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
-    match &bound {
+    match bound {
         Ok(array) => {
             let shape = words::first_chunk(array);
             if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
@@ -182,8 +188,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     for finding in metadata.findings() {
         table.row("finding", finding.to_string());
     }
-    table.print(&mut out)?;
-    out.finish()
+    table
 }
 
 fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, table: &mut Table) {

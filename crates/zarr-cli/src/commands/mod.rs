@@ -8,18 +8,17 @@ mod copy;
 mod corners;
 mod create;
 mod delete;
-mod draw;
+pub(crate) mod draw;
 mod explain;
-mod info;
+pub(crate) mod info;
 mod locate;
 mod plan;
 mod read;
 mod resize;
+mod stored;
 mod strings;
 mod tree;
 mod write;
-
-use std::process::ExitCode;
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
@@ -30,7 +29,7 @@ use crate::error::CliError;
 use crate::print::Out;
 
 /// Runs a command; returns the exit status.
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Info(args) => info::run(&args)?,
         Command::Read(args) => read::run(&args)?,
@@ -55,7 +54,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
             out.finish()?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 /// The number of chunks along each axis: declared, and containing elements.

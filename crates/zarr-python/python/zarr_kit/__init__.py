@@ -6,24 +6,35 @@ and `zarr_kit.xarray` connect them with Dask and Xarray.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import _create, _native
+from . import _create, _native, _store
 from ._array import Array
+from ._check import Finding, Report
+from ._copy import Copied, copy
+from ._describe import Info, Tree
 from ._group import Group
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
+from ._plan import Plan, PlannedChunk
 
 __all__ = [
     "Array",
     "ConflictError",
+    "Copied",
+    "Finding",
     "Group",
+    "Info",
     "LossError",
+    "Plan",
+    "PlannedChunk",
+    "Report",
+    "Tree",
     "UnfinishedCopyError",
     "__version__",
+    "copy",
     "create",
     "create_group",
     "open",
@@ -32,7 +43,7 @@ __all__ = [
 
 
 def open(
-    url: str | os.PathLike[str],
+    url: _store.Url,
     path: str = "",
     *,
     storage_options: Mapping[str, str] | None = None,
@@ -43,7 +54,8 @@ def open(
     Parameters
     ----------
     url
-        A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``.
+        A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store of
+        the package obstore, whose settings are taken over.
     path
         The array's path in the store.
     storage_options
@@ -59,11 +71,11 @@ def open(
     ValueError
         If its document breaks the specification; the message says where.
     """
-    return Array(_native.Array.open(os.fspath(url), path, dict(storage_options or {}), threads))
+    return Array(_native.Array.open(_store.state(url, path, storage_options, threads)))
 
 
 def create(
-    url: str | os.PathLike[str],
+    url: _store.Url,
     path: str = "",
     *,
     shape: int | Sequence[int],
@@ -121,22 +133,22 @@ def create(
         dimension_names=dimension_names,
         attributes=attributes,
     )
-    return Array(_native.Array.create(os.fspath(url), path, dict(storage_options or {}), threads, document))
+    return Array(_native.Array.create(_store.state(url, path, storage_options, threads), document))
 
 
 def open_group(
-    url: str | os.PathLike[str],
+    url: _store.Url,
     path: str = "",
     *,
     storage_options: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Group:
     """Opens a group; the parameters are those of `open`."""
-    return Group(_native.Group.open(os.fspath(url), path, dict(storage_options or {}), threads))
+    return Group(_native.Group.open(_store.state(url, path, storage_options, threads)))
 
 
 def create_group(
-    url: str | os.PathLike[str],
+    url: _store.Url,
     path: str = "",
     *,
     attributes: Mapping[str, Any] | None = None,
@@ -145,4 +157,4 @@ def create_group(
 ) -> Group:
     """Creates a group."""
     document = _create.group_document(attributes)
-    return Group(_native.Group.create(os.fspath(url), path, dict(storage_options or {}), threads, document))
+    return Group(_native.Group.create(_store.state(url, path, storage_options, threads), document))

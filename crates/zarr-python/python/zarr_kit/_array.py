@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _grid, _indexing, _native
-from ._attributes import Attributes
+from . import _check, _describe, _grid, _indexing, _native
 from ._elements import Elements, elements_of
+from ._node import Node
+from ._plan import Plan
+from ._progress import Progress
 
 __all__ = ["Array"]
 
 
-class Array:
+class Array(Node[_native.Array]):
     """A Zarr array in a store.
 
     `zarr_kit.open`, `zarr_kit.create` and the methods of `Group` make arrays. Indexing reads and
@@ -37,14 +39,10 @@ class Array:
     ((31, 28),)
     """
 
-    __slots__ = ("_chunks", "_document", "_kept_elements", "_native")
-
-    def __init__(self, native: _native.Array) -> None:
-        self._set(native)
+    __slots__ = ("_chunks", "_kept_elements")
 
     def _set(self, native: _native.Array) -> None:
-        self._native = native
-        self._document: dict[str, Any] = json.loads(native.document)
+        super()._set(native)
         self._kept_elements: Elements | None = None
         self._chunks: tuple[tuple[int, ...], ...] | None = None
 
@@ -53,7 +51,8 @@ class Array:
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of elements on each axis."""
-        return self._native.shape
+        shape: tuple[int, ...] = self._native.shape
+        return shape
 
     @property
     def ndim(self) -> int:
@@ -114,26 +113,6 @@ class Array:
         """The value of elements whose chunk is not stored, as a scalar of the array's dtype."""
         return self._elements.fill
 
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The array's ``zarr.json``, a new dict."""
-        return json.loads(self._native.document)  # type: ignore[no-any-return]
-
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes, as a mapping. Changes are stored at once."""
-        return Attributes(self)
-
-    @property
-    def path(self) -> str:
-        """The array's path in its store, without a leading slash."""
-        return self._native.path
-
-    @property
-    def url(self) -> str:
-        """The URL or path of the store, without passwords and settings."""
-        return self._native.shown_url
-
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without axes")
@@ -143,8 +122,10 @@ class Array:
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
-        where = f"{self.url}/{self.path}" if self.path else self.url
-        return f"<zarr_kit.Array {where!r} shape={self.shape} dtype={self._type_name()}>"
+        return f"<zarr_kit.Array {self._where!r} shape={self.shape} dtype={self._type_name()}>"
+
+    def _repr_html_(self) -> str:
+        return _describe.array_html(self)
 
     # Elements --------------------------------------------------------------------------------
 
@@ -283,11 +264,6 @@ class Array:
 
     # Changes ---------------------------------------------------------------------------------
 
-    def refresh(self) -> Array:
-        """Reads the document again, so that the shape and attributes are those stored now."""
-        self._set(self._native.reopened())
-        return self
-
     def resize(
         self, shape: Sequence[int], *, chunks: Any = None, discard: bool = True
     ) -> None:
@@ -308,7 +284,11 @@ class Array:
         self._set(self._native.resize(list(shape), added, discard))
 
     def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
-        """Adds elements at the end of an axis; they become visible all at once.
+        """Adds elements at the end of an axis.
+
+        They become visible all at once, but on object storage, which has no locks: there the array
+        grows first, and new elements read as the fill value until they are written. Either is
+        refused with a `ConflictError` if another process has changed the array since it was opened.
 
         Parameters
         ----------
@@ -326,8 +306,66 @@ class Array:
         edges = _grid.runs(list(chunks or ()))
         self._set(self._elements.append(axis, shape[axis], added, edges))
 
-    def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
-        self._set(self._native.update_attributes(list(changes.items())))
+    # What is stored --------------------------------------------------------------------------
+
+    @property
+    def info(self) -> _describe.Info:
+        """What is stored, in words and numbers, as ``zarr-kit info`` says it.
+
+        Lists the stored chunks.
+        """
+        return _describe.info(self)
+
+    def plan(self, key: Any = ...) -> Plan:
+        """Which chunks ``read(key)`` meets, and which of their bytes it takes.
+
+        Parameters
+        ----------
+        key
+            As in ``array[key]``, without lists of single elements.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr_kit
+        >>> raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
+        >>> a = zarr_kit.create("memory:", shape=(4, 4), dtype="i2", chunks=2, codecs=raw)
+        >>> a[...] = 1
+        >>> [(chunk.key, chunk.reads) for chunk in a.plan(np.s_[1:3, 0])]
+        [('c/0/0', ((4, 6),)), ('c/1/0', ((0, 2),))]
+        """
+        selected = _indexing.translate(key, self.shape)
+        if isinstance(selected, _indexing.Points):
+            raise IndexError("a plan is of slices and of one list per axis, not of single elements")
+        return Plan(self._native, selected.axes)
+
+    def draw(self, key: Any = None, file: str | os.PathLike[str] | None = None) -> str:
+        """The picture of the chunks, and which of them are stored, as SVG.
+
+        Parameters
+        ----------
+        key
+            A selection to mark.
+        file
+            Where to write it as well.
+        """
+        return _describe.draw(self, key, file)
+
+    def check(
+        self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
+    ) -> _check.Report:
+        """Checks what is stored against the specifications.
+
+        Parameters
+        ----------
+        data
+            Whether every stored chunk is read and decoded.
+        memory
+            The bytes that decoded elements may take at a time, such as ``"512MiB"``.
+        progress
+            True for a bar on standard error, or a function that gets the path of the array, the
+            chunks that are done, and those there are.
+        """
+        return _check.check(self._native, data, memory, progress)
 
     # Work ------------------------------------------------------------------------------------
 
@@ -350,10 +388,10 @@ class Array:
     # Processes -------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, self._native.state()
+        return _restore, (self._state(), self._native.described()[0])
 
     def __dask_tokenize__(self) -> tuple[str, str, str]:
-        digest = hashlib.sha256(self._native.document.encode()).hexdigest()
+        digest = hashlib.sha256(self._native.described()[0].encode()).hexdigest()
         return type(self).__qualname__, f"{self.url}/{self.path}", digest
 
 
@@ -388,8 +426,8 @@ class PointIndex:
         self._array._write_points(_indexing.points(key, self._array.shape), value)
 
 
-def _restore(*state: Any) -> Array:
-    return Array(_native.Array.restored(*state))
+def _restore(state: _native.State, document: str) -> Array:
+    return Array(_native.Array.restored(state, document))
 
 
 def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _attributes, _dtypes, _grid
+from . import _attributes, _dtypes, _grid, _native
 
 
 def array_document(
@@ -30,23 +30,23 @@ def array_document(
     if any(length < 0 for length in shape):
         raise ValueError(f"the lengths of a shape are at least 0: {shape}")
     data_type = _dtypes.to_zarr(dtype)
-    chain = _codecs(codecs, data_type)
-    grid = _grid.document(chunks if shards is None else shards, shape)
+    chain = None if codecs is None else codecs_json(codecs)
+    grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
+    value = None if fill_value is None else json.dumps(fill(fill_value, data_type))
+    made = _native.array_document(
+        list(shape), json.dumps(data_type), grid=grid, codecs=chain, fill_value=value
+    )
+    found: dict[str, Any] = json.loads(made)
     if shards is not None:
-        inner = _grid.document(chunks, shape)
+        if chunks is None:
+            raise ValueError("shards hold chunks: give the shape of chunks as well")
+        inner = found["chunk_grid"]
         if inner["name"] != "regular":
             raise ValueError("chunks within shards have one length per axis")
-        chain = [_sharding(inner["configuration"]["chunk_shape"], chain)]
-    found: dict[str, Any] = {
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": shape,
-        "data_type": data_type,
-        "chunk_grid": grid,
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": fill(fill_value, data_type),
-        "codecs": chain,
-    }
+        found["chunk_grid"] = _grid.document(shards, shape)
+        found["codecs"] = [_sharding(inner["configuration"]["chunk_shape"], found["codecs"])]
+    # The type as it was named: the native part has names of its own.
+    found["data_type"] = data_type
     if dimension_names is not None:
         found["dimension_names"] = list(dimension_names)
     if attributes:
@@ -116,24 +116,14 @@ def _float(value: Any) -> float | str:
     return number
 
 
-def _codecs(
-    codecs: Sequence[Mapping[str, Any] | str] | None, data_type: str | dict[str, Any]
-) -> list[Any]:
-    if codecs is None:
-        return [_bytes_codec(data_type), {"name": "zstd", "configuration": {"level": 3, "checksum": False}}]
-    return [
-        codec if isinstance(codec, str) else codec.to_dict() if hasattr(codec, "to_dict") else dict(codec)
-        for codec in codecs
-    ]
-
-
-def _bytes_codec(data_type: str | dict[str, Any]) -> dict[str, Any]:
-    if _dtypes.is_text(data_type):
-        return {"name": "vlen-utf8"}
-    if _dtypes.is_bytes(data_type):
-        return {"name": "vlen-bytes"}
-    one_byte = _dtypes.to_numpy(data_type).itemsize == 1
-    return {"name": "bytes"} if one_byte else {"name": "bytes", "configuration": {"endian": "little"}}
+def codecs_json(codecs: Sequence[Mapping[str, Any] | str]) -> str:
+    """Codecs as dicts, names or objects of zarr-python's as JSON."""
+    return json.dumps(
+        [
+            codec if isinstance(codec, str) else codec.to_dict() if hasattr(codec, "to_dict") else dict(codec)
+            for codec in codecs
+        ]
+    )
 
 
 def _sharding(chunk_shape: list[int], chain: list[Any]) -> dict[str, Any]:

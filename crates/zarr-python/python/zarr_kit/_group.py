@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from . import _native
+from . import _check, _create, _describe, _native
 from ._array import Array
-from ._attributes import Attributes
+from ._node import Node
+from ._progress import Progress
 
 __all__ = ["Group"]
 
 
-class Group(Mapping[str, "Array | Group"]):
+class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     """A Zarr group: a mapping of names to arrays and groups.
 
     Names may be paths (``group["a/b"]``). Iterating lists the direct children.
@@ -27,14 +27,7 @@ class Group(Mapping[str, "Array | Group"]):
     ['months']
     """
 
-    __slots__ = ("_native", "_document")
-
-    def __init__(self, native: _native.Group) -> None:
-        self._set(native)
-
-    def _set(self, native: _native.Group) -> None:
-        self._native = native
-        self._document: dict[str, Any] = json.loads(native.document)
+    __slots__ = ()
 
     def __getitem__(self, name: str) -> Array | Group:
         if not isinstance(name, str):
@@ -43,7 +36,7 @@ class Group(Mapping[str, "Array | Group"]):
 
     def __contains__(self, name: object) -> bool:
         try:
-            self._native.node(name)  # type: ignore[arg-type]
+            self._native.node(name)  # type: ignore[arg-type, unused-ignore]
         except (KeyError, TypeError):
             return False
         return True
@@ -62,76 +55,46 @@ class Group(Mapping[str, "Array | Group"]):
         """The groups among the direct children, with their names."""
         return ((name, node) for name, node in self.items() if isinstance(node, Group))
 
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes, as a mapping. Changes are stored at once."""
-        return Attributes(self)
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The group's ``zarr.json``, a new dict."""
-        return json.loads(self._native.document)  # type: ignore[no-any-return]
-
-    @property
-    def path(self) -> str:
-        """The group's path in its store, without a leading slash."""
-        return self._native.path
-
-    @property
-    def url(self) -> str:
-        """The URL or path of the store, without passwords and settings."""
-        return self._native.shown_url
-
     def create_array(self, name: str, **arguments: Any) -> Array:
         """Creates an array in this group; the arguments are those of `zarr_kit.create`."""
-        from . import _create
-
         return Array(self._native.create_array(name, _create.array_document(**arguments)))
 
     def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
         """Creates a group in this group."""
-        from . import _create
-
         return Group(self._native.create_group(name, _create.group_document(attributes)))
 
-    def tree(self) -> str:
-        """The nodes below this group, one per line, arrays with their shapes and types."""
-        lines = [f"/{self.path}"]
-        _draw(self, "", lines)
-        return "\n".join(lines)
+    def tree(self) -> _describe.Tree:
+        """The nodes below this group, one per line, arrays with their shapes and types.
 
-    def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
-        self._set(self._native.update_attributes(list(changes.items())))
+        In a notebook, groups open and close.
+        """
+        return _describe.Tree(self)
+
+    def check(
+        self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
+    ) -> _check.Report:
+        """Checks all that is stored below the group; the parameters are those of `Array.check`."""
+        return _check.check(self._native, data, memory, progress)
 
     def __repr__(self) -> str:
-        where = f"{self.url}/{self.path}" if self.path else self.url
-        return f"<zarr_kit.Group {where!r}>"
+        return f"<zarr_kit.Group {self._where!r}>"
+
+    def _repr_html_(self) -> str:
+        return self.tree()._repr_html_()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and self._native.state() == other._native.state()
+        return isinstance(other, Group) and self._native.is_same(other._native)
 
     def __hash__(self) -> int:
         return hash((self.url, self.path))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, self._native.state()
+        return _restore, (self._state(),)
 
 
-def _restore(*state: Any) -> Group:
-    return Group(_native.Group.restored(*state))
+def _restore(state: _native.State) -> Group:
+    return Group(_native.Group.open(state))
 
 
 def _wrapped(native: _native.Array | _native.Group) -> Array | Group:
     return Array(native) if isinstance(native, _native.Array) else Group(native)
-
-
-def _draw(group: Group, indent: str, lines: list[str]) -> None:
-    children = list(group.items())
-    for place, (name, node) in enumerate(children):
-        last = place + 1 == len(children)
-        branch = "└── " if last else "├── "
-        if isinstance(node, Array):
-            lines.append(f"{indent}{branch}{name} {node.shape} {node._type_name()}")
-        else:
-            lines.append(f"{indent}{branch}{name}")
-            _draw(node, indent + ("    " if last else "│   "), lines)

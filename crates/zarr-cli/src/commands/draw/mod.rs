@@ -8,12 +8,13 @@ mod svg;
 mod terminal;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use zarr_kit::array::ChunkLayout;
 use zarr_kit::grid::Axis;
 use zarr_kit::metadata::Codec;
-use zarr_kit::{ArrayMetadata, AxisSelection, Selection};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, AxisSelection, Selection, Store};
 
 use super::chunk_counts;
 use super::read::region;
@@ -37,7 +38,10 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
-    let axes = drawn_axes(args, &metadata, &layout)?;
+    let axes = match &args.axes {
+        Some(text) => named_axes(text, &metadata)?,
+        None => cut_axes(&layout),
+    };
     let marked = args.region.as_deref();
     let marked = marked.map(|text| region(metadata.shape(), Some(text))).transpose()?;
     let in_characters = args.output.is_none() && !args.json;
@@ -50,7 +54,9 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         None if in_characters => (down, across.saturating_mul(down)),
         _ => (down, across),
     };
-    let picture = Picture::of(&place, &metadata, &layout, axes, marked.as_ref(), most)?;
+    let drawn = Drawn { metadata: &metadata, layout: &layout, axes, marked: marked.as_ref(), most };
+    let picture = Picture::of(&place.shown, &place.store, &drawn);
+    let picture = picture.map_err(|cause| place.failed(cause))?;
     if args.json {
         let mut out = Out::stdout();
         out.json(&picture.json(&metadata, &layout))?;
@@ -72,20 +78,36 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The vertical and the horizontal axis: those of `--axes`, or the last two with more than one
-/// chunk.
-fn drawn_axes(
-    args: &Draw,
-    metadata: &ArrayMetadata,
-    layout: &ChunkLayout,
-) -> Result<(Option<usize>, Option<usize>), CliError> {
+/// The picture of an array in pixels, with a region marked.
+///
+/// # Errors
+/// What the store says while stored chunks are listed.
+pub(crate) fn svg(
+    shown: &str,
+    array: &Array,
+    marked: Option<&Selection>,
+) -> Result<String, ArrayError> {
+    let axes = cut_axes(array.layout());
+    let (metadata, layout) = (array.metadata(), array.layout());
+    let drawn = Drawn { metadata, layout, axes, marked, most: (SVG_CELLS, SVG_CELLS) };
+    Ok(svg::draw(&Picture::of(shown, array.store(), &drawn)?))
+}
+
+/// The axes downwards and across.
+type Axes = (Option<usize>, Option<usize>);
+
+/// The last two axes that are cut at all.
+fn cut_axes(layout: &ChunkLayout) -> Axes {
+    let axes = layout.grid().axes();
+    let numbered = axes.iter().enumerate().rev();
+    let mut cut = numbered.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
+    let across = cut.next().or(axes.len().checked_sub(1));
+    (cut.next(), across)
+}
+
+/// The axes that were asked for.
+fn named_axes(text: &str, metadata: &ArrayMetadata) -> Result<Axes, CliError> {
     let rank = metadata.shape().len();
-    let Some(text) = &args.axes else {
-        let axes = layout.grid().axes().iter().enumerate().rev();
-        let mut cut = axes.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
-        let across = cut.next().or(rank.checked_sub(1));
-        return Ok((cut.next(), across));
-    };
     let names = metadata.dimension_names().unwrap_or_default();
     let wrong = |reason: String| CliError::argument("--axes", text, reason);
     let axes = text
@@ -97,6 +119,16 @@ fn drawn_axes(
         [down, across] if down != across => Ok((Some(*down), Some(*across))),
         _ => Err(wrong("one axis or two different ones are allowed".to_owned())),
     }
+}
+
+/// What is to be drawn of an array.
+struct Drawn<'a> {
+    metadata: &'a ArrayMetadata,
+    layout: &'a ChunkLayout,
+    axes: Axes,
+    marked: Option<&'a Selection>,
+    /// Cells downwards and across, at most.
+    most: (u64, u64),
 }
 
 /// One of the two axes of a picture.
@@ -211,14 +243,8 @@ struct Picture {
 }
 
 impl Picture {
-    fn of(
-        place: &NodeStore,
-        metadata: &ArrayMetadata,
-        layout: &ChunkLayout,
-        axes: (Option<usize>, Option<usize>),
-        marked: Option<&Selection>,
-        most: (u64, u64),
-    ) -> Result<Self, CliError> {
+    fn of(place: &str, store: &Arc<dyn Store>, drawn: &Drawn<'_>) -> Result<Self, ArrayError> {
+        let Drawn { metadata, layout, axes, marked, most } = *drawn;
         let names = words::axis_names(metadata);
         let inner = inner_shape(metadata);
         let side = |axis: Option<usize>, most: u64| {
@@ -253,8 +279,8 @@ impl Picture {
             let chunk = axis.map_or(Some(0), |axis| index.get(axis).copied())?;
             usize::try_from(chunk.checked_div(side.per_cell)?).ok()
         };
-        for chunk in layout.stored_chunks(&place.store) {
-            let chunk = chunk.map_err(|cause| place.failed(cause))?;
+        for chunk in layout.stored_chunks(store) {
+            let chunk = chunk?;
             if chunk.occupied
                 && let Some(row) = cell(&chunk.index, axes.0, &down)
                 && let Some(column) = cell(&chunk.index, axes.1, &across)
@@ -264,13 +290,9 @@ impl Picture {
                 *count = count.saturating_add(1);
             }
         }
-        let title = format!(
-            "{}: {} of {}",
-            place.shown,
-            metadata.data_type(),
-            words::shape(metadata.shape())
-        );
-        let place = place.shown.clone();
+        let title =
+            format!("{place}: {} of {}", metadata.data_type(), words::shape(metadata.shape()));
+        let place = place.to_owned();
         Ok(Self { place, title, down, across, stored, behind, notes })
     }
 

@@ -1,0 +1,49 @@
+//! How many chunks of an array are stored, and in how many bytes.
+
+use std::sync::Arc;
+
+use zarr_kit::ArrayError;
+use zarr_kit::array::ChunkLayout;
+use zarr_kit::array::store::{Store, StoreExt as _};
+
+/// Above this number of stored chunks their sizes are not added up: each takes a request.
+const SIZED: u64 = 100_000;
+
+/// The stored chunks of an array.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// Chunks with elements of the array.
+    pub(super) occupied: u64,
+    /// Chunks entirely past its end.
+    pub(super) beyond: u64,
+    /// Bytes of the former and of the latter, if that is cheap to find out.
+    pub(super) bytes: Option<[u64; 2]>,
+}
+
+/// Bytes are added up if the store is `quick` to tell them.
+pub(super) fn stored(
+    store: &Arc<dyn Store>,
+    layout: &ChunkLayout,
+    quick: bool,
+) -> Result<Stored, ArrayError> {
+    let mut stored = Stored { bytes: quick.then_some([0; 2]), ..Stored::default() };
+    let mut seen = 0_u64;
+    for chunk in layout.stored_chunks(store) {
+        let chunk = chunk?;
+        if chunk.occupied {
+            stored.occupied += 1;
+        } else {
+            stored.beyond += 1;
+        }
+        seen += 1;
+        if seen > SIZED {
+            stored.bytes = None;
+        }
+        if let Some([inside, beyond]) = &mut stored.bytes {
+            let bytes = if chunk.occupied { inside } else { beyond };
+            let size = store.size(&chunk.key)?;
+            *bytes = bytes.saturating_add(size.unwrap_or(0));
+        }
+    }
+    Ok(stored)
+}

@@ -1,0 +1,129 @@
+"""Checks of what is stored against the specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from . import _native
+from ._progress import Progress, told
+
+MEMORY = 1 << 30
+"""Bytes that operations on whole hierarchies may take by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that breaks a rule, or is legal and not meant.
+
+    Attributes
+    ----------
+    id
+        The name of the rule, which does not change: ``chunk-checksum``.
+    severity
+        ``error``, ``warning`` or ``note``.
+    key
+        The object in the store, None if it is about the whole.
+    path
+        The place in a document, as a JSON path such as ``$.codecs[0]``.
+    message
+        What was found.
+    rule
+        What the rule says.
+    """
+
+    id: str
+    severity: str
+    key: str | None
+    path: str | None
+    message: str
+    rule: str
+
+    def __str__(self) -> str:
+        key = "" if self.key is None else f"{self.key}: "
+        path = "" if self.path in (None, "$") else f"{self.path}: "
+        return f"{self.severity}: {key}{path}{self.message} [{self.id}]"
+
+
+class Report(Sequence[Finding]):
+    """What a check has found, in the order of keys within each node.
+
+    Attributes
+    ----------
+    groups, arrays, chunks
+        How many were looked at; of chunks, those that are stored.
+    bytes_read
+        The bytes of chunks that were read.
+    """
+
+    __slots__ = ("_findings", "arrays", "bytes_read", "chunks", "groups")
+
+    def __init__(self, findings: list[Finding], seen: tuple[int, int, int, int]) -> None:
+        self._findings = tuple(findings)
+        self.groups, self.arrays, self.chunks, self.bytes_read = seen
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that are errors."""
+        return [finding for finding in self if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """The findings that are warnings."""
+        return [finding for finding in self if finding.severity == "warning"]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is neither an error nor a warning."""
+        return not self.errors and not self.warnings
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Finding, ...]: ...
+    def __getitem__(self, index: int | slice) -> Finding | tuple[Finding, ...]:
+        return self._findings[index]
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._findings)
+
+    def __repr__(self) -> str:
+        return (
+            f"<zarr_kit.Report of {self.arrays} arrays, {self.chunks} stored chunks: "
+            f"{len(self.errors)} errors, {len(self.warnings)} warnings>"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self), repr(self)])
+
+
+def check(node: Any, data: bool, memory: int | str, progress: Progress) -> Report:
+    """The check of an open node, or of one where `_store.state` says."""
+    with told(progress, "chunks") as tell:
+        found, seen = _native.check(node, data, parsed_bytes(memory), tell)
+    return Report([Finding(*finding) for finding in found], seen)
+
+
+def parsed_bytes(size: int | str) -> int:
+    """A number of bytes, or one with a unit such as ``"512MiB"``.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if isinstance(size, int):
+        return size
+    text = size.strip()
+    number = text.rstrip("BKMGTiIbkmgt ")
+    unit = text[len(number) :].strip().lower().removesuffix("b")
+    powers = {"": 1, **{f"{letter}i": 1024**n for n, letter in enumerate("kmgt", 1)}}
+    powers |= {letter: 1000**n for n, letter in enumerate("kmgt", 1)}
+    try:
+        return int(float(number) * powers[unit])
+    except (KeyError, ValueError):
+        raise ValueError(f"{size!r} is no number of bytes, such as 4096 or '512MiB'") from None

@@ -1,0 +1,140 @@
+"""Copies of arrays and groups into other chunks, codecs and stores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _create, _grid, _native, _store
+from ._array import Array
+from ._check import MEMORY, parsed_bytes
+from ._group import Group
+from ._progress import Progress, told
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy did.
+
+    Attributes
+    ----------
+    arrays, groups
+        How many were copied.
+    nbytes
+        Bytes of elements, or of objects that were copied as they are.
+    tasks_done_before
+        Parts that an earlier copy had done, of one that was resumed.
+    """
+
+    arrays: int
+    groups: int
+    nbytes: int
+    tasks_done_before: int
+
+
+def copy(
+    source: _store.Url | Array | Group,
+    target: _store.Url | Group,
+    *,
+    chunks: Any = None,
+    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    verify: bool = False,
+    allow_loss: bool = False,
+    memory: int | str = MEMORY,
+    progress: Progress = False,
+    source_options: Mapping[str, str] | None = None,
+    target_options: Mapping[str, str] | None = None,
+) -> Copied:
+    """Copies an array, or a group and all below it.
+
+    Every chunk of the target is encoded and written once. A copy that is interrupted can be resumed;
+    until it is finished, there is no node at the target.
+
+    Parameters
+    ----------
+    source
+        An open array or group, or a folder or URL.
+    target
+        A folder or URL where nothing is.
+    chunks
+        The chunks of the arrays in the target, as for `create`; None for those of the source. Of a
+        group, one length or shape for all arrays, or a dict by the paths of arrays.
+    codecs
+        The codecs of the arrays in the target; None for those of the source.
+    overwrite
+        Whether a node at the target is removed first.
+    resume
+        Whether an interrupted copy of the same source is continued.
+    verify
+        Whether what was written is read again and compared.
+    allow_loss
+        Whether values may change that the target's codecs cannot keep.
+    memory
+        The bytes that elements and chunks may take, such as ``"512MiB"``.
+    progress
+        True for a bar on standard error, or a function that gets the path of an array, the bytes
+        that are done, and those there are, if known.
+    source_options, target_options
+        Settings of the stores, where ``source`` and ``target`` are URLs.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a node at the target.
+    UnfinishedCopyError
+        If there is an unfinished copy at the target: ``resume`` or ``overwrite`` it.
+    LossError, ValueError
+        If values would change, or the chunks do not fit.
+
+    Examples
+    --------
+    >>> import tempfile, zarr_kit
+    >>> folder = tempfile.mkdtemp()
+    >>> a = zarr_kit.create(f"{folder}/a", shape=59, dtype="i2", chunks=[(31, 28)], fill_value=3)
+    >>> zarr_kit.copy(f"{folder}/a", f"{folder}/b", chunks=20).arrays
+    1
+    >>> zarr_kit.open(f"{folder}/b").chunks
+    ((20, 20, 19),)
+    """
+    root = source.path if isinstance(source, (Array, Group)) else ""
+
+    def change(path: str, document: str) -> tuple[str | None, str | None]:
+        within = path.removeprefix(root).strip("/")
+        asked = chunks.get(within) if isinstance(chunks, Mapping) else chunks
+        grid = None
+        if asked is not None:
+            grid = json.dumps(_grid.document(asked, tuple(json.loads(document)["shape"])))
+        return grid, None if codecs is None else _create.codecs_json(codecs)
+
+    arguments = CopyArguments(parsed_bytes(memory), resume, overwrite, verify, allow_loss)
+    with told(progress, "bytes") as tell:
+        done = _native.copy(
+            _at(source, source_options), _at(target, target_options), change, arguments, tell
+        )
+    return Copied(*done)
+
+
+@dataclass(frozen=True)
+class CopyArguments:
+    """What the native part takes."""
+
+    memory: int
+    resume: bool
+    overwrite: bool
+    verify: bool
+    allow_loss: bool
+
+
+def _at(
+    node: _store.Url | Array | Group, options: Mapping[str, str] | None
+) -> _native.Array | _native.Group | _native.State:
+    if not isinstance(node, (Array, Group)):
+        return _store.state(node, storage_options=options)
+    if options is not None:
+        raise TypeError("an open node has the settings that it was opened with")
+    native: _native.Array | _native.Group = node._native
+    return native

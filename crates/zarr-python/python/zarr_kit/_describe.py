@@ -1,0 +1,183 @@
+"""Arrays and groups in words, tables and pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _indexing
+
+if TYPE_CHECKING:
+    from ._array import Array
+    from ._group import Group
+
+PICTURED = 100_000
+"""Chunks up to which a notebook shows which of them are stored: they have to be listed."""
+
+ROWS = 1000
+"""Nodes that a notebook shows of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What `Array.info` says; ``str(info)`` is the text of the command line.
+
+    Attributes
+    ----------
+    shape
+        The number of elements on each axis.
+    data_type
+        The data type in Zarr's JSON: a name, or an object.
+    dims
+        The names of the axes, None where the array has none.
+    grid
+        ``regular`` or ``rectilinear``.
+    codecs
+        The codecs in Zarr's JSON.
+    chunks
+        How many chunks hold elements of the array, on each axis.
+    chunks_stored
+        How many of them are stored, None if the store cannot be listed.
+    bytes_stored
+        The bytes that these take, None where each would be a request.
+    text
+        All of it in words.
+    """
+
+    shape: tuple[int, ...]
+    data_type: str | dict[str, Any]
+    dims: tuple[str | None, ...] | None
+    grid: str
+    codecs: tuple[dict[str, Any], ...]
+    chunks: tuple[int, ...]
+    chunks_stored: int | None
+    bytes_stored: int | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def info(array: Array) -> Info:
+    """Lists the stored chunks."""
+    text, document = array._native.info()
+    found = json.loads(document)
+    chunks = found["chunks"]
+    names = found["dimension_names"]
+    return Info(
+        shape=tuple(found["shape"]),
+        data_type=found["data_type"],
+        dims=None if names is None else tuple(names),
+        grid=found["chunk_grid"]["name"],
+        codecs=tuple(found["codecs"]),
+        chunks=tuple(chunks["occupied"]),
+        chunks_stored=chunks["stored"],
+        bytes_stored=chunks["stored_bytes"],
+        text=f"{array._where}: array\n{text}",
+    )
+
+
+def draw(array: Array, key: Any, file: str | os.PathLike[str] | None) -> str:
+    """The picture of an array as SVG."""
+    axes = None
+    if key is not None:
+        selected = _indexing.translate(key, array.shape)
+        if isinstance(selected, _indexing.Points):
+            raise IndexError("a picture marks slices and one list per axis, not single elements")
+        axes = selected.axes
+    picture = array._native.draw(axes, array._where)
+    if file is not None:
+        Path(file).write_text(picture, encoding="utf-8")
+    return picture
+
+
+def array_html(array: Array) -> str:
+    """A table of what the array is, and its picture where that is quick to make."""
+    count = array._native.occupied_chunks
+    listed = count is not None and count <= PICTURED and array._native.is_quick
+    if listed:
+        text = array._native.info()[0]
+        rows = [line.partition("  ")[::2] for line in text.splitlines() if not line.startswith(" ")]
+    else:
+        rows = [
+            ("type", array._type_name()),
+            ("shape", f"{array.shape}"),
+            ("grid", array._document["chunk_grid"]["name"]),
+            ("chunks", "more than 2^64" if count is None else f"{count:,}"),
+            ("codecs", ", ".join(_name(codec) for codec in array._document["codecs"])),
+        ]
+    lines = "".join(
+        f"<tr><th style=\"text-align: left\">{escape(name)}</th>"
+        f"<td style=\"text-align: left\">{escape(value.strip())}</td></tr>"
+        for name, value in rows
+    )
+    picture = array._native.draw(None, array._where) if listed else ""
+    return (
+        f"<div><strong>{escape(array._where)}</strong>: zarr_kit.Array"
+        f"<table>{lines}</table>{picture}</div>"
+    )
+
+
+class Tree:
+    """What `Group.tree` gives: text, and in a notebook a list that opens and closes."""
+
+    __slots__ = ("_group",)
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def __str__(self) -> str:
+        return "\n".join([f"/{self._group.path}", *_lines(self._group, "")])
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(self._group)
+
+    def _repr_html_(self) -> str:
+        left = [ROWS]
+        inside = _items(self._group, left)
+        more = "<li>more is not shown</li>" if left[0] <= 0 else ""
+        return f"<div><strong>{escape(self._group._where)}</strong><ul>{inside}{more}</ul></div>"
+
+
+def _lines(group: Group, indent: str) -> Iterator[str]:
+    from ._array import Array
+
+    children = list(group.items())
+    for place, (name, node) in enumerate(children):
+        last = place + 1 == len(children)
+        branch = "└── " if last else "├── "
+        if not isinstance(node, Array):
+            yield f"{indent}{branch}{name}"
+            yield from _lines(node, indent + ("    " if last else "│   "))
+        else:
+            yield f"{indent}{branch}{name} {node.shape} {node._type_name()}"
+
+
+def _items(group: Group, left: list[int]) -> str:
+    from ._array import Array
+
+    items = []
+    for name, node in group.items():
+        left[0] -= 1
+        if left[0] <= 0:
+            break
+        if not isinstance(node, Array):
+            inside = f"<summary>{escape(name)}</summary><ul>{_items(node, left)}</ul>"
+            items.append(f"<li><details open>{inside}</details></li>")
+        else:
+            items.append(f"<li>{escape(name)} {escape(str(node.shape))} {escape(node._type_name())}</li>")
+    return "".join(items)
+
+
+def _name(codec: str | dict[str, Any]) -> str:
+    return codec if isinstance(codec, str) else str(codec["name"])

@@ -1,0 +1,63 @@
+"""What arrays and groups have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Generic, Self, TypeVar
+
+from . import _native, _store
+from ._attributes import Attributes
+
+_Native = TypeVar("_Native", _native.Array, _native.Group)
+
+
+class Node(Generic[_Native]):
+    """An open array or group."""
+
+    __slots__ = ("_document", "_native", "_path", "_url")
+
+    def __init__(self, native: _Native) -> None:
+        self._set(native)
+
+    def _set(self, native: _Native) -> None:
+        self._native: _Native = native
+        document, self._path, self._url = native.described()
+        self._document: dict[str, Any] = json.loads(document)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The node's ``zarr.json``, a new dict."""
+        return json.loads(self._native.described()[0])  # type: ignore[no-any-return]
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes: a mapping whose changes are stored."""
+        return Attributes(self)
+
+    @property
+    def path(self) -> str:
+        """The node's path in its store, without leading slash."""
+        return self._path
+
+    @property
+    def url(self) -> str:
+        """The URL or path of the store, without passwords and settings."""
+        return self._url
+
+    def refresh(self) -> Self:
+        """Reads the document again, so that what the node says is what is stored now."""
+        self._set(self._native.reopened())
+        return self
+
+    @property
+    def _where(self) -> str:
+        return f"{self._url.rstrip('/')}/{self._path}" if self._path else self._url
+
+    def _state(self) -> _native.State:
+        """What another process opens the node with."""
+        url, path, settings, threads = self._native.state()
+        return url, path, _store.portable(settings), threads
+
+    def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
+        self._set(self._native.update_attributes(list(changes.items())))

@@ -1,0 +1,86 @@
+"""Where a node is: URLs, folders, and stores of the package obstore."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _native
+
+Url = Any
+"""A folder or URL as `str` or `os.PathLike`, or a store of the package obstore."""
+
+
+def state(
+    url: Url,
+    path: str = "",
+    storage_options: Mapping[str, str] | None = None,
+    threads: int | None = None,
+) -> _native.State:
+    """What the native part opens a node with."""
+    settings = {str(name): str(value) for name, value in (storage_options or {}).items()}
+    if type(url).__module__.split(".")[0] == "obstore":
+        url, more = _of_obstore(url)
+        settings = {**more, **settings}
+    return os.fspath(url), path, settings, threads
+
+
+def portable(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings that another process has to be told.
+
+    What the environment says itself is left out, so that a secret which came from there is in no
+    pickle: ``secret_access_key`` where ``AWS_SECRET_ACCESS_KEY`` has the same value.
+    """
+    return {
+        name: value
+        for name, value in settings.items()
+        if not any(
+            value == known and variable.lower().endswith(name.lower())
+            for variable, known in os.environ.items()
+        )
+    }
+
+
+def _of_obstore(store: Any) -> tuple[str, dict[str, str]]:
+    """The URL and settings of a store of obstore's.
+
+    Its objects are compiled into another library, and can be used there alone. They say what they
+    were made of, of which a store of ours is made, with connections of its own.
+    """
+    kind = type(store).__name__
+    prefix = str(getattr(store, "prefix", None) or "").strip("/")
+    if kind == "LocalStore":
+        folder = getattr(store, "prefix", None)
+        return os.fspath(folder) if folder is not None else "/", {}
+    if kind == "HTTPStore":
+        return str(store.url), _settings(store)
+    schemes = {"S3Store": ("s3", "bucket"), "GCSStore": ("gs", "bucket"), "AzureStore": ("az", "container_name")}
+    if kind not in schemes:
+        raise TypeError(f"a store of obstore's kind {kind} cannot be opened: its objects are in it alone")
+    if getattr(store, "credential_provider", None) is not None:
+        raise TypeError(f"{kind}: a credential provider is Python's; give credentials as storage_options")
+    scheme, member = schemes[kind]
+    settings = _settings(store)
+    bucket = _taken(settings, member)
+    if bucket is None:
+        raise ValueError(f"{kind}: its configuration names no {member}")
+    return f"{scheme}://{bucket}/{prefix}".rstrip("/"), settings
+
+
+def _settings(store: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in (getattr(store, "config", None), getattr(store, "client_options", None)):
+        for name, value in (part or {}).items():
+            if isinstance(value, (bool, int, str)):
+                found[str(name).lower()] = str(value).lower() if isinstance(value, bool) else str(value)
+            else:
+                raise TypeError(f"the setting {name} of the store is {type(value).__name__}, no text")
+    return found
+
+
+def _taken(settings: dict[str, str], member: str) -> str | None:
+    for name in list(settings):
+        if name == member or name.endswith(f"_{member}"):
+            return settings.pop(name)
+    return None

@@ -1,0 +1,69 @@
+//! Selections as Python gives and takes them.
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use zarr_kit::grid::Run;
+use zarr_kit::{AxisSelection, Selection};
+
+/// What Python gives for an axis: first index, count and step, or a list of indices.
+#[derive(FromPyObject)]
+pub(crate) enum AxisKey {
+    Steps(u64, u64, i64),
+    Indices(PyBuffer<i64>),
+}
+
+/// What Python gets for an axis: first index, count and step, or a list of indices.
+#[derive(IntoPyObject)]
+pub(crate) enum AxisFound {
+    Steps(u64, u64, i64),
+    Indices(Vec<u64>),
+}
+
+pub(crate) fn selection(py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<Selection> {
+    let axes: PyResult<Vec<AxisSelection>> = axes
+        .into_iter()
+        .map(|axis| match axis {
+            AxisKey::Steps(start, count, step) => Ok(steps(start, count, step)),
+            AxisKey::Indices(indices) => {
+                let indices = indices.to_vec(py)?;
+                let unsigned: Result<Vec<u64>, _> =
+                    indices.into_iter().map(u64::try_from).collect();
+                let unsigned = unsigned.map_err(|_| PyIndexError::new_err("an index below 0"))?;
+                Ok(AxisSelection::from(unsigned))
+            }
+        })
+        .collect();
+    Ok(Selection::new(axes?))
+}
+
+fn steps(start: u64, count: u64, step: i64) -> AxisSelection {
+    let Some(last) = count.checked_sub(1) else { return AxisSelection::from(0..0) };
+    let reach = last.saturating_mul(step.unsigned_abs());
+    let range = match step {
+        ..0 => start.saturating_sub(reach)..start.saturating_add(1),
+        _ => start..start.saturating_add(reach).saturating_add(1),
+    };
+    AxisSelection::Step { range, step }
+}
+
+pub(crate) fn found(axis: &AxisSelection) -> AxisFound {
+    let number = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
+    match axis {
+        AxisSelection::Indices(indices) => AxisFound::Indices(indices.clone()),
+        AxisSelection::Mask(mask) => AxisFound::Indices(
+            mask.iter().enumerate().filter(|(_, is)| **is).map(|(at, _)| number(at)).collect(),
+        ),
+        AxisSelection::Step { range, step } if *step < 0 => {
+            AxisFound::Steps(range.end.saturating_sub(1), axis.len(), *step)
+        }
+        AxisSelection::Step { range, step } => AxisFound::Steps(range.start, axis.len(), *step),
+        // An index or a range.
+        axis => AxisFound::Steps(axis.bounds().start, axis.len(), 1),
+    }
+}
+
+/// Runs of equal chunks: their length, and how many there are.
+pub(crate) fn runs(edges: Vec<(u64, u64)>) -> Vec<Run> {
+    edges.into_iter().map(|(edge, count)| Run { edge, count }).collect()
+}

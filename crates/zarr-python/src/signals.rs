@@ -1,0 +1,193 @@
+//! Ctrl-C between two requests to a store.
+//!
+//! Python handles signals on its main thread, and only when the interpreter runs, which it does not
+//! while elements move. So each operation has a store of its own, which asks the interpreter now and
+//! then, and ends the operation with an error once a handler has raised an exception.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use zarr_kit::array::store::{
+    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
+    Operation, PutMode, PutOutcome, ReadRange, StoreError,
+};
+use zarr_kit::{Prefix, Store};
+
+use crate::error::{Done, Raised};
+
+/// Between two questions to the interpreter, which may be at work for other threads.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What the handlers of signals have raised during one operation.
+pub(crate) struct Signals {
+    /// The thread that began the operation, which alone may be the main thread.
+    thread: ThreadId,
+    asked: Mutex<Instant>,
+    is_raised: AtomicBool,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Signals {
+    /// Runs an operation without the GIL on stores that [`guard`](Self::guard) gave.
+    ///
+    /// # Errors
+    /// What a handler of signals has raised meanwhile, or what the operation says.
+    pub(crate) fn during<T, E: Into<Raised>>(
+        work: impl FnOnce(&Arc<Self>) -> Result<T, E>,
+    ) -> Done<T> {
+        let signals = Arc::new(Self {
+            thread: thread::current().id(),
+            asked: Mutex::new(Instant::now()),
+            is_raised: AtomicBool::new(false),
+            raised: Mutex::new(None),
+        });
+        let result = work(&signals);
+        match signals.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error.into()),
+            None => result.map_err(Into::into),
+        }
+    }
+
+    /// The store, whose operations end with an error after a handler has raised an exception.
+    pub(crate) fn guard(self: &Arc<Self>, store: &Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Guarded { store: Arc::clone(store), signals: Arc::clone(self) })
+    }
+
+    /// Ends the operation with this error.
+    pub(crate) fn raise(&self, error: PyErr) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.is_raised.store(true, Ordering::Relaxed);
+    }
+
+    fn is_raised(&self) -> bool {
+        if self.is_raised.load(Ordering::Relaxed) {
+            return true;
+        }
+        if thread::current().id() != self.thread || !self.is_time() {
+            return false;
+        }
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                self.raise(error);
+                true
+            }
+        }
+    }
+
+    fn is_time(&self) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = asked.elapsed() >= PAUSE;
+        if is_time {
+            *asked = Instant::now();
+        }
+        is_time
+    }
+}
+
+struct Guarded {
+    store: Arc<dyn Store>,
+    signals: Arc<Signals>,
+}
+
+impl Guarded {
+    fn check(&self, operation: Operation, key: &str) -> Result<(), StoreError> {
+        match self.signals.is_raised() {
+            false => Ok(()),
+            true => Err(StoreError::Io {
+                operation,
+                key: key.to_owned(),
+                cause: io::ErrorKind::Interrupted.into(),
+            }),
+        }
+    }
+
+    /// A listing that ends with an error at the first entry after a signal.
+    fn checked<'s, T: 's>(&'s self, prefix: &Prefix, listing: Listing<'s, T>) -> Listing<'s, T> {
+        let prefix = prefix.clone();
+        Box::new(listing.map(move |entry| {
+            self.check(Operation::List, prefix.as_str())?;
+            entry
+        }))
+    }
+}
+
+impl fmt::Debug for Guarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Guarded {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.check(Operation::Get, key.as_str())?;
+        self.store.get(key, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.check(Operation::Put, key.as_str())?;
+        self.store.put_opts(key, pieces, mode)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.check(Operation::Delete, key.as_str())?;
+        self.store.delete(key)
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        self.checked(prefix, self.store.list(prefix, links))
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        self.checked(prefix, self.store.list_dir(prefix))
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.store.lock(key)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.check(Operation::Head, key.as_str())?;
+        self.store.head(key)
+    }
+
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        self.check(Operation::Delete, prefix.as_str())?;
+        self.store.delete_prefix(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.store.clean(prefix, removed)
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.store.location(prefix)
+    }
+
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.store.asynchronous()
+    }
+
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        self.store.checked().map(|store| self.signals.guard(&store))
+    }
+}

@@ -1,0 +1,206 @@
+//! Checks and copies of hierarchies, and the documents of new arrays.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
+use zarr_kit::array::copy::{CopyOptions, Endpoint, copy_tree};
+use zarr_kit::metadata::{ChunkGrid, FillValue};
+use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
+
+use crate::array::PyArray;
+use crate::error::{Done, Raised};
+use crate::group::PyGroup;
+use crate::place::{Place, State};
+use crate::signals::Signals;
+
+/// Between two reports of progress.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// A function of Python's that is told how far an operation is: `(path, done, total)`.
+struct Progress<'a> {
+    told: Option<Py<PyAny>>,
+    last: Mutex<Option<Instant>>,
+    signals: &'a Signals,
+}
+
+impl<'a> Progress<'a> {
+    fn new(told: Option<Py<PyAny>>, signals: &'a Signals) -> Self {
+        Self { told, last: Mutex::new(None), signals }
+    }
+
+    /// Tells at most ten times per second, and when all is done. What the function raises ends the
+    /// operation.
+    fn tell(&self, path: &str, done: u64, total: Option<u64>) {
+        let Some(told) = &self.told else { return };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|last| last.elapsed() < REPORT) && total != Some(done) {
+            return;
+        }
+        *last = Some(Instant::now());
+        // Python must not wait for this lock while this thread waits for Python.
+        drop(last);
+        if let Err(error) = Python::attach(|py| told.call1(py, (path, done, total)).map(drop)) {
+            self.signals.raise(error);
+        }
+    }
+}
+
+/// Id, severity, key, JSON path, message, and the rule that is broken.
+type Found = (String, String, Option<String>, Option<String>, String, String);
+
+/// Groups, arrays, chunks, bytes.
+type Seen = (u64, u64, u64, u64);
+
+/// A node: an open one, or where one is or is to be.
+#[derive(FromPyObject)]
+pub(crate) enum At<'py> {
+    Array(PyRef<'py, PyArray>),
+    Group(PyRef<'py, PyGroup>),
+    State(State),
+}
+
+impl At<'_> {
+    fn place(self, py: Python<'_>, create: bool) -> Done<(Place, Prefix)> {
+        match self {
+            At::Array(array) => Ok((array.place.clone(), array.array().prefix().clone())),
+            At::Group(group) => Ok((group.place.clone(), group.prefix().clone())),
+            At::State(state) => Place::open(py, state, create),
+        }
+    }
+}
+
+/// Checks a node and all below it.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    node: At<'_>,
+    data: bool,
+    memory: u64,
+    progress: Option<Py<PyAny>>,
+) -> Done<(Vec<Found>, Seen)> {
+    let (place, prefix) = node.place(py, false)?;
+    let mut options = CheckOptions::new().data(data).memory(memory);
+    if let Some(threads) = place.threads {
+        options = options.threads(threads);
+    }
+    let mut found = Vec::new();
+    let summary = py.detach(|| {
+        Signals::during(|signals| {
+            let store = signals.guard(&place.store);
+            let progress = Progress::new(progress, signals);
+            let report = &mut |finding: Finding| found.push(of_finding(&finding));
+            check_with_progress(&store, &prefix, &options, report, &|array, at| {
+                progress.tell(array.as_str(), at.done, Some(at.total));
+            })
+        })
+    })?;
+    Ok((found, (summary.groups, summary.arrays, summary.chunks, summary.bytes)))
+}
+
+fn of_finding(finding: &Finding) -> Found {
+    (
+        finding.id().to_owned(),
+        finding.severity().to_string(),
+        finding.key().map(ToString::to_string),
+        finding.path().map(ToString::to_string),
+        finding.message().to_string(),
+        finding.rule().text().to_owned(),
+    )
+}
+
+/// What a copy may take and replace.
+#[derive(FromPyObject)]
+pub(crate) struct CopyArguments {
+    memory: u64,
+    resume: bool,
+    overwrite: bool,
+    verify: bool,
+    allow_loss: bool,
+}
+
+/// Copies a node and all below it. `change` gets the path and document of each array, and returns
+/// the JSON of its chunk grid and codecs in the target, `None` for what stays.
+///
+/// Returns arrays, groups, bytes, and the tasks that an earlier copy had done.
+#[pyfunction]
+pub(crate) fn copy(
+    py: Python<'_>,
+    source: At<'_>,
+    target: At<'_>,
+    change: Py<PyAny>,
+    arguments: CopyArguments,
+    progress: Option<Py<PyAny>>,
+) -> Done<(u64, u64, u64, u64)> {
+    let options = CopyOptions::new()
+        .memory(arguments.memory)
+        .resume(arguments.resume)
+        .overwrite(arguments.overwrite)
+        .verify(arguments.verify)
+        .allow_loss(arguments.allow_loss);
+    let (from, source) = source.place(py, false)?;
+    let (to, target) = target.place(py, true)?;
+    let summary = py.detach(|| {
+        Signals::during(|signals| {
+            let (from, to) = (signals.guard(&from.store), signals.guard(&to.store));
+            let progress = Progress::new(progress, signals);
+            copy_tree(
+                Endpoint::new(&from, &source),
+                Endpoint::new(&to, &target),
+                &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
+                &options,
+                &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
+            )
+        })
+    })?;
+    Ok((summary.arrays, summary.groups, summary.bytes, summary.skipped))
+}
+
+/// The metadata of the copy of an array.
+fn changed(
+    change: &Py<PyAny>,
+    prefix: &Prefix,
+    metadata: &ArrayMetadata,
+) -> Result<ArrayMetadata, PyErr> {
+    let (grid, codecs): (Option<String>, Option<String>) =
+        Python::attach(|py| change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py))?;
+    let change = || -> Done<ArrayMetadata> {
+        let mut metadata = metadata.clone();
+        if let Some(grid) = grid {
+            let grid = ChunkGrid::from_json(grid.as_bytes())?;
+            metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
+        }
+        if let Some(codecs) = codecs {
+            metadata = metadata.with_codecs(&Codec::list_from_json(codecs.as_bytes())?)?;
+        }
+        Ok(metadata)
+    };
+    change().map_err(Into::into)
+}
+
+/// The document of a new array, from the JSON of its parts. What is `None` gets the default that
+/// all of zarr-kit has.
+#[pyfunction]
+#[pyo3(signature = (shape, data_type, *, grid=None, codecs=None, fill_value=None))]
+pub(crate) fn array_document(
+    shape: Vec<u64>,
+    data_type: &str,
+    grid: Option<&str>,
+    codecs: Option<&str>,
+    fill_value: Option<&str>,
+) -> Done<String> {
+    let data_type = DataType::from_json(data_type.as_bytes())?;
+    let mut builder = ArrayBuilder::new(shape, data_type.clone());
+    if let Some(grid) = grid {
+        builder = builder.chunk_grid(ChunkGrid::from_json(grid.as_bytes())?);
+    }
+    if let Some(codecs) = codecs {
+        builder = builder.codecs(Codec::list_from_json(codecs.as_bytes())?);
+    }
+    if let Some(fill_value) = fill_value {
+        let fill = FillValue::parse(&data_type, fill_value)?;
+        builder = builder.fill_value(fill);
+    }
+    Ok(builder.build().map_err(Raised::from)?.json().to_owned())
+}

@@ -1,0 +1,241 @@
+"""What goes wrong outside: signals, full disks, missing rights, hostile stores, dead workers."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_kit
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs Unix")
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, numpy, zarr_kit
+
+folder, what = sys.argv[1:]
+raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
+array = zarr_kit.create(folder, shape=4_000_000, dtype="u1", chunks=100, codecs=raw, threads=2)
+if what != "write":
+    array[:100_000] = 1
+
+def begin(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    if what == "write":
+        threading.Timer(0.05, begin).start()
+        array[:] = 1
+    elif what == "check":
+        array.check(progress=begin)
+    else:
+        zarr_kit.copy(array, folder + "-2", chunks=10, memory="1MiB", progress=begin)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@UNIX
+@pytest.mark.parametrize("what", ["write", "check", "copy"])
+def test_ctrl_c_ends_long_work_between_two_chunks(what, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "a.zarr"), what], capture_output=True, text=True, timeout=50
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+    array = zarr_kit.open(tmp_path / "a.zarr")
+    assert array.check().errors == []
+    if what == "write":
+        assert 0 < array.info.chunks_stored < 40_000
+    if what == "copy":
+        with pytest.raises(zarr_kit.UnfinishedCopyError):
+            zarr_kit.open(tmp_path / "a.zarr-2")
+
+
+@UNIX
+def test_ctrl_c_ends_a_long_read(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=3_000_000, dtype="u1", chunks=1)
+    # Listing nothing, each of these chunks is asked for: a read of seconds.
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        array[...]
+    assert array[5:7].tolist() == [0, 0]
+
+
+def test_exceptions_of_other_handlers_come_through(tmp_path):
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("no timers")
+
+    def alarm(number, frame):
+        raise TimeoutError("long enough")
+
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=3_000_000, dtype="u1", chunks=1)
+    before = signal.signal(signal.SIGALRM, alarm)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(TimeoutError, match="long enough"):
+            array[...]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_other_threads_run_during_a_read(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=300_000, dtype="u1", chunks=1)
+    counted, ended = [0], threading.Event()
+
+    def count():
+        while not ended.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted[0]
+    array[...]
+    after = counted[0]
+    ended.set()
+    thread.join()
+    assert after - before > 100
+
+
+@UNIX
+def test_missing_rights_are_permission_errors(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="i4", chunks=2)
+    array[:] = 1
+    for folder in (tmp_path, tmp_path / "a.zarr"):
+        folder.chmod(0o755)
+    (tmp_path / "a.zarr/c").chmod(0)
+    child = os.fork()
+    if child == 0:
+        # Root may do all, and is nobody here.
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            for work in (lambda: array[:], lambda: array.__setitem__(0, 1)):
+                try:
+                    work()
+                except PermissionError:
+                    continue
+                os._exit(2)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    (tmp_path / "a.zarr/c").chmod(0o755)
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "a.zarr").write_text("")
+    with pytest.raises(OSError):
+        zarr_kit.open(tmp_path / "a.zarr")
+
+
+def full(folder):
+    """A file system of some pages, if this process may mount one."""
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True)
+    return done.returncode == 0
+
+
+@UNIX
+def test_a_full_disk_is_an_os_error_and_loses_nothing(tmp_path):
+    if not full(tmp_path):
+        pytest.skip("no file system of its own can be mounted")
+    try:
+        raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
+        array = zarr_kit.create(tmp_path / "a.zarr", shape=40_000, dtype="i4", chunks=2000, codecs=raw)
+        array[:2000] = 7
+        with pytest.raises(OSError, match="space|full"):
+            array[:] = np.arange(40_000)
+        assert set(np.unique(array[:2000])) <= {7, *range(2000)}
+        assert array.check().errors == []
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_store_that_is_deleted_meanwhile(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="i4", chunks=2, fill_value=3)
+    array[:] = 1
+    (tmp_path / "a.zarr").rename(tmp_path / "b.zarr")
+    for work in (lambda: array.refresh(), lambda: array.append([1]), lambda: array.attrs.update(a=1)):
+        with pytest.raises(OSError):
+            work()
+    assert (tmp_path / "b.zarr/zarr.json").exists() and not (tmp_path / "a.zarr/zarr.json").exists()
+
+
+def test_hostile_stores_raise_exceptions(tmp_path):
+    zstd = pytest.importorskip("numcodecs.zstd")
+    packed = (FIXTURES / "invalid/stores.tar.zst").read_bytes()
+    with tarfile.open(fileobj=io.BytesIO(zstd.Zstd().decode(packed))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    cases = json.loads((FIXTURES / "invalid/cases.json").read_text())["cases"]
+    assert len(cases) > 100
+    kinds = (ValueError, OSError, MemoryError, TypeError)
+    for case in cases:
+        folder = tmp_path / case["path"]
+        with pytest.raises(kinds):
+            array = zarr_kit.open(folder)
+            assert case["fails"] == "read", case["name"]
+            array[...]
+        if case["fails"] == "open":
+            with pytest.raises(kinds):
+                zarr_kit.open_group(folder)
+
+
+def test_damaged_chunks_are_value_errors(tmp_path):
+    for codecs in (None, [{"name": "packbits"}], [{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "crc32c"}]):
+        folder = tmp_path / str(codecs)[:40].replace("/", "")
+        array = zarr_kit.create(folder, shape=64, dtype="u2", codecs=codecs)
+        array[:] = range(64)
+        chunk = folder / "c/0"
+        for damaged in (b"", b"\0" * 7, chunk.read_bytes()[:-1], chunk.read_bytes() + b"\0"):
+            chunk.write_bytes(damaged)
+            with pytest.raises(ValueError, match="c/0"):
+                array[:]
+
+
+KILLED = """
+import sys, zarr_kit
+array = zarr_kit.open(sys.argv[1], threads=1)
+print("ready", flush=True)
+while True:
+    array[3:997] = 7
+"""
+
+
+@UNIX
+def test_a_killed_writer_leaves_whole_chunks(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=1000, dtype="i4", chunks=100)
+    array[:] = 1
+    for _ in range(5):
+        worker = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "a.zarr")], stdout=subprocess.PIPE)
+        worker.stdout.readline()
+        time.sleep(0.02)
+        worker.kill()
+        worker.wait()
+        worker.stdout.close()
+        assert set(np.unique(array[:])) <= {1, 7} and array[:3].tolist() == [1, 1, 1]
+        assert array.check().errors == []
+    array[:] = 2
+    assert set(array[:]) == {2}
+
+
+@UNIX
+def test_a_fork_after_a_local_read_works(tmp_path):
+    from multiprocessing import get_context
+
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=1000, dtype="i4", chunks=10)
+    array[:] = range(1000)
+    assert array[:].sum() == 499_500
+    with get_context("fork").Pool(2) as pool:
+        found = pool.map_async(array.__getitem__, range(0, 1000, 100)).get(timeout=30)
+    assert found == list(range(0, 1000, 100))

@@ -1,0 +1,196 @@
+"""Plans, checks, pictures, descriptions and copies."""
+
+import io
+import subprocess
+import sys
+import xml.etree.ElementTree
+from contextlib import redirect_stderr
+
+import numpy as np
+import pytest
+import zarr_kit
+
+RAW = [{"name": "bytes", "configuration": {"endian": "little"}}]
+
+
+@pytest.fixture
+def array(tmp_path):
+    array = zarr_kit.create(
+        tmp_path / "a.zarr", shape=(59, 8), dtype="i2", chunks=[(31, 28), 4], codecs=RAW, dimension_names=["day", "x"]
+    )
+    array[:31] = np.arange(31 * 8).reshape(31, 8)
+    return array
+
+
+def test_a_plan_says_what_is_read(array):
+    plan = array.plan(np.s_[30:33, 6:1:-2])
+    assert len(plan) == 4
+    first = plan[0]
+    assert (first.key, first.chunk, first.shape) == ("c/0/0", (0, 0), (31, 4))
+    assert [list(axis) for axis in first.in_chunk] == [[30], [2]]
+    assert [list(axis) for axis in first.in_selection] == [[0], [2]]
+    assert first.stored_bytes == 31 * 4 * 2 and first.reads == ((30 * 8 + 4, 30 * 8 + 6),) and first.read_bytes == 2
+    assert plan[3].stored_bytes is None and plan[3].reads == () and not plan[3].is_whole
+    assert [chunk.key for chunk in plan] == [chunk.key for chunk in plan[:]] == ["c/0/0", "c/0/1", "c/1/0", "c/1/1"]
+    assert plan[-1] == plan[3] and [chunk.key for chunk in plan[::-2]] == ["c/1/1", "c/0/1"]
+    with pytest.raises(IndexError):
+        plan[4]
+    with pytest.raises(IndexError, match="single elements"):
+        array.plan(np.ones((59, 8), bool))
+    # Every element of the selection is in one chunk, at its place.
+    values = np.arange(59 * 8).reshape(59, 8)
+    found = np.full((3, 3), -1)
+    starts = ([0, 31], [0, 4])
+    for chunk in plan:
+        box = [np.array(axis) + starts[n][chunk.chunk[n]] for n, axis in enumerate(chunk.in_chunk)]
+        found[np.ix_(*map(list, chunk.in_selection))] = values[np.ix_(*box)]
+    np.testing.assert_array_equal(found, values[30:33, 6:1:-2])
+
+
+def test_a_plan_of_a_million_chunks_costs_nothing():
+    array = zarr_kit.create("memory:", shape=10**9, dtype="i1", chunks=1000)
+    plan = array.plan()
+    assert len(plan) == 10**6 and plan[999_999].key == "c/999999"
+
+
+def test_plans_of_strings_and_lists(tmp_path):
+    array = zarr_kit.create(tmp_path / "s.zarr", shape=6, dtype=str, chunks=2)
+    array[:3] = "a"
+    assert [chunk.stored_bytes is None for chunk in array.plan()] == [False, False, True]
+    plan = array.plan([5, 0, 1])
+    assert [chunk.in_selection for chunk in plan] == [((1, 2),), ((0,),)]
+
+
+def test_checks_find_what_is_wrong(array, tmp_path):
+    assert array.check().is_clean and array.check().chunks == 2
+    (tmp_path / "a.zarr/c/0/1").write_bytes(b"short")
+    (tmp_path / "a.zarr/stray").write_bytes(b"")
+    told = []
+    report = array.check(progress=lambda path, done, total: told.append((path, done, total)))
+    assert [(finding.id, finding.severity, finding.key) for finding in report] == [
+        ("chunk-length", "error", "c/0/1"),
+        ("stray-object", "warning", "stray"),
+    ]
+    assert len(report.errors) == len(report.warnings) == 1 and not report.is_clean
+    assert str(report[1]) == "warning: stray: in an array, but no chunk's key [stray-object]"
+    assert told[-1][1:] == (2, 2)
+    assert [finding.id for finding in array.check(data=False)] == ["stray-object"]
+
+
+def test_groups_are_checked_whole(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_array("a", shape=3, dtype="i1")[:] = 1
+    group.create_group("b").create_array("c", shape=3, dtype=str)[:] = "x"
+    report = group.check(memory="64MiB")
+    assert (report.groups, report.arrays, report.chunks, len(report)) == (2, 2, 2, 0)
+    assert report.bytes_read > 0
+
+
+def test_what_progress_raises_ends_the_check(array):
+    def fails(path, done, total):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        array.check(progress=fails)
+
+
+def test_info_is_what_the_command_line_says(array, tmp_path):
+    info = array.info
+    assert (info.shape, info.chunks, info.chunks_stored, info.bytes_stored) == ((59, 8), (2, 2), 2, 31 * 8 * 2)
+    assert (info.grid, info.dims, info.data_type) == ("rectilinear", ("day", "x"), "int16")
+    done = subprocess.run([sys.executable, "-m", "zarr_kit", "info", tmp_path / "a.zarr"], capture_output=True, text=True)
+    assert f"{info}\n" == done.stdout
+
+
+def test_pictures_are_those_of_the_command_line(array, tmp_path):
+    command = [sys.executable, "-m", "zarr_kit", "draw", tmp_path / "a.zarr", "-o", tmp_path / "theirs.svg"]
+    subprocess.run([*command, "--region", "30:40,2"], check=True, capture_output=True)
+    text = array.draw(np.s_[30:40, 2], file=tmp_path / "ours.svg")
+    assert (tmp_path / "theirs.svg").read_text() == (tmp_path / "ours.svg").read_text() == text
+    assert xml.etree.ElementTree.fromstring(text).tag.endswith("svg")
+
+
+def test_notebooks_show_tables_and_pictures(array):
+    html = array._repr_html_()
+    assert "<svg" in html and "<td" in html and "int16" in html and "2 stored" in html
+    many = zarr_kit.create("memory:", shape=10**9, dtype="i1", chunks=1000)
+    assert "<svg" not in many._repr_html_() and "1,000,000" in many._repr_html_()
+
+
+def test_names_are_escaped(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "<b>&.zarr")
+    group.create_array("<i>", shape=1, dtype="i1")
+    group.create_group("<u>")
+    for html in (group._repr_html_(), group["<i>"]._repr_html_()):
+        assert not {"<b>", "<i>", "<u>"} & {html[at : at + 3] for at in range(len(html))}
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_copies_into_other_chunks(array, tmp_path, resume):
+    told = []
+    done = zarr_kit.copy(
+        array,
+        tmp_path / "b.zarr",
+        chunks=[20, 8],
+        codecs=[{"name": "transpose", "configuration": {"order": [1, 0]}}, *RAW],
+        verify=True,
+        memory="16MiB",
+        progress=lambda path, done, total: told.append((done, total)),
+    )
+    assert (done.arrays, done.groups) == (1, 0) and told[-1][0] == told[-1][1] == done.nbytes
+    found = zarr_kit.open(tmp_path / "b.zarr")
+    assert found.chunks == ((20, 20, 19), (8,))
+    np.testing.assert_array_equal(found[...], array[...])
+    with pytest.raises(FileExistsError):
+        zarr_kit.copy(array, tmp_path / "b.zarr", resume=resume)
+    zarr_kit.copy(array, tmp_path / "b.zarr", overwrite=True)
+    assert zarr_kit.open(tmp_path / "b.zarr").chunks == array.chunks
+
+
+def test_groups_are_copied_with_chunks_by_path(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr", attributes={"a": 1})
+    group.create_array("x", shape=8, dtype="i1", chunks=2)[:] = range(8)
+    group.create_group("in").create_array("y", shape=(4, 4), dtype="f4", chunks=2)
+    zarr_kit.copy(group, tmp_path / "h.zarr", chunks={"in/y": (4, 1)})
+    found = zarr_kit.open_group(tmp_path / "h.zarr")
+    assert found["x"].chunks == group["x"].chunks and found["in/y"].chunks == ((4,), (1, 1, 1, 1))
+    assert found["x"][:].tolist() == list(range(8)) and dict(found.attrs) == {"a": 1}
+    zarr_kit.copy(group["in"], tmp_path / "i.zarr", chunks={"y": 3})
+    assert zarr_kit.open(tmp_path / "i.zarr", "y").chunks == ((3, 1), (3, 1))
+
+
+def test_copies_that_lose_something_are_refused(array, tmp_path):
+    packed = [{"name": "packbits", "configuration": {"first_bit": 0, "last_bit": 6}}]
+    with pytest.raises(ValueError, match="255|128|64|loss|read back"):
+        zarr_kit.copy(array, tmp_path / "b.zarr", codecs=packed)
+    with pytest.raises(ValueError, match="add up to 58"):
+        zarr_kit.copy(array, tmp_path / "c.zarr", chunks=[(30, 28), 8])
+    assert not (tmp_path / "c.zarr/zarr.json").exists()
+
+
+def test_a_bar_is_drawn_on_standard_error(array, tmp_path):
+    with redirect_stderr(io.StringIO()) as shown:
+        zarr_kit.copy(array, tmp_path / "b.zarr", chunks=7, progress=True)
+        array.check(progress=True)
+    assert "|####################|" in shown.getvalue() and "2 chunks of 2 chunks" in shown.getvalue()
+
+
+@pytest.mark.parametrize(("size", "expected"), [(7, 7), ("512", 512), ("2MiB", 2 << 20), ("1.5 kB", 1500), ("1GiB", 1 << 30)])
+def test_sizes(size, expected):
+    from zarr_kit._check import parsed_bytes
+
+    assert parsed_bytes(size) == expected
+    with pytest.raises(ValueError, match="no number of bytes"):
+        parsed_bytes(f"{size} apples")
+
+
+def test_trees_of_groups(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_array("a", shape=3, dtype="f4")
+    group.create_group("b").create_array("c", shape=(2, 2), dtype=str)
+    assert str(group.tree()) == "/\n├── a (3,) float32\n└── b\n    └── c (2, 2) string"
+    assert "<details open><summary>b</summary><ul><li>c (2, 2) string</li></ul></details>" in group.tree()._repr_html_()
+    assert zarr_kit.open_group(tmp_path / "g.zarr") == group != group["b"]
+    other = zarr_kit.open_group(tmp_path / "g.zarr")
+    other.attrs["x"] = 1
+    assert dict(group.attrs) == {} and dict(group.refresh().attrs) == {"x": 1}
