@@ -62,10 +62,11 @@ def expectations(request):
 
 
 def our_to_zarr(ds, store=None, chunk_store=None, mode=None, synchronizer=None, group=None,
-                encoding=None, *, zarr_format=None, write_empty_chunks=None, **arguments):
-    """`Dataset.to_zarr` by us."""
+                encoding=None, *, consolidated=None, zarr_format=None, write_empty_chunks=None, **arguments):
+    """`Dataset.to_zarr` by us, with consolidated metadata by default as there."""
     assert zarr_format in (None, 3) and chunk_store is None and synchronizer is None
-    return to_zarr(ds, store, mode=mode, group=group, encoding=encoding, **arguments)
+    consolidated = consolidated is not False and mode != "r+"
+    return to_zarr(ds, store, mode=mode, group=group, encoding=encoding, consolidated=consolidated, **arguments)
 
 
 def with_engine(open_theirs):
@@ -87,6 +88,8 @@ def open_zarr(where, chunks="default", **arguments):
 xr_open_dataset = xr.open_dataset
 
 
+@pytest.mark.filterwarnings("ignore:Consolidated metadata is currently not part")
+@pytest.mark.filterwarnings("ignore:.*does not have a Zarr V3 specification")
 class Base(backends.ZarrBase):
     __test__ = False
     writes, reads = True, True
