@@ -1,5 +1,9 @@
 """Dask: on threads, and on a cluster of processes."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 import zarr_kit
@@ -85,3 +89,27 @@ def test_a_cluster_rechunks(tmp_path, cluster):
     moved = zarr_kit.dask.from_zarr(tmp_path / "a.zarr").rechunk((50, 40))
     zarr_kit.dask.to_zarr(moved, tmp_path / "b.zarr")
     np.testing.assert_array_equal(zarr_kit.open(tmp_path / "b.zarr")[...], values)
+
+
+def test_a_worker_that_is_killed_while_storing_loses_nothing(tmp_path, cluster):
+    marker = tmp_path / "killed"
+
+    def dies_once(block, block_info):
+        if block_info[None]["chunk-location"] == (2, 1):
+            try:
+                marker.touch(exist_ok=False)
+            except FileExistsError:
+                return block
+            # In the middle of a write, or right before or after one: it is another thread's.
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            while True:
+                array[1:119, 1:6] = values[1:119, 1:6]
+        return block
+
+    values = np.random.default_rng(2).integers(0, 1000, (120, 7), "i4")
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=values.shape, dtype="i4", chunks=[MONTHS, 3])
+    blocks = da.from_array(values, chunks=(25, 4)).map_blocks(dies_once, dtype="i4")
+    zarr_kit.dask.to_zarr(blocks, array)
+    assert marker.exists()
+    np.testing.assert_array_equal(array[...], values)
+    assert array.check().errors == []

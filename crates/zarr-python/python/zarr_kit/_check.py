@@ -61,7 +61,10 @@ class Report(Sequence[Finding]):
 
     def __init__(self, findings: list[Finding], seen: tuple[int, int, int, int]) -> None:
         self._findings = tuple(findings)
-        self.groups, self.arrays, self.chunks, self.bytes_read = seen
+        self.groups: int = seen[0]
+        self.arrays: int = seen[1]
+        self.chunks: int = seen[2]
+        self.bytes_read: int = seen[3]
 
     @property
     def errors(self) -> list[Finding]:
