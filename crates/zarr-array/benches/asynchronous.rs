@@ -1,9 +1,10 @@
-//! Reading an array through futures beside reading it on blocked threads:
+//! Reading and writing an array through futures beside doing so on blocked threads:
 //! `cargo bench -p zarr-array --features object_store --bench asynchronous [FOLDER]`.
 //!
 //! 256 MiB of uint16 behind zstd 1, in a folder (its page cache is warm), in memory, and in an object
-//! store that is in memory and has an asynchronous face, in chunks of 2 MiB and of 32 KiB, on 1, 2 and 4 threads, into memory that is used again. The tick is how long
-//! the executor's only thread was kept from its other work at most, while the read went on there.
+//! store that is in memory and has an asynchronous interface, in chunks of 2 MiB and of 32 KiB, on
+//! 1, 2 and 4 threads; reads into memory that is used again. The tick is how long the executor's only
+//! thread was kept from its other work at most, while the future was awaited there.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -19,7 +20,7 @@ use tokio::task::LocalSet;
 use zarr_array::store::{
     ConditionalPut, LocalStore, MemoryStore, Prefix, RemoteStore, Store, StoreOptions,
 };
-use zarr_array::{Array, Selection};
+use zarr_array::{Array, ArrayFuture, Selection};
 use zarr_metadata::ArrayMetadata;
 
 const EDGE: u64 = 8192;
@@ -52,13 +53,12 @@ fn median(mut seconds: Vec<f64>) -> f64 {
     seconds[seconds.len() / 2]
 }
 
-/// Awaits the read on a runtime of one thread, and tells the longest pause between two turns of
+/// Awaits an operation on a runtime of one thread, and tells the longest pause between two turns of
 /// another task there.
-fn awaited(runtime: &Runtime, array: &Array, buffer: Vec<u8>) -> (Vec<u8>, f64) {
+fn awaited<T>(runtime: &Runtime, operation: ArrayFuture<T>) -> (T, f64) {
     let longest = Rc::new(Cell::new(0.0_f64));
     let pauses = Rc::clone(&longest);
-    let read = array.read_async_into(Selection::whole(array.shape()), buffer);
-    let found = LocalSet::new().block_on(runtime, async {
+    let done = LocalSet::new().block_on(runtime, async {
         let ticker = tokio::task::spawn_local(async move {
             let mut last = Instant::now();
             loop {
@@ -67,43 +67,65 @@ fn awaited(runtime: &Runtime, array: &Array, buffer: Vec<u8>) -> (Vec<u8>, f64) 
                 last = Instant::now();
             }
         });
-        let found = read.await;
+        let done = operation.await;
         ticker.abort();
-        found
+        done
     });
-    (found.expect("reads"), longest.get())
+    (done.expect("nothing fails"), longest.get())
 }
 
-fn measure(name: &str, array: &Array, wanted: &[u8], runtime: &Runtime) {
+/// The median of `blocking` and of `asynchronous`, which also tells its tick: one after the other,
+/// so that both meet what else the machine does.
+fn compare(name: &str, mut blocking: impl FnMut(), mut asynchronous: impl FnMut() -> f64) {
+    let (mut first, mut second, mut ticks) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let start = Instant::now();
+        blocking();
+        let middle = Instant::now();
+        let tick = asynchronous();
+        let end = middle.elapsed();
+        // The first round warms what there is to be warmed.
+        if round > 0 {
+            first.push((middle - start).as_secs_f64());
+            second.push(end.as_secs_f64());
+            ticks.push(tick);
+        }
+    }
+    let (first, second) = (median(first), median(second));
+    println!(
+        "  {name}: blocking {:.1} ms, asynchronous {:.1} ms, {:.2} times; tick {:.2} ms",
+        first * 1e3,
+        second * 1e3,
+        second / first,
+        median(ticks) * 1e3
+    );
+}
+
+fn measure(name: &str, array: &Array, wanted: &Arc<[u8]>, runtime: &Runtime) {
     println!("{name}");
     for threads in [1, 2, 4] {
         let array = array.clone().with_threads(NonZeroUsize::new(threads).expect("not zero"));
         let whole = Selection::whole(array.shape());
-        let (mut blocking, mut asynchronous, mut ticks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut buffer = vec![1; wanted.len()];
-        for round in 0..=ROUNDS {
-            let start = Instant::now();
-            array.read_into(&whole, &mut buffer).expect("reads");
-            let first = start.elapsed().as_secs_f64();
-            let (start, tick);
-            start = Instant::now();
-            (buffer, tick) = awaited(runtime, &array, buffer);
-            let second = start.elapsed().as_secs_f64();
-            assert!(black_box(&buffer) == wanted);
-            // The first round warms what there is to be warmed.
-            if round > 0 {
-                blocking.push(first);
-                asynchronous.push(second);
-                ticks.push(tick);
-            }
-        }
-        let (blocking, asynchronous) = (median(blocking), median(asynchronous));
-        println!(
-            "  {threads} threads: read {:.1} ms, read_async {:.1} ms, {:.2} times; tick {:.2} ms",
-            blocking * 1e3,
-            asynchronous * 1e3,
-            asynchronous / blocking,
-            median(ticks) * 1e3
+        let mut into = vec![1; wanted.len()];
+        let mut buffer = into.clone();
+        compare(
+            &format!("{threads} threads, read"),
+            || {
+                array.read_into(&whole, &mut into).expect("reads");
+                assert!(black_box(&into[..]) == &wanted[..]);
+            },
+            || {
+                let read = array.read_async_into(&whole, std::mem::take(&mut buffer));
+                let tick;
+                (buffer, tick) = awaited(runtime, read);
+                assert!(black_box(&buffer[..]) == &wanted[..]);
+                tick
+            },
+        );
+        compare(
+            &format!("{threads} threads, write"),
+            || array.write(&whole, wanted).expect("writes"),
+            || awaited(runtime, array.write_async(&whole, Arc::clone(wanted))).1,
         );
     }
 }
@@ -112,7 +134,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let folder = tempfile::tempdir_in(folder.map_or_else(std::env::temp_dir, Into::into))?;
     let runtime = Builder::new_current_thread().enable_time().build()?;
-    let elements = elements();
+    let elements: Arc<[u8]> = elements().into();
     for chunk in [1024, 128] {
         let bytes = (chunk * chunk * 2) >> 10;
         let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path())?);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use zarr_codec::Options;
+
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;
@@ -55,8 +57,21 @@ impl Array {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_async(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<Self> {
+        Self::open_with_async(store, prefix, Options::new())
+    }
+
+    /// As [`open_with`](Array::open_with), without blocking the thread; see
+    /// [`open_async`](Array::open_async).
+    ///
+    /// # Errors
+    /// As [`open_with`](Array::open_with).
+    pub fn open_with_async(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        options: Options,
+    ) -> ArrayFuture<Self> {
         let prefix = prefix.clone();
-        run(Arc::clone(&store), move || Self::open(store, &prefix))
+        run(Arc::clone(&store), move || Self::open_with(store, &prefix, options))
     }
 }
 
