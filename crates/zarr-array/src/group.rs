@@ -1,21 +1,17 @@
 //! Groups: their attributes and members.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use crate::array::Array;
 use crate::change::{Scope, follow};
+use crate::children::children;
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
-use crate::parallel;
-use crate::store::{DirEntry, Prefix, Store, StoreError, UpdatePolicy};
-
-/// The most documents that are looked up at once, each on its own thread.
-const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
+use crate::store::{Prefix, Store, UpdatePolicy};
 
 /// A group in a store.
 ///
@@ -258,53 +254,6 @@ impl Group {
         if let Some(snapshot) = &self.snapshot {
             return Ok(snapshot.children());
         }
-        let listed = self.store.list_dir(&self.prefix).filter_map(|entry| match entry {
-            Ok(DirEntry::Prefix(prefix)) => Some(Ok(prefix)),
-            Ok(DirEntry::Object(_)) => None,
-            Err(error) => Some(Err(error)),
-        });
-        let prefixes = match listed.collect::<Result<Vec<_>, _>>() {
-            Ok(prefixes) => prefixes,
-            Err(error) => {
-                let cannot =
-                    matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
-                match Snapshot::of(&self.metadata, &self.prefix) {
-                    Some(snapshot) if cannot => {
-                        let names = snapshot.children();
-                        let prefixes = names.iter().map(|name| self.prefix.join(name));
-                        prefixes.collect::<Result<_, _>>()?
-                    }
-                    _ => return Err(error.into()),
-                }
-            }
-        };
-        let mut names = self.nodes_among(&prefixes)?;
-        names.sort();
-        Ok(names)
-    }
-
-    /// The names of those that have a document. Looks up as many at once as the store allows
-    /// requests in flight.
-    fn nodes_among(&self, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
-        let names = Mutex::new(Vec::new());
-        let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
-        let threads = self.store.capabilities().requests_in_flight.min(MAX_LOOKUPS);
-        parallel::for_each(
-            count,
-            threads,
-            || (),
-            |(), range| {
-                let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-                for prefix in prefixes.get(at(range.start)..at(range.end)).unwrap_or_default() {
-                    if self.store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {
-                        let path = prefix.as_str();
-                        let name = path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
-                        names.lock().unwrap_or_else(PoisonError::into_inner).push(name);
-                    }
-                }
-                Ok::<(), ArrayError>(())
-            },
-        )?;
-        Ok(names.into_inner().unwrap_or_else(PoisonError::into_inner))
+        children(&self.store, &self.prefix, &self.metadata)
     }
 }

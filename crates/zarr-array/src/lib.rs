@@ -28,6 +28,7 @@ mod array;
 mod change;
 #[cfg(feature = "check")]
 pub mod check;
+mod children;
 mod consolidated;
 #[cfg(feature = "copy")]
 pub mod copy;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use zarr_grid::{GridErrorKind, Run};
 
-use super::consolidate::{Scope, follow};
 use super::document::{Document, Extent};
+use super::follow::{Scope, follow};
 use super::resize::grown;
 use crate::array::{Array, Element};
 use crate::error::ArrayError;

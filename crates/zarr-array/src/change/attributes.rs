@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
-use super::consolidate::{Scope, follow};
+use super::follow::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;

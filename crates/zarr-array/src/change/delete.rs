@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::consolidate::{Scope, follow};
+use super::follow::{Scope, follow};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, Links, Prefix, Store, UpdatePolicy, remove};

@@ -3,8 +3,8 @@
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
 
-use super::consolidate::{Scope, follow};
 use super::document::{Document, Extent};
+use super::follow::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::store::{Key, remove};

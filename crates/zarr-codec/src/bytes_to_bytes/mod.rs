@@ -35,7 +35,7 @@ use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::others::{Codecs, Make};
 
-pub(crate) use self::others::{OtherArray, corrupt, in_full, refused};
+pub(crate) use self::others::{OtherArray, corrupt, refused};
 
 use self::others::OtherBytes;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{BytesToBytes, check_decoded, check_limit};
-use crate::error::ChunkErrorKind;
+use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
 use crate::others::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
@@ -156,16 +156,4 @@ pub(crate) fn corrupt(error: CodecError) -> ChunkErrorKind {
 /// What a codec says when it encodes.
 pub(crate) fn refused(error: CodecError) -> ChunkErrorKind {
     ChunkErrorKind::Encode { reason: in_full(&*error) }
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

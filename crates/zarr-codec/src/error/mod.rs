@@ -6,7 +6,6 @@ use core::fmt;
 
 use zarr_metadata::{Printable, Rule};
 
-use crate::bytes_to_bytes::in_full;
 use crate::others::CodecError;
 
 pub use chunk::{ChunkError, ChunkErrorKind};
@@ -314,4 +313,16 @@ impl ChainErrorKind {
 /// The plural ending of a noun.
 fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -1,0 +1,72 @@
+//! The nodes directly in a group.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use zarr_metadata::GroupMetadata;
+
+use crate::consolidated::Snapshot;
+use crate::error::ArrayError;
+use crate::node;
+use crate::parallel;
+use crate::store::{DirEntry, Prefix, Store, StoreError};
+
+/// The most documents that are looked up at once, each on its own thread.
+const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
+
+/// The names of the nodes directly in the group at `prefix`, sorted; of a store that cannot list,
+/// those that the group's consolidated metadata has.
+pub(crate) fn children(
+    store: &dyn Store,
+    prefix: &Prefix,
+    metadata: &GroupMetadata,
+) -> Result<Vec<String>, ArrayError> {
+    let listed = store.list_dir(prefix).filter_map(|entry| match entry {
+        Ok(DirEntry::Prefix(prefix)) => Some(Ok(prefix)),
+        Ok(DirEntry::Object(_)) => None,
+        Err(error) => Some(Err(error)),
+    });
+    let prefixes = match listed.collect::<Result<Vec<_>, _>>() {
+        Ok(prefixes) => prefixes,
+        Err(error) => {
+            let cannot =
+                matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
+            match Snapshot::of(metadata, prefix) {
+                Some(snapshot) if cannot => {
+                    let names = snapshot.children();
+                    let prefixes = names.iter().map(|name| prefix.join(name));
+                    prefixes.collect::<Result<_, _>>()?
+                }
+                _ => return Err(error.into()),
+            }
+        }
+    };
+    let mut names = nodes_among(store, &prefixes)?;
+    names.sort();
+    Ok(names)
+}
+
+/// The names of those that have a document. Looks up as many at once as the store allows
+/// requests in flight.
+fn nodes_among(store: &dyn Store, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
+    let names = Mutex::new(Vec::new());
+    let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
+    let threads = store.capabilities().requests_in_flight.min(MAX_LOOKUPS);
+    parallel::for_each(
+        count,
+        threads,
+        || (),
+        |(), range| {
+            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+            for prefix in prefixes.get(at(range.start)..at(range.end)).unwrap_or_default() {
+                if store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {
+                    let path = prefix.as_str();
+                    let name = path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
+                    names.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+                }
+            }
+            Ok::<(), ArrayError>(())
+        },
+    )?;
+    Ok(names.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
