@@ -42,11 +42,13 @@ mod object;
 #[cfg(feature = "async")]
 mod offload;
 mod open;
+mod options;
 mod per_process;
 mod process_locks;
 mod read_range;
 #[cfg(feature = "async")]
 mod runtime;
+mod scheme;
 mod shown;
 mod types;
 mod update;
@@ -68,7 +70,8 @@ pub use self::memory::MemoryStore;
 pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
 pub use self::offload::{Offload, run_blocking};
-pub use self::open::{StoreOptions, local_path, open_url};
+pub use self::open::{local_path, open_url};
+pub use self::options::StoreOptions;
 pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
 pub use self::read_range::ReadRange;

@@ -1,6 +1,7 @@
 //! Single requests.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -8,10 +9,11 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectStoreExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
 
-use super::retry::Limits;
+use super::retry::{Limits, QUIET, Tries, is_lost};
 use crate::read_range::OwnedReadRange;
-use crate::waiting::OnWait;
+use crate::waiting::{OnWait, Waiting};
 use crate::{
     FullMessage, Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve,
     without_secrets,
@@ -91,6 +93,47 @@ pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
 }
 
 impl Client {
+    /// Repeats an idempotent operation while its response is lost or breaks off. Responses that are
+    /// errors have already been retried by the backend.
+    pub(super) async fn retrying<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, Error> {
+        let mut tries = Tries::new(self.limits);
+        loop {
+            match attempt().await {
+                Err(error) if is_lost(&error) && tries.next().await => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Awaits a response, and reports if it takes long.
+    pub(super) async fn answer<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        answer: impl Future<Output = T>,
+    ) -> T {
+        let Some(on_wait) = &self.on_wait else { return answer.await };
+        let mut answer = pin!(answer);
+        let begun = Instant::now();
+        let mut patience = QUIET;
+        loop {
+            match timeout(patience, answer.as_mut()).await {
+                Ok(answer) => return answer,
+                Err(_) => on_wait.tell(&Waiting {
+                    operation,
+                    key: name.to_owned(),
+                    place: self.space.to_string(),
+                    waited: begun.elapsed(),
+                    limit: self.limits.timeout,
+                }),
+            }
+            patience = begun.elapsed();
+        }
+    }
+
     pub(super) fn new(origin: Origin, options: &StoreOptions) -> Self {
         let Origin { backend, pages, base, space, .. } = origin;
         let in_flight = options.in_flight().get().min(Semaphore::MAX_PERMITS);

@@ -52,7 +52,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
 }
 
 fn no_client(url: &Url) -> String {
-    let built = crate::open::schemes();
+    let built = crate::scheme::schemes();
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 

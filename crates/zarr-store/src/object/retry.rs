@@ -1,7 +1,6 @@
 //! Retries, and detecting requests whose response was lost.
 
 use std::error::Error as _;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,14 +8,12 @@ use std::time::Duration;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 pub(super) use self::watch::Watch;
 use object_store::Error;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
-use super::client::Client;
-use crate::waiting::Waiting;
-use crate::{Operation, StoreOptions};
+use crate::StoreOptions;
 
 /// How long there may be no response before it is reported; doubled after each report.
-const QUIET: Duration = Duration::from_secs(5);
+pub(super) const QUIET: Duration = Duration::from_secs(5);
 /// The pause before the first retry; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
@@ -27,7 +24,7 @@ const MAX_REPETITIONS: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     retries: usize,
-    timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 impl Limits {
@@ -64,49 +61,6 @@ impl Tries {
         sleep(self.pause).await;
         self.pause = MAX_PAUSE.min(self.pause * 2);
         true
-    }
-}
-
-impl Client {
-    /// Repeats an idempotent operation while its response is lost or breaks off. Responses that are
-    /// errors have already been retried by the backend.
-    pub(super) async fn retrying<T, F: Future<Output = Result<T, Error>>>(
-        &self,
-        attempt: impl Fn() -> F,
-    ) -> Result<T, Error> {
-        let mut tries = Tries::new(self.limits);
-        loop {
-            match attempt().await {
-                Err(error) if is_lost(&error) && tries.next().await => {}
-                result => return result,
-            }
-        }
-    }
-
-    /// Awaits a response, and reports if it takes long.
-    pub(super) async fn answer<T>(
-        &self,
-        operation: Operation,
-        name: &str,
-        answer: impl Future<Output = T>,
-    ) -> T {
-        let Some(on_wait) = &self.on_wait else { return answer.await };
-        let mut answer = pin!(answer);
-        let begun = Instant::now();
-        let mut patience = QUIET;
-        loop {
-            match timeout(patience, answer.as_mut()).await {
-                Ok(answer) => return answer,
-                Err(_) => on_wait.tell(&Waiting {
-                    operation,
-                    key: name.to_owned(),
-                    place: self.space.to_string(),
-                    waited: begun.elapsed(),
-                    limit: self.limits.timeout,
-                }),
-            }
-            patience = begun.elapsed();
-        }
     }
 }
 

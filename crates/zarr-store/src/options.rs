@@ -1,0 +1,175 @@
+//! Options for opening a store.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Duration;
+
+use super::waiting::{OnWait, Waiting};
+use super::{Durability, LocalStore, StoreError};
+
+/// Options for opening a store by URL.
+///
+/// # Examples
+/// ```
+/// use zarr_store::StoreOptions;
+///
+/// let anonymous = StoreOptions::new()
+///     .setting("skip_signature", "true")
+///     .setting("region", "us-west-2")
+///     .requests_in_flight(16);
+/// ```
+#[derive(Clone)]
+pub struct StoreOptions {
+    create: bool,
+    durability: Durability,
+    outside_links: bool,
+    settings: Vec<(String, String)>,
+    in_flight: NonZeroUsize,
+    max_retries: usize,
+    retry_timeout: Duration,
+    on_wait: Option<OnWait>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StoreOptions {
+    /// The environment's settings, 64 requests in flight, up to 10 retries within 3 minutes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            create: false,
+            durability: Durability::default(),
+            outside_links: false,
+            settings: Vec::new(),
+            in_flight: NonZeroUsize::MIN.saturating_add(63),
+            max_retries: 10,
+            retry_timeout: Duration::from_secs(180),
+            on_wait: None,
+        }
+    }
+
+    /// Whether a missing folder is created (local stores; object storage has no folders).
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// What a finished write to a local store survives: see [`LocalStore::with_durability`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Whether a local store follows symbolic links out of its folder: see
+    /// [`LocalStore::with_outside_links`].
+    #[must_use]
+    pub fn outside_links(mut self, allowed: bool) -> Self {
+        self.outside_links = allowed;
+        self
+    }
+
+    /// A setting of the client, which overrides the environment's: `region`, `endpoint`,
+    /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and any other setting that the
+    /// `object_store` crate has for this kind of store, under the name it has there.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The most requests to a remote store in flight at a time, from all threads together; at least
+    /// one.
+    #[must_use]
+    pub fn requests_in_flight(mut self, requests: usize) -> Self {
+        self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
+        self
+    }
+
+    /// How often a request to a remote store is retried, and for how long after its start.
+    #[must_use]
+    pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
+        self.max_retries = retries;
+        self.timeout(timeout)
+    }
+
+    /// How long after its start a request to a remote store is retried; 3 minutes by default. No
+    /// single attempt lasts longer than that, nor longer than 30 s unless the
+    /// [setting](StoreOptions::setting) `timeout` says otherwise: a request to a server that
+    /// accepts and never responds fails after this time plus that of the last attempt.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.retry_timeout = timeout;
+        self
+    }
+
+    /// Calls `told` when a remote store has not responded for 5 s, then for 10 s, 20 s and so on.
+    ///
+    /// It is called on threads that move the bytes of other requests, and should return quickly.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_store::StoreOptions;
+    ///
+    /// let options = StoreOptions::new().on_wait(|waiting| eprintln!("{waiting}"));
+    /// ```
+    #[must_use]
+    pub fn on_wait(mut self, told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+        self.on_wait = Some(OnWait::new(told));
+        self
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn in_flight(&self) -> NonZeroUsize {
+        self.in_flight
+    }
+
+    /// Settings of the client; later ones override earlier ones.
+    #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+    pub(super) fn settings(&self) -> Vec<(String, String)> {
+        // The default of the clients.
+        const LONGEST_TRY: Duration = Duration::from_secs(30);
+        let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
+        let shorter = (self.retry_timeout < LONGEST_TRY).then(|| ("timeout".to_owned(), timeout));
+        shorter.into_iter().chain(self.settings.iter().cloned()).collect()
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn retry_limits(&self) -> (usize, Duration) {
+        (self.max_retries, self.retry_timeout)
+    }
+
+    #[cfg(feature = "object_store")]
+    pub(super) fn waiting(&self) -> Option<OnWait> {
+        self.on_wait.clone()
+    }
+
+    /// The store of a folder, with these options.
+    pub(super) fn local(&self, path: &Path) -> Result<LocalStore, StoreError> {
+        let store = if self.create { LocalStore::create(path) } else { LocalStore::open(path) }?;
+        Ok(store.with_durability(self.durability).with_outside_links(self.outside_links))
+    }
+}
+
+/// Without the settings' values, which may be secrets.
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.settings.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("StoreOptions")
+            .field("create", &self.create)
+            .field("durability", &self.durability)
+            .field("outside_links", &self.outside_links)
+            .field("settings", &names)
+            .field("in_flight", &self.in_flight)
+            .field("max_retries", &self.max_retries)
+            .field("retry_timeout", &self.retry_timeout)
+            .field("on_wait", &self.on_wait)
+            .finish()
+    }
+}

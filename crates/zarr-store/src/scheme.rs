@@ -1,0 +1,140 @@
+//! What a URL names, by its scheme.
+
+use std::path::PathBuf;
+
+/// The schemes that this build can open.
+pub(super) fn schemes() -> String {
+    let all = [
+        (true, "file:"),
+        (true, "memory:"),
+        (cfg!(feature = "aws"), "s3:"),
+        (cfg!(feature = "gcp"), "gs:"),
+        (cfg!(feature = "azure"), "az:"),
+        (cfg!(feature = "http"), "http(s):"),
+    ];
+    let built: Vec<&str> = all.iter().filter(|(built, _)| *built).map(|(_, name)| *name).collect();
+    built.join(", ")
+}
+
+/// The kind of store that a URL names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder(PathBuf),
+    Memory,
+    Remote,
+}
+
+/// Splits a URL after its scheme; `None` for a path. A scheme has two letters or more: `C:\data` is
+/// a path.
+pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
+    url.split_once(':').filter(|(scheme, _)| {
+        scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+pub(super) fn kind_of(url: &str) -> Result<Kind, String> {
+    match scheme_of(url) {
+        Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
+            "file" => file_path(rest).map(Kind::Folder),
+            "memory" if rest.trim_matches('/').is_empty() => Ok(Kind::Memory),
+            "memory" => Err("a store in memory has no path: memory: alone is allowed".to_owned()),
+            _ => Ok(Kind::Remote),
+        },
+        _ if url.is_empty() => Err("the empty text is neither a path nor a URL".to_owned()),
+        _ => Ok(Kind::Folder(PathBuf::from(url))),
+    }
+}
+
+/// The path in what follows `file:`, which is `/path`, `///path` or `//localhost/path`.
+fn file_path(rest: &str) -> Result<PathBuf, String> {
+    let path = match rest.strip_prefix("//") {
+        None => rest,
+        Some(host) => {
+            host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host)
+        }
+    };
+    if !path.starts_with('/') {
+        return Err("a file URL has an absolute path and no host: file:///path".to_owned());
+    }
+    if path.contains(['?', '#']) {
+        return Err("a store's URL has no '?' or '#'; in a path they are %3F and %23".to_owned());
+    }
+    let text = percent_decoded(path)?;
+    // On Windows file:///C:/data is C:/data.
+    let drive = text.as_bytes().get(2) == Some(&b':');
+    let path = if cfg!(windows) && drive { text.trim_start_matches('/') } else { &text };
+    Ok(PathBuf::from(path))
+}
+
+fn percent_decoded(text: &str) -> Result<String, String> {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        // Digits alone: a number may have a sign, too.
+        let digits = |hex: &str| hex.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let (code, rest) = piece
+            .split_at_checked(2)
+            .filter(|(hex, _)| digits(hex))
+            .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
+            .ok_or_else(|| {
+                let found: String = piece.chars().take(2).collect();
+                let found = format!("%{found}");
+                format!("{found:?} is not a percent encoding: '%' must be followed by two hexadecimal digits")
+            })?;
+        bytes.push(code);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| "the path is not UTF-8 once decoded".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_urls_are_told_apart() {
+        let folder = |path: &str| Ok(Kind::Folder(PathBuf::from(path)));
+        assert_eq!(kind_of("data.zarr"), folder("data.zarr"));
+        assert_eq!(kind_of("/a b/c%20d"), folder("/a b/c%20d"));
+        assert_eq!(kind_of("./a:b"), folder("./a:b"));
+        assert_eq!(kind_of("file:///a%20b/%C3%A9"), folder("/a b/é"));
+        assert_eq!(kind_of("file:/a"), folder("/a"));
+        assert_eq!(kind_of("FILE://localhost/a"), folder("/a"));
+        assert_eq!(kind_of("memory:"), Ok(Kind::Memory));
+        assert_eq!(kind_of("memory://"), Ok(Kind::Memory));
+        assert_eq!(kind_of("s3://bucket/a"), Ok(Kind::Remote));
+        assert_eq!(kind_of("https://host/a"), Ok(Kind::Remote));
+        for wrong in [
+            "",
+            "file://host/a",
+            "file:a",
+            "file:///a?b",
+            "file:///%2",
+            "file:///%f_",
+            "file:///%FF",
+            "memory:x",
+        ] {
+            assert!(kind_of(wrong).is_err(), "{wrong}");
+        }
+        for (wrong, found) in [
+            ("file:///tmp/b%+9g", r#""%+9""#),
+            ("file:///a%-1", r#""%-1""#),
+            ("file:///a% 1", r#""% 1""#),
+            ("file:///a%", r#""%""#),
+            ("file:///a%4", r#""%4""#),
+            ("file:///a%%41", r#""%""#),
+            ("file:///a%é", r#""%é""#),
+            ("file:///a%\u{1b}[", r#""%\u{1b}[""#),
+        ] {
+            let message = kind_of(wrong).unwrap_err();
+            assert_eq!(
+                message,
+                format!(
+                    "{found} is not a percent encoding: '%' must be followed by two hexadecimal digits"
+                )
+            );
+        }
+    }
+}
