@@ -307,6 +307,17 @@ def test_damaged_chunks_are_errors(tmp_path):
     assert array[:4].tolist() == [0, 1, 2, 3]
 
 
+def test_links_out_of_the_store_are_read_and_not_written(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=8, chunks=4, dtype="i2")
+    array[...] = np.arange(8)
+    (tmp_path / "a.zarr/c").rename(tmp_path / "elsewhere")
+    (tmp_path / "a.zarr/c").symlink_to(tmp_path / "elsewhere")
+    assert array[...].tolist() == list(range(8))
+    with pytest.raises(OSError, match="link"):
+        array[...] = 1
+    assert array[...].tolist() == list(range(8))
+
+
 def test_keys_of_version_2_and_of_dots(tmp_path):
     for number, encoding in enumerate(itertools.product(["default", "v2"], ".|/".split("|"))):
         name, separator = encoding
@@ -326,6 +337,18 @@ def test_pickles_carry_no_open_store(tmp_path):
     array[...] = 3
     again = pickle.loads(pickle.dumps(array))
     assert again[...].tolist() == [3] * 4 and isinstance(again.async_array.codec_pipeline, ZarrKitCodecPipeline)
+
+
+def test_memory_of_another_kind_is_left_to_zarr_python(monkeypatch):
+    from zarr.core.buffer import BufferPrototype
+    from zarr.testing.buffer import NDBufferUsingTestNDArrayLike, TestBuffer, TestNDArrayLike
+
+    array = zarr.create_array({}, shape=5, chunks=2, dtype="i2")
+    array[...] = np.arange(5)
+    prototype = BufferPrototype(buffer=TestBuffer, nd_buffer=NDBufferUsingTestNDArrayLike)
+    monkeypatch.setattr("zarr_kit._compiled.CompiledCodec._decode_sync", None)
+    found = array.get_basic_selection(slice(1, 4), prototype=prototype)
+    assert type(found) is TestNDArrayLike and found.tolist() == [1, 2, 3]
 
 
 def test_another_class_of_a_known_name_is_asked(tmp_path):
