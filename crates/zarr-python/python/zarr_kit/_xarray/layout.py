@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Hashable, Mapping
 from itertools import accumulate
 from typing import Any
@@ -20,9 +19,6 @@ ENTRIES = frozenset(
     "source original_shape chunk_key_encoding".split()
 )
 """The entries of ``encoding`` that say how an array is stored; all others are CF's or unknown."""
-
-CHUNK_BYTES = 16 << 20
-"""The most bytes of a chunk whose lengths nobody chose."""
 
 
 def document(
@@ -161,12 +157,8 @@ def _by_data(variable: Variable) -> Chunks:
     if variable.chunks is not None:
         found = map(_grid.regular, variable.chunks)
         return tuple(length if isinstance(length, int) else tuple(length) for length in found)
-    lengths = [max(length, 1) for length in variable.shape]
-    size = max(variable.dtype.itemsize, 1)
-    while math.prod(lengths) * size > CHUNK_BYTES and max(lengths) > 1:
-        axis = lengths.index(max(lengths))
-        lengths[axis] = -(-lengths[axis] // 2)
-    return tuple(lengths)
+    text = _create.array_document(shape=variable.shape, dtype=_data_type(variable))
+    return tuple(json.loads(text)["chunk_grid"]["configuration"]["chunk_shape"])
 
 
 def _data_type(variable: Variable) -> Any:

@@ -63,8 +63,9 @@ def to_zarr(
     chunks
         For new variables, the chunks of each dimension: a number, or all lengths, which makes the
         grid ``rectilinear``. By default they come from ``encoding``; otherwise from the Dask array,
-        with a ``regular`` grid if all but the last are equal; otherwise no chunk exceeds 16 MiB.
-        zarr-python reads rectilinear grids with its configuration ``array.rectilinear_chunks``.
+        with a ``regular`` grid if all but the last are equal; otherwise `zarr_kit.create` chooses
+        them. zarr-python reads rectilinear grids with its configuration
+        ``array.rectilinear_chunks``.
     encoding
         For new variables, by name, the entries of Xarray's ``encoding``, with ``chunks``,
         ``shards``, ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
