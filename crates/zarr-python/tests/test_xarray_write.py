@@ -250,6 +250,12 @@ def test_in_memory():
     assert list(group["b/c"]) == sorted(weather().variables)
 
 
+def test_stores_of_obstore(tmp_path):
+    store = pytest.importorskip("obstore.store").LocalStore(tmp_path)
+    to_zarr(weather().chunk(time=MONTHS), store, group="b")
+    xr.testing.assert_identical(open_kit(store, group="b").load(), decoded(weather()))
+
+
 def test_arrays(tmp_path):
     for number, array in enumerate([weather().temperature, weather()["count"], xr.DataArray(5, name="a")]):
         to_zarr(array, tmp_path / f"{number}.zarr")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from xarray.core import indexing
 from .. import open_group
 from .._array import Array
 from .._group import Group
+from .._store import Url
 from . import encoding
 from .lazy import LOOKUPS, LazyArray, is_remote
 
@@ -81,7 +81,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
 
 
 def opened(
-    where: str | os.PathLike[str] | Group,
+    where: Url | Group,
     group: str | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Group:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from xarray.backends.common import ArrayWriter
 from .. import create_group
 from .._array import Array
 from .._group import Group
+from .._store import Url
 from .lazy import is_remote
 from .planning import Plan, Request, Update, planned
 from .region import Region
@@ -23,7 +23,7 @@ MODES = ("w", "w-", "a", "a-", "r+")
 
 def to_zarr(
     data: Dataset | DataArray | DataTree,
-    url: str | os.PathLike[str] | Group,
+    url: Url | Group,
     *,
     group: str | None = None,
     mode: str | None = None,
@@ -49,7 +49,7 @@ def to_zarr(
     data
         What to store.
     url
-        A folder, a URL, or a `Group` that is open.
+        Where to store it, as for `zarr_kit.open`; or an open `Group`.
     group
         The path of the group in the store; missing groups above it are created.
     mode
@@ -200,7 +200,7 @@ def _of_tree(tree: DataTree, write_inherited_coords: bool) -> dict[str, Dataset]
 
 
 def _existing(
-    url: str | os.PathLike[str] | Group, path: str, storage_options: Mapping[str, str] | None
+    url: Url | Group, path: str, storage_options: Mapping[str, str] | None
 ) -> Group | None:
     try:
         return opened(url, path, storage_options)
@@ -228,7 +228,7 @@ def _emptied(group: Group) -> Group:
 
 
 def _made(
-    url: str | os.PathLike[str] | Group, path: str, storage_options: Mapping[str, str] | None
+    url: Url | Group, path: str, storage_options: Mapping[str, str] | None
 ) -> Group:
     """Creates a group, and missing groups above it."""
     root = _existing(url, "", storage_options)
