@@ -2,23 +2,7 @@
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch;
-
-/// A way to move bits, named after the instructions it needs. All give the same result.
-///
-/// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
-/// benchmarks force another by [`Packing::with_kernel`](crate::Packing::with_kernel).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// One bit at a time: slow, but simple enough to be checked against the document.
-    Reference,
-    /// Words of 64 bits in safe code, on any machine.
-    Portable,
-    /// AVX2: x86-64 since Haswell and Zen 1.
-    Avx2,
-    /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
-    Avx512,
-}
+use crate::choices::Kernel;
 
 impl Kernel {
     /// Every kernel of this build, slowest first, available here or not.

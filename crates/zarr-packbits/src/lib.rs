@@ -50,6 +50,7 @@ extern crate std;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod arch;
+mod choices;
 mod dispatch;
 mod driver;
 mod error;
@@ -62,10 +63,9 @@ mod spec;
 mod survive;
 mod word;
 
-pub use dispatch::Kernel;
+pub use choices::{BitOrder, Kernel, PaddingEncoding};
 pub use error::Error;
-pub use padding::PaddingEncoding;
-pub use spec::{BitOrder, PackedRange, Packing, PackingBuilder};
+pub use spec::{PackedRange, Packing, PackingBuilder};
 pub use survive::Lost;
 
 /// The README's example, run as a test.

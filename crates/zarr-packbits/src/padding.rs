@@ -1,44 +1,6 @@
 //! Whole encoded chunks: the packed bits and the byte that counts the padding bits.
 
-use core::fmt;
-
-use crate::{BitOrder, Error, Packing};
-
-/// Where an encoded chunk stores the number of its padding bits: the codec's `padding_encoding`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum PaddingEncoding {
-    /// `"none"`: nowhere.
-    #[default]
-    None,
-    /// `"first_byte"`: in a byte before the packed bits.
-    FirstByte,
-    /// `"last_byte"`: in a byte after the packed bits.
-    LastByte,
-}
-
-impl PaddingEncoding {
-    /// Bytes in front of the packed bits: 1 for `FirstByte`, otherwise 0.
-    #[must_use]
-    pub fn prefix_len(self) -> usize {
-        usize::from(self == Self::FirstByte)
-    }
-
-    /// Bytes besides the packed bits: 0 for `None`, otherwise 1.
-    #[must_use]
-    pub fn extra_len(self) -> usize {
-        usize::from(self != Self::None)
-    }
-}
-
-impl fmt::Display for PaddingEncoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "no padding byte",
-            Self::FirstByte => "a padding byte in front",
-            Self::LastByte => "a padding byte at the end",
-        })
-    }
-}
+use crate::{BitOrder, Error, Packing, PaddingEncoding};
 
 impl Packing {
     /// Bytes of an encoded chunk of `elements` elements, including the padding byte.

@@ -4,25 +4,7 @@
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
-use crate::{Error, Kernel, field::Field};
-
-/// The end of a byte at which the bit sequence starts.
-///
-/// ```text
-/// bits of the sequence:  0 1 2 3 4 5 6 7 | 8 9 ...
-/// LsbFirst, byte 0:      0x01 is bit 0 ... 0x80 is bit 7
-/// MsbFirst, byte 0:      0x80 is bit 0 ... 0x01 is bit 7
-/// ```
-///
-/// The order also decides which end of a value comes first, so a value is contiguous in both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum BitOrder {
-    /// Least significant bit first: the Zarr v3 `packbits` codec (SD-10).
-    #[default]
-    LsbFirst,
-    /// Most significant bit first: numcodecs' `packbits`, numpy's `packbits` (SD-11).
-    MsbFirst,
-}
+use crate::{BitOrder, Error, Kernel, field::Field};
 
 /// How the elements of one data type are packed: the layout, its lengths and its operations.
 ///

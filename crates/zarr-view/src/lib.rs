@@ -41,6 +41,7 @@ extern crate alloc;
 
 mod copy;
 mod error;
+mod instruction_set;
 mod runs;
 mod stack;
 mod view;
@@ -48,10 +49,10 @@ mod view;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, InstructionSet, Output, OutputGrid, OwnedGrid, OwnedOutput,
-    advise_huge_pages, copy, zeroed,
+    CopyPlan, Element, Output, OutputGrid, OwnedGrid, OwnedOutput, advise_huge_pages, copy, zeroed,
 };
 pub use error::{CopyError, ViewError};
+pub use instruction_set::InstructionSet;
 pub use runs::{Run, Runs};
 pub use stack::ViewStack;
 pub use view::{View, common_shape};

@@ -1,23 +1,6 @@
 //! Chooses the vector instructions of a copy; no other file does.
 
-/// The instructions that transposes use. All give the same result.
-///
-/// A [`CopyPlan`](crate::CopyPlan) takes the [best](InstructionSet::best) ones of its machine; tests
-/// and benchmarks force others by
-/// [`CopyPlan::with_instruction_set`](crate::CopyPlan::with_instruction_set).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum InstructionSet {
-    /// No vector instructions except those that the compiler generates. Runs on any machine.
-    Portable,
-    /// SSE2: every x86-64 target, except those without vector registers, such as operating
-    /// systems.
-    Sse2,
-    /// AVX2: x86-64 since Haswell and Zen 1.
-    Avx2,
-    /// AVX-512 with BW: x86-64 since Skylake-X and Zen 4.
-    Avx512,
-}
+use crate::InstructionSet;
 
 impl InstructionSet {
     /// Every instruction set of this build, slowest first, available here or not.

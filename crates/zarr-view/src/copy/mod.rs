@@ -17,7 +17,6 @@ mod plan;
 pub use count::bytes_written;
 pub use element::Element;
 pub use grid::OutputGrid;
-pub use instructions::InstructionSet;
 pub use memory::{advise_huge_pages, zeroed};
 pub use output::Output;
 pub use owned::{OwnedGrid, OwnedOutput};

@@ -2,10 +2,11 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
+use super::Element;
 use super::instructions::Detected;
 use super::nest::Nest;
-use super::{Element, InstructionSet};
 use crate::CopyError;
+use crate::InstructionSet;
 use crate::view::{Dims, View};
 
 /// A copy between two views, prepared once and run on many buffers.

@@ -155,7 +155,7 @@ mod tests {
 
     use super::super::buffer::LARGE;
     use super::{Block, Buffer, Detected, Layout, Loop, Plane, signed};
-    use crate::copy::InstructionSet;
+    use crate::InstructionSet;
 
     /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
     struct Case {

@@ -173,7 +173,7 @@ mod tests {
 
     use super::super::vector::Plain;
     use super::{Gather, Scatter, Square, Tile, signed};
-    use crate::copy::InstructionSet;
+    use crate::InstructionSet;
 
     /// Checks every byte of a transposed tile, at unaligned starts and odd pitches, and every
     /// byte around.

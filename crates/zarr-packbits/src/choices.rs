@@ -1,0 +1,74 @@
+//! What a packing leaves to choose: the order of bits, where padding is counted, the kernel.
+
+use core::fmt;
+
+/// The end of a byte at which the bit sequence starts.
+///
+/// ```text
+/// bits of the sequence:  0 1 2 3 4 5 6 7 | 8 9 ...
+/// LsbFirst, byte 0:      0x01 is bit 0 ... 0x80 is bit 7
+/// MsbFirst, byte 0:      0x80 is bit 0 ... 0x01 is bit 7
+/// ```
+///
+/// The order also decides which end of a value comes first, so a value is contiguous in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BitOrder {
+    /// Least significant bit first: the Zarr v3 `packbits` codec (SD-10).
+    #[default]
+    LsbFirst,
+    /// Most significant bit first: numcodecs' `packbits`, numpy's `packbits` (SD-11).
+    MsbFirst,
+}
+
+/// Where an encoded chunk stores the number of its padding bits: the codec's `padding_encoding`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PaddingEncoding {
+    /// `"none"`: nowhere.
+    #[default]
+    None,
+    /// `"first_byte"`: in a byte before the packed bits.
+    FirstByte,
+    /// `"last_byte"`: in a byte after the packed bits.
+    LastByte,
+}
+
+impl PaddingEncoding {
+    /// Bytes in front of the packed bits: 1 for `FirstByte`, otherwise 0.
+    #[must_use]
+    pub fn prefix_len(self) -> usize {
+        usize::from(self == Self::FirstByte)
+    }
+
+    /// Bytes besides the packed bits: 0 for `None`, otherwise 1.
+    #[must_use]
+    pub fn extra_len(self) -> usize {
+        usize::from(self != Self::None)
+    }
+}
+
+impl fmt::Display for PaddingEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no padding byte",
+            Self::FirstByte => "a padding byte in front",
+            Self::LastByte => "a padding byte at the end",
+        })
+    }
+}
+
+/// A way to move bits, named after the instructions it needs. All give the same result.
+///
+/// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
+/// benchmarks force another by [`Packing::with_kernel`](crate::Packing::with_kernel).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// One bit at a time: slow, but simple enough to be checked against the document.
+    Reference,
+    /// Words of 64 bits in safe code, on any machine.
+    Portable,
+    /// AVX2: x86-64 since Haswell and Zen 1.
+    Avx2,
+    /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
+    Avx512,
+}
