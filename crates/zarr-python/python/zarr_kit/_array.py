@@ -24,9 +24,10 @@ class Array(Node[_native.Array]):
 
     `zarr_kit.open`, `zarr_kit.create` and the methods of `Group` make arrays. Indexing reads and
     writes numpy arrays. All of numpy's basic indexing is supported; use `oindex` for the outer
-    product of lists and masks, and `vindex` for single elements. Reading and writing release the GIL, and any number
-    of threads and processes may use arrays of the same store: writes of part of a chunk exclude
-    each other.
+    product of lists and masks, and `vindex` for single elements. Reading and writing release the
+    GIL, and any number of threads and processes may use arrays of the same store: writes of part of
+    a chunk exclude each other. Ctrl-C ends a long read or write between two chunks; what has been
+    written then stays written.
 
     Examples
     --------
