@@ -27,6 +27,7 @@ const TARGETS: &[Target] = &[
     Target { name: "chunk", longest: 4096, json: false },
     Target { name: "shard_index", longest: 4096, json: false },
     Target { name: "store", longest: 65536, json: true },
+    Target { name: "strings", longest: 4096, json: false },
 ];
 
 /// Runs the named targets, or all, one after the other; by default for one minute each.

@@ -198,8 +198,7 @@ impl Chain {
                     let what = "a shard behind a codec that takes a chunk as a whole".to_owned();
                     return Err(place.error(ChainErrorKind::NotHere { what }));
                 }
-                let unwritable = values.is_read_only().then(|| place.clone());
-                read_only = read_only.or(unwritable).or_else(|| inner.read_only().cloned());
+                read_only = read_only.or_else(|| inner.read_only().cloned());
                 let data_type = data_type.clone();
                 let mapped = Mapped { codec: values, data_type, inner };
                 array_to_bytes = Some((ArrayToBytes::Mapped(Box::new(mapped)), place));

@@ -93,9 +93,10 @@ pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
     ChecksumLocation, Codec, CodecKind, Deflate, Delta, Endian, FixedScaleOffset, Gzip,
-    IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
-    OutOfRange, Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape,
-    ReshapeDim, Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
+    IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions,
+    LzmaProcessor, NumcodecsBitround, NumcodecsBlosc, NumcodecsZstd, OutOfRange, Packbits,
+    PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim, Rounding,
+    ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
 };
 pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{

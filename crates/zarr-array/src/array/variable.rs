@@ -1,5 +1,6 @@
 //! Arrays of strings and of byte strings.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use zarr_codec::{
@@ -21,6 +22,13 @@ use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
 
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
+
+/// Elements that were read within a limit.
+pub(crate) enum Within {
+    Read(ByteStrings),
+    /// At least so many bytes, more than the limit.
+    TooLong(u64),
+}
 
 impl Array {
     /// Reads the strings of a [`Selection`] in C order. Chunks that are not stored read as the fill
@@ -145,16 +153,38 @@ impl Array {
     }
 
     pub(crate) fn read_variable(&self, selection: &Selection) -> Result<ByteStrings, ArrayError> {
+        match self.read_variable_within(selection, u64::MAX)? {
+            Within::Read(read) => Ok(read),
+            Within::TooLong(_) => unreachable!("no memory holds so many bytes"),
+        }
+    }
+
+    /// As [`read_byte_strings`](Array::read_byte_strings), unless the elements take more bytes than
+    /// the limit, lengths not included. No chunk is read after that is known.
+    pub(crate) fn read_variable_within(
+        &self,
+        selection: &Selection,
+        limit: u64,
+    ) -> Result<Within, ArrayError> {
         let VariableRead { chunks, slots, bytes } = self.begin_variable_read(selection)?;
         let threads = self.threads_for(bytes);
+        let bytes = AtomicU64::new(0);
         parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
             let mut parts = chunks.parts().range(range);
             while let Some(part) = parts.next_part() {
-                self.read_variable_part(part, chunks.shape(), &slots, worker)?;
+                if bytes.load(Ordering::Relaxed) > limit {
+                    break;
+                }
+                let read = self.read_variable_part(part, chunks.shape(), &slots, worker)?;
+                bytes.fetch_add(read, Ordering::Relaxed);
             }
             Ok::<(), ArrayError>(())
         })?;
-        finish_variable_read(slots, chunks.shape())
+        let bytes = bytes.into_inner();
+        if bytes > limit {
+            return Ok(Within::TooLong(bytes));
+        }
+        finish_variable_read(slots, chunks.shape()).map(Within::Read)
     }
 
     /// Checks a selection, and allocates memory for its elements.
@@ -171,18 +201,18 @@ impl Array {
         Ok(VariableRead { chunks, slots, bytes })
     }
 
-    /// Reads the part of a selection of this shape that is in one chunk.
+    /// Reads the part of a selection of this shape that is in one chunk; returns its bytes.
     pub(super) fn read_variable_part(
         &self,
         part: &ChunkPart<'_>,
         shape: &[u64],
         slots: &Mutex<Slots>,
         worker: &mut Worker,
-    ) -> Result<(), ArrayError> {
+    ) -> Result<u64, ArrayError> {
         let Worker { codec: kept, encoded } = worker;
         let key = self.chunk_key(part.chunk())?;
         if !self.store().read_into(&key, encoded)? {
-            return Ok(());
+            return Ok(0);
         }
         let codec = self.codec_of(part.chunk_shape(), kept)?;
         let moves = Moves::new(part, shape);
@@ -192,7 +222,7 @@ impl Array {
         let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = moves.in_selection.iter().zip(decoded.iter());
         moved.for_each(|(slot, element)| slots.set(*slot, element));
-        Ok(())
+        Ok(u64::try_from(decoded.bytes().len()).unwrap_or(u64::MAX))
     }
 
     /// The strings of byte strings that are known to be UTF-8: chunks and the fill value were

@@ -133,6 +133,8 @@ struct Decoder<'a> {
     progress: Option<Report<'a>>,
     /// Progress of the whole array, over all batches.
     so_far: Mutex<Progress>,
+    /// Held while a chunk is examined that takes more memory than the part of one thread.
+    large: Mutex<()>,
 }
 
 impl<'a> Decoder<'a> {
@@ -149,7 +151,7 @@ impl<'a> Decoder<'a> {
             }
         }
         let so_far = Mutex::new(Progress { total, ..Progress::default() });
-        Ok(Self { array, examiner, options, progress, so_far })
+        Ok(Self { array, examiner, options, progress, large: Mutex::new(()), so_far })
     }
 
     /// The number of threads that can each hold the elements of one chunk of the batch.
@@ -242,7 +244,7 @@ impl<'a> Decoder<'a> {
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
         if array.data_type().is_variable_length() {
-            return examine_variable(array, key, encoded, &shape, &clipped);
+            return self.variable_chunk(key, encoded, &shape, &clipped);
         }
         let codec = match array.chunk_codec(&shape) {
             Ok(codec) => codec,
@@ -287,6 +289,31 @@ impl<'a> Decoder<'a> {
     }
 }
 
+impl Decoder<'_> {
+    /// Examines a chunk of elements of variable length. How much memory these take is only known
+    /// once they are decompressed: each thread may use its part of one half of it, and one thread
+    /// at a time the other half.
+    fn variable_chunk(
+        &self,
+        key: &Key,
+        encoded: &[u8],
+        shape: &[u64],
+        clipped: &[u64],
+    ) -> Result<Vec<Finding>, ArrayError> {
+        let half = self.options.memory / 2;
+        let threads = u64::try_from(self.options.threads.get()).unwrap_or(u64::MAX);
+        let part = half.checked_div(threads).unwrap_or(half);
+        let examine = |limit| examine_variable(self.array, key, encoded, shape, clipped, limit);
+        if let Some(findings) = examine(part)? {
+            return Ok(findings);
+        }
+        let _large = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(examine(half)?.unwrap_or_else(|| {
+            vec![unexamined(key, format!("elements of more than {half} bytes"))]
+        }))
+    }
+}
+
 /// The shape of the innermost chunks of shards.
 fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
     codecs.iter().find_map(|codec| match codec {
@@ -298,7 +325,7 @@ fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
 }
 
 /// The findings for a chunk's content.
-fn findings(key: &Key, content: Content) -> Vec<Finding> {
+pub(super) fn findings(key: &Key, content: Content) -> Vec<Finding> {
     match content {
         Content::Empty => {
             let message = "nothing but the fill value; it need not be stored";

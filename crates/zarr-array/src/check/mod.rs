@@ -79,6 +79,8 @@ impl CheckOptions {
     /// as not examined.
     /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and
     /// up to twice the elements for comparing them with what a writer should leave.
+    ///
+    /// A chunk of strings or byte strings may decompress to half of it.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;

@@ -2,6 +2,8 @@
 
 use zarr_codec::{ByteStrings, ChunkErrorKind};
 
+use super::chunks::findings as findings_of;
+use super::content::Content;
 use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, unexamined};
 use crate::array::Array;
 use crate::counts::{narrow, number};
@@ -11,28 +13,41 @@ use crate::store::Key;
 /// Examines a chunk of this shape, of which the part `clipped` lies within the array.
 /// A list of elements can be written in only one way, so a chunk that decodes is the one that a
 /// writer should leave.
+///
+/// `None` if it decompresses to more bytes than the limit.
 pub(super) fn examine_variable(
     array: &Array,
     key: &Key,
     encoded: &[u8],
     shape: &[u64],
     clipped: &[u64],
-) -> Result<Vec<Finding>, ArrayError> {
+    limit: u64,
+) -> Result<Option<Vec<Finding>>, ArrayError> {
     let fill = array.fill();
     let decode = |shape: &[u64]| match array.variable_codec(shape) {
-        Ok(codec) => Ok(codec.decode_all(encoded, fill)),
+        Ok(codec) => {
+            let codec = codec.with_limit(limit);
+            let decoded = codec.decode_all(encoded, fill);
+            Ok(decoded.map(|decoded| (codec, decoded)))
+        }
         Err(error) => Err(error),
     };
     let decoded = match decode(shape) {
         Ok(decoded) => decoded,
-        Err(ArrayError::Chain { cause, .. }) => return Ok(vec![unexamined(key, cause.kind())]),
+        Err(ArrayError::Chain { cause, .. }) => {
+            return Ok(Some(vec![unexamined(key, cause.kind())]));
+        }
         Err(error) => return Err(error),
     };
-    let found = |rule, message: String| vec![Finding::new(rule, message).with_key(key.as_str())];
-    let decoded = match decoded {
+    let found =
+        |rule, message: String| Some(vec![Finding::new(rule, message).with_key(key.as_str())]);
+    let (codec, decoded) = match decoded {
         Ok(decoded) => decoded,
         Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
-            return Ok(vec![unexamined(key, error)]);
+            return Ok(Some(vec![unexamined(key, error)]));
+        }
+        Err(error) if matches!(error.kind(), ChunkErrorKind::DecodedLimit { .. }) => {
+            return Ok(None);
         }
         Err(error) => {
             if clipped != shape && matches!(decode(clipped), Ok(Ok(_))) {
@@ -46,13 +61,19 @@ pub(super) fn examine_variable(
         let message = "nothing but the fill value; it need not be stored";
         return Ok(found(FILL_ONLY, message.to_owned()));
     }
-    Ok(past_end(&decoded, shape, clipped, fill).map_or_else(Vec::new, |at| {
+    let mut findings = Vec::new();
+    if let Some(at) = past_end(&decoded, shape, clipped, fill) {
         let message = format!(
             "element {at:?} of the chunk is past the array's end, and not the fill value; it shows \
              again when the array grows"
         );
-        found(OVERFLOW, message)
-    }))
+        findings.push(Finding::new(OVERFLOW, message).with_key(key.as_str()));
+    }
+    drop(decoded);
+    // Each inner chunk has just been decoded without error.
+    let empty = codec.fill_only(encoded, fill).unwrap_or_default();
+    findings.extend(findings_of(key, Content::Shard { empty, bits: None }));
+    Ok(Some(findings))
 }
 
 /// The first element outside the box at a chunk's start that is not the fill value.

@@ -13,7 +13,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::marker::{Marker, TargetState};
 use super::{CopyOptions, CopySummary, Progress};
-use crate::array::{Array, TYPICAL};
+use crate::array::{Array, TYPICAL, Within};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::selection::Selection;
@@ -166,6 +166,8 @@ struct Budget {
     threads: NonZeroUsize,
     /// Elements of a task.
     elements: u64,
+    /// Bytes that they may take if each has a length of its own.
+    bytes: u64,
 }
 
 impl Budget {
@@ -199,8 +201,9 @@ impl Budget {
         let taken = buffers.saturating_mul(u64::try_from(threads.get()).unwrap_or(u64::MAX));
         let left = limit.saturating_sub(taken);
         // Neither is 0.
-        let elements = left.checked_div(copies.saturating_mul(size)).unwrap_or(0);
-        Ok(Self { threads, elements })
+        let bytes = left.checked_div(copies).unwrap_or(0);
+        let elements = bytes.checked_div(size).unwrap_or(0);
+        Ok(Self { threads, elements, bytes })
     }
 }
 
@@ -314,8 +317,18 @@ impl Copy<'_> {
     }
 
     /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.
+    ///
+    /// A task has as many elements as fit if they have the usual length. If they are longer, its
+    /// chunks are copied one by one.
     fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
-        let read = self.from.read_byte_strings(ranges).map_err(source)?;
+        let limit = self.budget.bytes;
+        let selection = Selection::from(ranges);
+        let read = match self.from.read_variable_within(&selection, limit).map_err(source)? {
+            Within::Read(read) => read,
+            Within::TooLong(needed) => {
+                return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
+            }
+        };
         let elements: Vec<&[u8]> = read.iter().collect();
         self.to.write_byte_strings(ranges, &elements).map_err(TransferError::Target)?;
         if self.verify && self.to.read_byte_strings(ranges).map_err(TransferError::Target)? != read
@@ -323,6 +336,26 @@ impl Copy<'_> {
             return Err(self.differs(ranges));
         }
         Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
+    }
+
+    /// Copies the chunks of the target in these ranges one by one; `None` if there is only one.
+    fn chunk_by_chunk(&self, ranges: &[Range<u64>]) -> Result<Option<u64>, TransferError> {
+        let parts = self.to.grid().chunks(ranges);
+        let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
+        let mut bytes = 0_u64;
+        while let Some(part) = parts.next_part() {
+            let axes = part.axes().iter().zip(ranges).map(|(part, range)| {
+                let within = part.in_selection();
+                let at = |n: u64| range.start.saturating_add(n);
+                at(within.start)..at(within.end)
+            });
+            let one: Vec<Range<u64>> = axes.collect();
+            if one == ranges {
+                return Ok(None);
+            }
+            bytes = bytes.saturating_add(self.variable_task(&one)?);
+        }
+        Ok(Some(bytes))
     }
 
     /// The error for elements that read back differently.

@@ -217,3 +217,70 @@ fn copies_have_other_chunks_and_other_codecs() {
         assert!(told.iter().all(|progress| progress.total.is_none()));
     }
 }
+
+/// A shard of three inner chunks, of which the middle one need not be there.
+#[test]
+fn a_check_finds_inner_chunks_of_strings_that_hold_only_the_fill_value() {
+    let shard = Codec::sharding([2], [Codec::VlenUtf8]);
+    let builder = ArrayBuilder::new([6], DataType::String).chunk_shape([6]).codecs([shard]);
+    let (store, array) = create(builder.fill_value("-"));
+    array.write_strings(0..6, &["a", "b", "c", "c", "d", "e"]).expect("writes");
+    let key = Key::new("c/0").expect("a key");
+    let mut bytes = store.read(&key).expect("reads").expect("stored").to_vec();
+    // The two strings "c", each one byte behind its length.
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'c').collect();
+    assert_eq!(places.len(), 2);
+    // The index has a checksum of its own bytes only.
+    for place in places {
+        bytes[place] = b'-';
+    }
+    store.put(&key, &bytes).expect("stores");
+    assert_eq!(all(&array), ["a", "b", "-", "-", "d", "e"]);
+    let mut found = Vec::new();
+    let options = CheckOptions::new().data(true);
+    check(&store, &Prefix::root(), &options, &mut |finding| found.push(finding.to_string()))
+        .expect("checks");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("inner chunk [1]: nothing but the fill value"), "{found:?}");
+}
+
+/// A chunk of 64 KiB compresses to some hundred bytes.
+#[test]
+fn a_check_examines_no_strings_that_do_not_fit_its_memory() {
+    let builder = ArrayBuilder::new([2], DataType::String).chunk_shape([1]);
+    let (store, array) = create(builder.codecs([Codec::VlenUtf8, Codec::zstd(1)]));
+    array.write_strings(0..2, &["x".repeat(64 << 10), "short".to_owned()]).expect("writes");
+    for (memory, unexamined) in [(100 << 10, 1), (200 << 10, 0)] {
+        let mut found = Vec::new();
+        let options = CheckOptions::new().data(true).memory(memory);
+        let mut report = |finding: zarr_array::check::Finding| found.push(finding);
+        check(&store, &Prefix::root(), &options, &mut report).expect("checks");
+        assert_eq!(found.len(), unexamined, "{found:?}");
+        assert!(found.iter().all(|finding| finding.id() == "not-examined"), "{found:?}");
+        assert!(found.iter().all(|finding| finding.key() == Some("c/0")), "{found:?}");
+    }
+}
+
+/// Strings of 4 KiB where 64 bytes are expected.
+#[test]
+fn copies_of_long_strings_keep_to_their_memory() {
+    let builder = ArrayBuilder::new([40], DataType::String).chunk_shape([5]);
+    let (_, array) = create(builder);
+    let strings: Vec<String> = (0..40).map(|n| format!("{n}{}", "é".repeat(2048))).collect();
+    array.write_strings(0..40, &strings).expect("writes");
+    let copied = |memory: u64, chunk: u64| {
+        let grid = ChunkGrid::Regular { chunk_shape: vec![chunk] };
+        let metadata = array.metadata().with_shape_and_grid(&[40], &grid).expect("valid");
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let options = CopyOptions::new().memory(memory).verify(true);
+        copy_array(&array, store, &Prefix::root(), metadata, &options, &mut |_| {})
+    };
+    // All of them at once, or chunk by chunk.
+    for memory in [1 << 20, 64 << 10] {
+        let (copy, summary) = copied(memory, 4).expect("copies");
+        assert_eq!(all(&copy), strings);
+        assert_eq!(summary.bytes, strings.iter().map(|text| text.len() as u64).sum::<u64>());
+    }
+    let error = copied(64 << 10, 20).expect_err("a chunk of 80 KiB").to_string();
+    assert!(error.contains("more than the"), "{error}");
+}

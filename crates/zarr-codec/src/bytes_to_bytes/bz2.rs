@@ -1,48 +1,37 @@
-//! `numcodecs.bz2`: one bzip2 stream is written; any number is read.
+//! `numcodecs.bz2`: one stream of bzip2 is written, any number is read.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use bzip2::Compression;
 use bzip2::bufread::MultiBzDecoder;
 use bzip2::write::BzEncoder;
 
-use super::{BytesToBytes, check_ratio, read_exactly, read_up_to, reserve};
-use crate::error::ChunkErrorKind;
-
-/// A block holds 900,000 bytes, five of which stand for 259 equal bytes, and it takes more than
-/// 24 bytes.
-const MOST_EXPANSION: u64 = 2 << 20;
+use super::stream::StreamFormat;
 
 #[derive(Debug)]
 pub(super) struct Bz2 {
     pub(super) level: u32,
 }
 
-impl BytesToBytes for Bz2 {
-    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
-        check_ratio(encoded, expected, MOST_EXPANSION)
+impl StreamFormat for Bz2 {
+    /// A block holds 900,000 bytes, of which five stand for 259 equal ones, and it takes more than
+    /// 24 bytes.
+    const MOST_EXPANSION: u64 = 2 << 20;
+
+    type Reader<'e> = MultiBzDecoder<&'e [u8]>;
+
+    fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>> {
+        Ok(MultiBzDecoder::new(encoded))
     }
 
-    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        read_exactly(MultiBzDecoder::new(encoded), out)
+    fn room(decoded: usize) -> usize {
+        // One byte in a hundred, and 600, as its manual says.
+        decoded.saturating_add(decoded / 100).saturating_add(600)
     }
 
-    fn decode_up_to(
-        &self,
-        encoded: &[u8],
-        limit: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        read_up_to(MultiBzDecoder::new(encoded), limit, out)
-    }
-
-    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // One byte per hundred, and 600, as its manual says.
-        reserve(out, decoded.len().saturating_add(decoded.len() / 100).saturating_add(600))?;
+    fn compress(&self, decoded: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let mut encoder = BzEncoder::new(out, Compression::new(self.level));
-        encoder.write_all(decoded).map_err(failed)?;
-        encoder.finish().map_err(failed)?;
-        Ok(())
+        encoder.write_all(decoded)?;
+        encoder.finish().map(drop)
     }
 }

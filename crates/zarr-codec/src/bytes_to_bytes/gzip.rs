@@ -1,45 +1,36 @@
-//! `gzip` and `numcodecs.gzip`: RFC 1952. One member is written; any number is read (SD-61).
+//! `gzip` and `numcodecs.gzip`: RFC 1952, one member written, any number read (SD-61).
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::{BytesToBytes, DEFLATE_EXPANSION, check_ratio, read_exactly, read_up_to, reserve};
-use crate::error::ChunkErrorKind;
+use super::DEFLATE_EXPANSION;
+use super::stream::StreamFormat;
 
 #[derive(Debug)]
 pub(super) struct Gzip {
     pub(super) level: Compression,
 }
 
-impl BytesToBytes for Gzip {
-    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
-        check_ratio(encoded, expected, DEFLATE_EXPANSION)
+impl StreamFormat for Gzip {
+    const MOST_EXPANSION: u64 = DEFLATE_EXPANSION;
+
+    type Reader<'e> = MultiGzDecoder<&'e [u8]>;
+
+    fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>> {
+        Ok(MultiGzDecoder::new(encoded))
     }
 
-    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        read_exactly(MultiGzDecoder::new(encoded), out)
+    fn room(decoded: usize) -> usize {
+        // At most nine bits per byte, and the header.
+        decoded.saturating_add(decoded / 8).saturating_add(64)
     }
 
-    fn decode_up_to(
-        &self,
-        encoded: &[u8],
-        limit: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        read_up_to(MultiGzDecoder::new(encoded), limit, out)
-    }
-
-    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        let failed = |error: std::io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // At most nine bits per byte, and the header. A growing vector could allocate twice as
-        // much.
-        reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
+    fn compress(&self, decoded: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let mut encoder = GzEncoder::new(out, self.level);
-        encoder.write_all(decoded).map_err(failed)?;
-        encoder.finish().map_err(failed)?;
-        Ok(())
+        encoder.write_all(decoded)?;
+        encoder.finish().map(drop)
     }
 }

@@ -1,38 +1,50 @@
-//! `numcodecs.lzma`: LZMA2 in any number of xz containers, or bare LZMA.
+//! `numcodecs.lzma`: LZMA2 in containers of xz, any number of which are read, LZMA alone, or what
+//! filters make without a container.
 
-use std::io::Write as _;
+use std::io::{self, Read, Write as _};
 
 use liblzma::bufread::XzDecoder;
-use liblzma::stream::{CONCATENATED, Check, Error, LzmaOptions, Stream};
+use liblzma::stream::{
+    CONCATENATED, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, Stream,
+};
 use liblzma::write::XzEncoder;
-use zarr_metadata::{Lzma as Configuration, LzmaCheck, LzmaFormat};
+use zarr_metadata::{
+    Lzma as Configuration, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions as Options, LzmaProcessor,
+};
 
-use super::{BytesToBytes, check_empty, check_ratio, read_exactly, read_up_to, reserve};
-use crate::error::{ChainErrorKind, ChunkErrorKind};
-use crate::length::widen;
+use super::stream::{StreamFormat, bytes_after};
+use crate::error::ChainErrorKind;
 
-/// A match of 273 bytes takes at least 14 decisions of 0.022 bits each.
-const MOST_EXPANSION: u64 = 8192;
-
-/// The most memory that a decoder may use. The header gives the length of the dictionary, even
-/// for a short chunk: presets use up to 64 MiB (preset 9). Memory that is not needed is not
+/// The memory that a decoder may take. Its dictionary is as long as the header says, however short
+/// the chunk: 64 MiB at preset 9, the most that presets make. Memory that is not needed is not
 /// touched.
 const MEMORY: u64 = 128 << 20;
+
+/// The longest dictionary that a chain of filters may ask for, which no header repeats.
+const MOST_DICTIONARY: u32 = 64 << 20;
+
+const DEFAULT_PRESET: u32 = 6;
 
 #[derive(Debug)]
 pub(super) struct Lzma {
     format: LzmaFormat,
     check: Check,
     preset: u32,
+    filters: Vec<LzmaFilter>,
 }
 
 impl Lzma {
     pub(super) fn new(configuration: &Configuration) -> Result<Self, ChainErrorKind> {
-        if configuration.format == LzmaFormat::Raw || configuration.filters.is_some() {
-            let what = "a chain of filters".to_owned();
-            return Err(ChainErrorKind::NotHere { what });
+        for filter in &configuration.filters {
+            if let LzmaFilter::Lzma1(options) | LzmaFilter::Lzma2(options) = filter {
+                let size = options.dict_size.unwrap_or(0);
+                if size > MOST_DICTIONARY {
+                    let what = format!("a dictionary of {size} bytes");
+                    return Err(ChainErrorKind::NotHere { what });
+                }
+            }
         }
-        Ok(Self {
+        let lzma = Self {
             format: configuration.format,
             check: match configuration.check {
                 Some(LzmaCheck::None) => Check::None,
@@ -40,64 +52,142 @@ impl Lzma {
                 Some(LzmaCheck::Crc64) | None => Check::Crc64,
                 Some(LzmaCheck::Sha256) => Check::Sha256,
             },
-            preset: configuration.preset.unwrap_or(6),
-        })
+            preset: configuration.preset.unwrap_or(DEFAULT_PRESET),
+            filters: configuration.filters.clone(),
+        };
+        // Whether the library takes the options together.
+        if lzma.format == LzmaFormat::Raw {
+            lzma.raw_decoder().map_err(|error| ChainErrorKind::NotHere {
+                what: format!("this chain of filters ({error})"),
+            })?;
+        }
+        Ok(lzma)
     }
 
-    fn decoder<'e>(&self, encoded: &'e [u8]) -> Result<XzDecoder<&'e [u8]>, ChunkErrorKind> {
+    /// The filters as the library has them.
+    fn filters(&self) -> Result<Filters, Error> {
+        let mut filters = Filters::new();
+        for filter in &self.filters {
+            match filter {
+                LzmaFilter::Lzma1(options) => {
+                    filters.lzma1(&lzma_options(options)?);
+                }
+                LzmaFilter::Lzma2(options) => {
+                    filters.lzma2(&lzma_options(options)?);
+                }
+                LzmaFilter::Delta { dist } => {
+                    let less_one = u8::try_from(dist.saturating_sub(1)).unwrap_or(u8::MAX);
+                    filters.delta_properties(&[less_one])?;
+                }
+                LzmaFilter::Jumps { processor, start_offset } => {
+                    let start = start_offset.to_le_bytes();
+                    match processor {
+                        LzmaProcessor::X86 => filters.x86_properties(&start),
+                        LzmaProcessor::PowerPc => filters.powerpc_properties(&start),
+                        LzmaProcessor::Ia64 => filters.ia64_properties(&start),
+                        LzmaProcessor::Arm => filters.arm_properties(&start),
+                        LzmaProcessor::ArmThumb => filters.arm_thumb_properties(&start),
+                        LzmaProcessor::Sparc => filters.sparc_properties(&start),
+                    }?;
+                }
+            }
+        }
+        Ok(filters)
+    }
+
+    fn raw_decoder(&self) -> Result<Stream, Error> {
+        Stream::new_raw_decoder(&self.filters()?)
+    }
+
+    fn encoder(&self) -> io::Result<Stream> {
+        let unsupported = |reason| Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+        let stream = match self.format {
+            LzmaFormat::Raw => self.filters().and_then(|filters| Stream::new_raw_encoder(&filters)),
+            // numcodecs cannot write what it finds out by itself, and not read the other.
+            LzmaFormat::Auto => return unsupported("format 0 is for reading"),
+            _ if !self.filters.is_empty() => {
+                return unsupported("numcodecs reads filters only where format is 3");
+            }
+            LzmaFormat::Alone => LzmaOptions::new_preset(self.preset)
+                .and_then(|options| Stream::new_lzma_encoder(&options)),
+            LzmaFormat::Xz => Stream::new_easy_encoder(self.preset, self.check),
+        };
+        Ok(stream?)
+    }
+}
+
+impl StreamFormat for Lzma {
+    /// A match of 273 bytes takes 14 decisions of 0.022 bits each at least.
+    const MOST_EXPANSION: u64 = 8192;
+
+    type Reader<'e> = Reader<'e>;
+
+    fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>> {
         let stream = match self.format {
             LzmaFormat::Alone => Stream::new_lzma_decoder(MEMORY),
             LzmaFormat::Auto => Stream::new_auto_decoder(MEMORY, CONCATENATED),
-            LzmaFormat::Xz | LzmaFormat::Raw => Stream::new_stream_decoder(MEMORY, CONCATENATED),
+            LzmaFormat::Xz => Stream::new_stream_decoder(MEMORY, CONCATENATED),
+            LzmaFormat::Raw => self.raw_decoder(),
         };
-        let corrupt = |error: Error| ChunkErrorKind::Corrupt { reason: error.to_string() };
-        Ok(XzDecoder::new_stream(encoded, stream.map_err(corrupt)?))
+        Ok(Reader(XzDecoder::new_stream(encoded, stream?)))
     }
 
-    fn encoder(&self) -> Result<Stream, Error> {
-        match self.format {
-            LzmaFormat::Alone => Stream::new_lzma_encoder(&LzmaOptions::new_preset(self.preset)?),
-            // numcodecs cannot write in the format that detects itself.
-            LzmaFormat::Auto => Err(Error::Options),
-            LzmaFormat::Xz | LzmaFormat::Raw => Stream::new_easy_encoder(self.preset, self.check),
+    fn room(decoded: usize) -> usize {
+        // Chunks of 64 KiB that are stored as they are take three bytes more.
+        decoded.saturating_add(decoded / 8192).saturating_add(256)
+    }
+
+    fn compress(&self, decoded: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+        let mut encoder = XzEncoder::new_stream(out, self.encoder()?);
+        encoder.write_all(decoded)?;
+        encoder.finish().map(drop)
+    }
+}
+
+/// A decoder that refuses bytes behind the end of its stream, which the crate's own takes.
+pub(super) struct Reader<'e>(XzDecoder<&'e [u8]>);
+
+impl Read for Reader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match (self.0.read(out)?, self.0.get_ref().len()) {
+            (0, rest) if rest > 0 && !out.is_empty() => Err(bytes_after(rest)),
+            (read, _) => Ok(read),
         }
     }
 }
 
-impl BytesToBytes for Lzma {
-    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
-        check_ratio(encoded, expected, MOST_EXPANSION)
+/// The options of a filter: those of its preset but for what is given.
+fn lzma_options(given: &Options) -> Result<LzmaOptions, Error> {
+    let mut options = LzmaOptions::new_preset(given.preset.unwrap_or(DEFAULT_PRESET))?;
+    if let Some(size) = given.dict_size {
+        options.dict_size(size);
     }
-
-    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        let mut decoder = self.decoder(encoded)?;
-        read_exactly(&mut decoder, out)?;
-        check_empty(decoder.into_inner())
+    if let Some(bits) = given.lc {
+        options.literal_context_bits(bits);
     }
-
-    fn decode_up_to(
-        &self,
-        encoded: &[u8],
-        limit: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        let mut decoder = self.decoder(encoded)?;
-        read_up_to(&mut decoder, limit, out)?;
-        match widen(out.len()) > limit {
-            // Refused because of its length; there is more to read.
-            true => Ok(()),
-            false => check_empty(decoder.into_inner()),
-        }
+    if let Some(bits) = given.lp {
+        options.literal_position_bits(bits);
     }
-
-    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        let failed = |reason: String| ChunkErrorKind::Encode { reason };
-        let stream = self.encoder().map_err(|error| failed(error.to_string()))?;
-        // Chunks of 64 KiB that are stored uncompressed take three bytes more.
-        reserve(out, decoded.len().saturating_add(decoded.len() / 8192).saturating_add(256))?;
-        let mut encoder = XzEncoder::new_stream(out, stream);
-        encoder.write_all(decoded).map_err(|error| failed(error.to_string()))?;
-        encoder.finish().map_err(|error| failed(error.to_string()))?;
-        Ok(())
+    if let Some(bits) = given.pb {
+        options.position_bits(bits);
     }
+    if let Some(length) = given.nice_len {
+        options.nice_len(length);
+    }
+    if let Some(depth) = given.depth {
+        options.depth(depth);
+    }
+    if let Some(mode) = given.mode {
+        options.mode(if mode == 1 { Mode::Fast } else { Mode::Normal });
+    }
+    if let Some(finder) = given.mf {
+        options.match_finder(match finder {
+            3 => MatchFinder::HashChain3,
+            4 => MatchFinder::HashChain4,
+            18 => MatchFinder::BinaryTree2,
+            19 => MatchFinder::BinaryTree3,
+            _ => MatchFinder::BinaryTree4,
+        });
+    }
+    Ok(options)
 }

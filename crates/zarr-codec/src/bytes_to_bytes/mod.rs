@@ -18,6 +18,8 @@ mod others;
 #[cfg(feature = "pcodec")]
 mod pcodec;
 mod shuffle;
+#[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
+mod stream;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(feature = "zstd")]
@@ -355,7 +357,7 @@ fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), Ch
 }
 
 /// Refuses bytes that a decoder has not consumed.
-#[cfg(any(feature = "lzma", feature = "pcodec"))]
+#[cfg(feature = "pcodec")]
 fn check_empty(rest: &[u8]) -> Result<(), ChunkErrorKind> {
     match rest.len() {
         0 => Ok(()),

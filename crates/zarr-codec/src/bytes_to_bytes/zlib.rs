@@ -5,48 +5,38 @@ use std::io::{self, Read, Write as _};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 
-use super::{BytesToBytes, DEFLATE_EXPANSION, check_ratio, read_exactly, read_up_to, reserve};
-use crate::error::ChunkErrorKind;
-use crate::length::widen;
+use super::DEFLATE_EXPANSION;
+use super::stream::{StreamFormat, bytes_after};
 
 #[derive(Debug)]
 pub(super) struct Zlib {
     pub(super) level: Compression,
 }
 
-impl BytesToBytes for Zlib {
-    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
-        check_ratio(encoded, expected, DEFLATE_EXPANSION)
+impl StreamFormat for Zlib {
+    const MOST_EXPANSION: u64 = DEFLATE_EXPANSION;
+
+    type Reader<'e> = Stream<'e>;
+
+    fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>> {
+        Ok(Stream::new(encoded))
     }
 
-    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        read_exactly(Stream::new(encoded), out)
+    fn room(decoded: usize) -> usize {
+        // At most nine bits per byte, and the header.
+        decoded.saturating_add(decoded / 8).saturating_add(64)
     }
 
-    fn decode_up_to(
-        &self,
-        encoded: &[u8],
-        limit: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        read_up_to(Stream::new(encoded), limit, out)
-    }
-
-    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        let failed = |error: io::Error| ChunkErrorKind::Encode { reason: error.to_string() };
-        // At most nine bits per byte, and the header. A growing vector could allocate twice as
-        // much.
-        reserve(out, decoded.len().saturating_add(decoded.len() / 8).saturating_add(64))?;
+    fn compress(&self, decoded: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let mut encoder = ZlibEncoder::new(out, self.level);
-        encoder.write_all(decoded).map_err(failed)?;
-        encoder.finish().map_err(failed)?;
-        Ok(())
+        encoder.write_all(decoded)?;
+        encoder.finish().map(drop)
     }
 }
 
 /// A stream that is read to its end. A truncated stream is an error, even if only its checksum is
 /// cut, and so are bytes after it. flate2's own reader accepts both.
-struct Stream<'e> {
+pub(super) struct Stream<'e> {
     rest: &'e [u8],
     state: Decompress,
     ended: bool,
@@ -78,10 +68,7 @@ impl Read for Stream<'_> {
             }
         }
         match self.ended && !self.rest.is_empty() {
-            true => {
-                let reason = format!("{} bytes after the stream", widen(self.rest.len()));
-                Err(io::Error::new(io::ErrorKind::InvalidData, reason))
-            }
+            true => Err(bytes_after(self.rest.len())),
             false => Ok(0),
         }
     }

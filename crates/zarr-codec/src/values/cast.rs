@@ -15,6 +15,8 @@ pub(super) struct Cast {
     out_of_range: Option<OutOfRange>,
     /// Values that become these bits, regardless of the rules.
     map: Vec<(Number, u64)>,
+    /// For booleans: whether all that is not zero may become 1.
+    truth: Option<bool>,
 }
 
 impl Cast {
@@ -26,7 +28,7 @@ impl Cast {
         let output = &configuration.data_type;
         let (from, to) = (real(input)?, real(output)?);
         let CastValue { rounding, out_of_range, .. } = *configuration;
-        let way = |from, to, map| Self { from, to, rounding, out_of_range, map };
+        let way = |from, to, map| Self { from, to, rounding, out_of_range, map, truth: None };
         Ok([
             way(from, to, scalars(&configuration.encode_map, input, output)?),
             way(to, from, scalars(&configuration.decode_map, output, input)?),
@@ -46,7 +48,7 @@ impl Cast {
             // NumPy's result for these depends on the processor.
             (Kind::Float { .. }, Kind::Int { .. }) => None,
         };
-        Self { from, to, rounding, out_of_range, map: Vec::new() }
+        Self { from, to, rounding, out_of_range, map: Vec::new(), truth: None }
     }
 
     /// The same, but values that would wrap are refused.
@@ -57,8 +59,27 @@ impl Cast {
         }
     }
 
+    /// To booleans, if it is so: everything but zero is true, as in NumPy. What is not 0 or 1 is
+    /// refused unless a loss is allowed.
+    pub(super) fn to_bool(self, is_bool: bool, allow_loss: bool) -> Self {
+        Self { truth: is_bool.then_some(allow_loss), ..self }
+    }
+
+    fn truth(&self, code: u64) -> Result<u64, Refused> {
+        let one = Number::Finite { negative: false, significand: 1, exponent: 0 };
+        let is_one = self.from.encode(one, Rounding::NearestEven) == Ok(code);
+        match self.from.decode(code) {
+            Number::Finite { significand: 0, .. } => Ok(0),
+            _ if is_one || self.truth == Some(true) => Ok(1),
+            _ => Err(Refused::OutOfRange),
+        }
+    }
+
     /// The new bits of an element.
     pub(super) fn cast(&self, code: u64) -> Result<u64, Refused> {
+        if self.truth.is_some() {
+            return self.truth(code);
+        }
         let number = self.from.decode(code);
         if let Some((_, code)) = self.map.iter().find(|(from, _)| from.same_value(number)) {
             return Ok(*code);

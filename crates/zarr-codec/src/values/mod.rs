@@ -72,6 +72,8 @@ enum Refused {
     NotFinite,
     /// It is not a multiple of the scale.
     Inexact,
+    /// Rounded differences add up to another value.
+    Rounded,
 }
 
 impl Refused {
@@ -80,8 +82,13 @@ impl Refused {
             Self::OutOfRange => "past the range of",
             Self::NotFinite => "not finite, and cannot be made",
             Self::Inexact => "no multiple of the scale, and cannot be made",
+            Self::Rounded => "not what its difference adds up to as",
         }
     }
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_))
 }
 
 fn not_here(what: String) -> ChainErrorKind {
@@ -106,7 +113,7 @@ impl ValueCodec {
             Codec::NumcodecsFixedScaleOffset(fixed) => fixed.astype.as_ref().unwrap_or(input),
             _ => return None,
         };
-        let bound = kinds(input, output).and_then(|(from, to, components)| {
+        let bound = kinds(codec, input, output).and_then(|(from, to, components)| {
             let action = action(codec, input, from, to, options)?;
             let is_bitround = matches!(action, Action::Bitround(_));
             if components > 1 && !is_bitround {
@@ -143,12 +150,6 @@ impl ValueCodec {
     /// The data type that is stored.
     pub(crate) fn output(&self) -> &DataType {
         &self.output
-    }
-
-    /// Whether elements can be read but not written. Differences of floats are rounded, so each
-    /// value read depends on all those before it.
-    pub(crate) fn is_read_only(&self) -> bool {
-        matches!((&self.action, self.from), (Action::Delta { .. }, Kind::Float { .. }))
     }
 
     /// Whether values read may differ from those written because that is the purpose of the
@@ -205,7 +206,14 @@ impl ValueCodec {
                 let (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) =
                     (self.from, self.to)
                 else {
-                    return Err(ChunkErrorKind::ReadOnly);
+                    let mut differences = scale::Differences::new(self.from, self.to);
+                    return self.each(elements, pool, self.from, self.to, target, |code| {
+                        match differences.next(code) {
+                            (stored, true) => Ok(stored),
+                            (stored, false) if *allow_loss => Ok(stored),
+                            (_, false) => Err(Refused::Rounded),
+                        }
+                    });
                 };
                 let mut before = 0;
                 self.each(elements, pool, self.from, self.to, target, |code| {
@@ -306,9 +314,21 @@ impl ValueCodec {
 }
 
 /// The kinds of both data types, and the number of components.
-fn kinds(input: &DataType, output: &DataType) -> Result<(Kind, Kind, usize), ChainErrorKind> {
+fn kinds(
+    codec: &Codec,
+    input: &DataType,
+    output: &DataType,
+) -> Result<(Kind, Kind, usize), ChainErrorKind> {
+    // Codecs for which a time is the integer that it is in memory, and a boolean its byte.
+    let takes_times = matches!(codec, Codec::Bitround(_) | Codec::NumcodecsAsType(_));
+    let takes_bools = matches!(codec, Codec::NumcodecsAsType(_));
     let kind = |data_type: &DataType| {
-        Kind::of(data_type).ok_or_else(|| not_here(format!("data type {data_type}")))
+        let kind = match data_type {
+            time if takes_times && is_time(time) => Some(Kind::Int { bits: 64, signed: true }),
+            DataType::Bool if takes_bools => Some(Kind::Int { bits: 8, signed: false }),
+            data_type => Kind::of(data_type),
+        };
+        kind.ok_or_else(|| not_here(format!("data type {data_type}")))
     };
     let components =
         |data_type: &DataType| data_type.layout().map_or(1, |layout| layout.components);
@@ -344,10 +364,19 @@ fn action(
             let [encode, decode] = cast::Cast::both(configuration, input)?;
             Action::Cast { encode, decode, checks_fill: true }
         }
-        Codec::NumcodecsAsType(_) => {
+        Codec::NumcodecsAsType(cast) => {
+            let output = &cast.encode_dtype;
+            // NumPy converts units, and makes NaT of NaN.
+            let computes = |data_type: &DataType| data_type.is_float() || is_time(data_type);
+            let both = [(input, output), (output, input)];
+            if input != output && both.iter().any(|(time, other)| is_time(time) && computes(other))
+            {
+                return Err(not_here(format!("{input} as {output}")));
+            }
             let encode = cast::Cast::numpy(from, to);
             let encode = if allow_loss { encode } else { encode.without_wrapping() };
-            let decode = cast::Cast::numpy(to, from);
+            let encode = encode.to_bool(*output == DataType::Bool, allow_loss);
+            let decode = cast::Cast::numpy(to, from).to_bool(*input == DataType::Bool, true);
             Action::Cast { encode, decode, checks_fill: false }
         }
         Codec::NumcodecsFixedScaleOffset(fixed) if computable(from) && computable(to) => {

@@ -323,3 +323,28 @@ impl Sum {
         bits_of(sum, self.to)
     }
 }
+
+/// Differences of floats as numcodecs makes them: each rounded to the one type, then to the other.
+pub(super) struct Differences {
+    from: Kind,
+    to: Kind,
+    /// `None` before the first element, which is stored itself.
+    before: Option<f64>,
+    sums: Sum,
+}
+
+impl Differences {
+    pub(super) fn new(from: Kind, to: Kind) -> Self {
+        Self { from, to, before: None, sums: Sum::new(to, from) }
+    }
+
+    /// What is stored for the next element, and whether it reads back as it is: rounded differences
+    /// need not add up to what they are of.
+    pub(super) fn next(&mut self, code: u64) -> (u64, bool) {
+        let value = float(self.from.decode(code));
+        let difference = self.before.map_or(value, |before| rounded(value - before, self.from));
+        self.before = Some(value);
+        let stored = bits_of(difference, self.to);
+        (stored, self.sums.add(stored) == code)
+    }
+}

@@ -23,6 +23,8 @@ pub struct VariableChunkCodec {
     transform: ArrayTransform,
     array_to_bytes: ShapedCodec,
     elements: usize,
+    /// Bytes that the bytes-to-bytes codecs may decode to.
+    limit: u64,
 }
 
 /// The array-to-bytes codec for one shape.
@@ -50,7 +52,7 @@ impl VariableChunkCodec {
             }
         };
         let elements = transform.elements();
-        Ok(Self { bound: Arc::clone(bound), transform, array_to_bytes, elements })
+        Ok(Self { bound: Arc::clone(bound), transform, array_to_bytes, elements, limit })
     }
 
     /// The chunk's shape.
@@ -78,6 +80,31 @@ impl VariableChunkCodec {
         match &self.array_to_bytes {
             ShapedCodec::Vlen => None,
             ShapedCodec::Shard(shard) => Some(shard.grid_shape()),
+        }
+    }
+
+    /// The same, for chunks whose elements take no more than so many bytes, lengths included; others
+    /// are refused with [`ChunkErrorKind::DecodedLimit`]. It only ever lowers the
+    /// [limit](crate::Options::unknown_decoded_len) of the chain.
+    #[must_use]
+    pub fn with_limit(self, bytes: u64) -> Self {
+        Self { limit: self.limit.min(bytes), ..self }
+    }
+
+    /// The inner chunks of a shard that are stored although all their elements are `fill`: the index
+    /// of the first in the grid of inner chunks, and how many others there are. `None` if there are
+    /// none, or no shard.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn fill_only(
+        &self,
+        encoded: &[u8],
+        fill: &[u8],
+    ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
+        match &self.array_to_bytes {
+            ShapedCodec::Vlen => Ok(None),
+            ShapedCodec::Shard(shard) => shard.fill_only(&self.decompress(encoded)?, fill),
         }
     }
 
@@ -281,7 +308,7 @@ impl VariableChunkCodec {
                 };
                 continue;
             }
-            let limit = self.bound.options.unknown_decoded_len;
+            let limit = self.limit;
             let mut decoded = Vec::new();
             codec.decode_up_to(&bytes, limit, &mut decoded).map_err(failed)?;
             if widen(decoded.len()) > limit {
@@ -289,6 +316,7 @@ impl VariableChunkCodec {
             }
             bytes = Cow::Owned(decoded);
         }
+        // What is stored without a compressor has been in memory already.
         Ok(bytes)
     }
 

@@ -126,6 +126,41 @@ impl ShapedShard {
         out.finish().map_err(failed)
     }
 
+    /// The stored inner chunks in which all elements are `fill`: the first, and how many others.
+    pub(super) fn fill_only(
+        &self,
+        bytes: &[u8],
+        fill: &[u8],
+    ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
+        let index = self.layout.read_index(bytes, &mut Scratch::new())?;
+        let chunks = self.grid_shape().iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+        let mut found = None;
+        for chunk in 0..chunks {
+            let Some(range) = index.range(chunk) else { continue };
+            let inner = shard::slice(bytes, &range).unwrap_or_default();
+            let decoded = self.inner.decode_all(inner, fill);
+            let decoded = decoded.map_err(|error| self.layout.error_in(chunk, error))?;
+            if !decoded.iter().all(|element| element == fill) {
+                continue;
+            }
+            match &mut found {
+                Some((_, others)) => *others = u64::saturating_add(*others, 1),
+                None => found = Some((self.grid_index(chunk), 0)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The index in the grid of inner chunks of the one with this number in C order.
+    fn grid_index(&self, mut chunk: usize) -> Vec<usize> {
+        let mut index = vec![0; self.grid_shape().len()];
+        for (slot, count) in index.iter_mut().zip(self.grid_shape()).rev() {
+            *slot = chunk.checked_rem(*count).unwrap_or(0);
+            chunk = chunk.checked_div(*count).unwrap_or(0);
+        }
+        index
+    }
+
     /// Encodes the elements of a shard, in C order: inner chunks in C order, except those that
     /// hold only the fill value.
     pub(super) fn encode(

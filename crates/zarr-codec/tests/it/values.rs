@@ -1,7 +1,7 @@
 //! Codecs that change values: their arithmetic, what they refuse, and chains around them.
 
 use zarr_codec::{AxisEdges, Chain, Need, Options, Scratch, Slice};
-use zarr_metadata::Codec;
+use zarr_metadata::{Codec, DataType};
 use zarr_view::{Output, View};
 
 use crate::support::{Random, bind, codec, data_type, decode, decode_whole, encode};
@@ -163,7 +163,7 @@ fn chains_that_cannot_be_are_refused() {
     );
     insta::assert_snapshot!(refused(&shard, "int16"), @"$.codecs[0]: codec numcodecs.delta: a shard behind a codec that takes a chunk as a whole is not supported here");
     let none = r#"{"name": "bitround", "configuration": {"keepbits": 0}}"#;
-    assert!(refused(&chain(&[none]), "uint8").contains("keepbits 0"));
+    insta::assert_snapshot!(refused(&chain(&[none]), "uint8"), @"$[0].configuration.keepbits: found 0, expected an integer from 1 on");
     insta::assert_snapshot!(refused(&chain(&[&cast("float8_e4m3", "")]), "float64"), @"$.codecs[0]: codec cast_value: data type float8_e4m3 is not supported here");
     let many = vec![&*delta; 17];
     insta::assert_snapshot!(refused(&chain(&many), "int16"), @"$.codecs[16]: codec numcodecs.delta: more than 16 codecs that change values is not supported here");
@@ -171,8 +171,84 @@ fn chains_that_cannot_be_are_refused() {
     let offset = numcodecs("fixedscaleoffset", r#""offset": 300, "scale": 1, "dtype": "|u1""#);
     insta::assert_snapshot!(refused(&chain(&[&offset]), "uint8"), @"$.codecs[0]: codec numcodecs.fixedscaleoffset: 300, past the range of the elements, is not supported here");
     let floats = chain(&[&numcodecs("delta", r#""dtype": "<f4""#)]);
-    let error = bind(&floats, "float32", &[AxisEdges::one(4)]).expect("binds").check_writable();
-    insta::assert_snapshot!(error.expect_err("read only"), @"$.codecs[0]: codec numcodecs.delta: can be read here but not written");
+    assert!(
+        bind(&floats, "float32", &[AxisEdges::one(4)]).expect("binds").check_writable().is_ok()
+    );
+    let times = numcodecs("astype", r#""encode_dtype": "<M8[s]", "decode_dtype": "<f8""#);
+    insta::assert_snapshot!(refused(&chain(&[&times]), "float64"), @"$.codecs[0]: codec numcodecs.astype: float64 as numpy.datetime64 is not supported here");
+}
+
+/// Bytes of numcodecs 0.17.1: `Delta("<f4").encode(..)`.
+#[test]
+fn differences_of_floats_are_those_of_numcodecs_or_refused() {
+    let codecs =
+        Codec::list_from_json(chain(&[&numcodecs("delta", r#""dtype": "<f4""#)]).as_bytes());
+    let codecs = codecs.expect("valid");
+    let bound = |allow| {
+        let options = Options::new().allow_loss(allow);
+        let chain = Chain::bind_with(&codecs, &data_type("float32"), &[AxisEdges::one(3)], options);
+        chain.expect("binds").for_shape(&[3]).expect("fits")
+    };
+    let bytes = |elements: [f32; 3]| elements.map(f32::to_le_bytes).concat();
+    // Differences that are exact.
+    let exact = bytes([1.5, -2.25, 100.0]);
+    let (_, found) = encode(&bound(false), &exact, &[1; 4]).expect("exact");
+    assert_eq!(found, bytes([1.5, -3.75, 102.25]));
+    assert_eq!(decode_whole(&bound(false), &found, &[0; 4]).expect("decodes"), exact);
+    // 1e8 and 1 are too far apart: 1 reads back as 0.
+    let rounded = bytes([1e8, 1.0, 2.0]);
+    let error = encode(&bound(false), &rounded, &[1; 4]).expect_err("rounded");
+    insta::assert_snapshot!(error, @"codec numcodecs.delta ($.codecs[0]): element 1 has the bits 0x3f800000, not what its difference adds up to as float32");
+    let (_, found) = encode(&bound(true), &rounded, &[1; 4]).expect("allowed");
+    assert_eq!(found, bytes([1e8, -1e8, 1.0]));
+    assert_eq!(
+        decode_whole(&bound(true), &found, &[0; 4]).expect("decodes"),
+        bytes([1e8, 0.0, 1.0])
+    );
+}
+
+#[test]
+fn booleans_and_times_are_cast_as_integers_are() {
+    let one = |encode: &str, decode: &str| {
+        chain(&[&numcodecs(
+            "astype",
+            &format!(r#""encode_dtype": "{encode}", "decode_dtype": "{decode}""#),
+        )])
+    };
+    let bools = codec(&one("<i2", "|b1"), "bool", &[3]);
+    let (_, found) = encode(&bools, &[1, 0, 1], &[0]).expect("encodes");
+    assert_eq!(found, [1, 0, 0, 0, 1, 0]);
+    // Everything but zero is true, as in NumPy.
+    assert_eq!(decode_whole(&bools, &[7, 0, 0, 0, 0, 255], &[0]).expect("decodes"), [1, 0, 1]);
+    let numbers = codec(&one("bool", "<f4"), "float32", &[2]);
+    let elements = [1.0_f32, -0.0].map(f32::to_le_bytes).concat();
+    assert_eq!(encode(&numbers, &elements, &[1; 4]).expect("encodes").1, [1, 0]);
+    let half = [1.0_f32, 0.5].map(f32::to_le_bytes).concat();
+    insta::assert_snapshot!(encode(&numbers, &half, &[1; 4]).expect_err("lost"), @"codec numcodecs.astype ($.codecs[0]): element 1 has the bits 0x3f000000, past the range of bool");
+
+    let seconds = DataType::from_json(
+        br#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}}"#,
+    );
+    let seconds = seconds.expect("a type");
+    let list = Codec::list_from_json(one("<i4", "<M8[10s]").as_bytes()).expect("valid");
+    assert_eq!(list[0].to_json().matches("<M8[10s]").count(), 1);
+    let bound = Chain::bind(&list, &seconds, &[AxisEdges::one(2)]).expect("binds");
+    let codec = bound.for_shape(&[2]).expect("fits");
+    let times = [1_i64, -2].map(i64::to_le_bytes).concat();
+    let (_, found) = encode(&codec, &times, &[9; 8]).expect("encodes");
+    assert_eq!(found, [1_i32, -2].map(i32::to_le_bytes).concat());
+    assert_eq!(decode_whole(&codec, &found, &[0; 8]).expect("decodes"), times);
+    let not_a_time = [0, i64::MIN].map(i64::to_le_bytes).concat();
+    assert!(encode(&codec, &not_a_time, &[9; 8]).is_err(), "NaT has no place in 32 bits");
+
+    // `bitround` takes times as the integers that they are.
+    let list = chain(&[r#"{"name": "bitround", "configuration": {"keepbits": 2}}"#]);
+    let list = Codec::list_from_json(list.as_bytes()).expect("valid");
+    let bound = Chain::bind(&list, &seconds, &[AxisEdges::one(2)]).expect("binds");
+    let codec = bound.for_shape(&[2]).expect("fits");
+    let (_, found) =
+        encode(&codec, &[5_i64, 13].map(i64::to_le_bytes).concat(), &[9; 8]).expect("encodes");
+    assert_eq!(found, [4_i64, 12].map(i64::to_le_bytes).concat());
 }
 
 /// Dimensions change before and after the codec that changes values; every region equals that

@@ -21,15 +21,15 @@ mod transpose;
 mod vlen;
 mod zstd;
 
-pub use bitround::Bitround;
+pub use bitround::{Bitround, NumcodecsBitround};
 pub use blosc::{Blosc, BloscCompressor, BloscShuffle};
 pub use bytes::{Bytes, Endian};
 pub use cast_value::{CastValue, OutOfRange, Rounding};
 pub use gzip::Gzip;
 pub use numcodecs::{
     AsType, Bz2, Checksum, ChecksumLocation, Deflate, Delta, FixedScaleOffset, JenkinsLookup3, Lz4,
-    Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode,
-    Quantize, Shuffle,
+    Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor, NumcodecsBlosc,
+    NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode, Quantize, Shuffle,
 };
 pub use packbits::{Packbits, PaddingEncoding};
 pub use reshape::{Reshape, ReshapeDim};
@@ -165,7 +165,7 @@ codecs! {
     /// `scale_offset`: the elements less an offset, times a factor.
     ScaleOffset(ScaleOffset) = "scale_offset", ArrayToArray;
     /// `numcodecs.bitround`: as `bitround`, of floats.
-    NumcodecsBitround(Bitround) = "numcodecs.bitround", ArrayToArray;
+    NumcodecsBitround(NumcodecsBitround) = "numcodecs.bitround", ArrayToArray;
     /// `numcodecs.delta`: the first element, then the differences.
     NumcodecsDelta(Delta) = "numcodecs.delta", ArrayToArray;
     /// `numcodecs.fixedscaleoffset`: the elements less an offset, times a factor, rounded.

@@ -3,9 +3,9 @@
 use super::{narrow, or};
 use crate::codec::blosc::{BloscCompressor, BloscShuffle, COMPRESSORS};
 use crate::codec::configuration::{
-    Configuration, Context, Members, Names, Result, from_0_to_9, read_named,
+    Configuration, Context, Members, Result, from_0_to_9, read_named,
 };
-use crate::json::{JsonType, Object, Raw};
+use crate::json::{Object, Raw};
 
 /// The configuration of `numcodecs.zlib` and of `numcodecs.gzip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -258,115 +258,4 @@ impl Configuration for NumcodecsBlosc {
     fn has_fixed_size(&self) -> bool {
         false
     }
-}
-
-/// The configuration of `numcodecs.lzma`, whose numbers are those of Python's module `lzma`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub struct Lzma {
-    /// The container.
-    pub format: LzmaFormat,
-    /// The checksum in an xz container; `None`, which is written as -1, is CRC-64.
-    pub check: Option<LzmaCheck>,
-    /// From 0 to 9, with 2^31 added for the slower search; `None` is 6.
-    pub preset: Option<u32>,
-    /// The JSON text of a chain of filters, which takes the place of `preset`.
-    pub filters: Option<Box<str>>,
-}
-
-impl Lzma {
-    /// An xz container, compressed at a preset from 0 to 9.
-    #[must_use]
-    pub fn new(preset: u32) -> Self {
-        Lzma { preset: Some(preset), ..Self::default() }
-    }
-}
-
-/// The containers of `numcodecs.lzma`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum LzmaFormat {
-    /// 0: xz or LZMA alone, whichever is found. Not for writing.
-    Auto,
-    /// 1: xz.
-    #[default]
-    Xz,
-    /// 2: LZMA alone, the container of xz's predecessor.
-    Alone,
-    /// 3: none; `filters` say what the bytes are.
-    Raw,
-}
-
-/// The checksums of an xz container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LzmaCheck {
-    /// 0: none.
-    None,
-    /// 1: CRC-32.
-    Crc32,
-    /// 4: CRC-64.
-    Crc64,
-    /// 10: SHA-256.
-    Sha256,
-}
-
-const FORMATS: Names<LzmaFormat> = &[
-    (LzmaFormat::Auto, "0"),
-    (LzmaFormat::Xz, "1"),
-    (LzmaFormat::Alone, "2"),
-    (LzmaFormat::Raw, "3"),
-];
-
-const CHECKS: Names<Option<LzmaCheck>> = &[
-    (None, "-1"),
-    (Some(LzmaCheck::None), "0"),
-    (Some(LzmaCheck::Crc32), "1"),
-    (Some(LzmaCheck::Crc64), "4"),
-    (Some(LzmaCheck::Sha256), "10"),
-];
-
-/// The slower search, in a preset.
-const EXTREME: u32 = 1 << 31;
-
-impl Configuration for Lzma {
-    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
-        members.check_known(&["format", "check", "preset", "filters"])?;
-        let format = or(members, "format", LzmaFormat::Xz, |raw| {
-            number(FORMATS, raw).ok_or_else(|| raw.expected("0, 1, 2 or 3"))
-        })?;
-        let check = or(members, "check", None, |raw| {
-            number(CHECKS, raw).ok_or_else(|| raw.expected("-1, 0, 1, 4 or 10"))
-        })?;
-        let preset = or(members, "preset", None, |raw| {
-            let preset = raw.natural().and_then(|n| u32::try_from(n).ok());
-            let preset = preset.filter(|preset| preset & !EXTREME <= 9).map(Some);
-            preset.ok_or_else(|| raw.expected("an integer from 0 to 9, or that and 2^31"))
-        })?;
-        let filters = or(members, "filters", None, |raw| match raw.json_type() {
-            JsonType::Array => Ok(Some(raw.text().into())),
-            _ => Err(raw.expected("an array of filters")),
-        })?;
-        Ok(Lzma { format, check, preset, filters })
-    }
-
-    fn write(&self, members: &mut Members<'_>) {
-        let number = |found: Option<&&'static str>| found.copied().unwrap_or("null");
-        let format = FORMATS.iter().find(|(format, _)| *format == self.format);
-        members.plain("format", number(format.map(|(_, number)| number)));
-        let check = CHECKS.iter().find(|(check, _)| *check == self.check);
-        members.plain("check", number(check.map(|(_, number)| number)));
-        match self.preset {
-            Some(preset) => members.plain("preset", preset),
-            None => members.plain("preset", "null"),
-        }
-        members.plain("filters", self.filters.as_deref().unwrap_or("null"));
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
-}
-
-/// The value that a table has a number for.
-fn number<T: Copy>(names: Names<T>, raw: Raw<'_>) -> Option<T> {
-    names.iter().find(|(_, number)| *number == raw.text()).map(|(value, _)| *value)
 }

@@ -6,13 +6,13 @@
 
 mod checksum;
 mod compressor;
+mod lzma;
 mod pcodec;
 mod values;
 
 pub use checksum::{Checksum, ChecksumLocation, JenkinsLookup3, Shuffle};
-pub use compressor::{
-    Bz2, Deflate, Lz4, Lzma, LzmaCheck, LzmaFormat, NumcodecsBlosc, NumcodecsZstd,
-};
+pub use compressor::{Bz2, Deflate, Lz4, NumcodecsBlosc, NumcodecsZstd};
+pub use lzma::{Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor};
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode};
 pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
 

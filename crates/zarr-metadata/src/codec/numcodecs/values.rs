@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{integer, or};
 use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
-use crate::data_type::DataType;
+use crate::data_type::{DataType, TimeStep, TimeUnit};
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, write_string};
 use crate::rule::Rule;
@@ -217,14 +217,46 @@ fn numpy_type(raw: Raw<'_>) -> Result<DataType> {
     let text: Cow<'_, str> = raw.string(NUMPY)?;
     // Bytes in memory are little-endian here, so that `=` is `<`.
     let letters = text.strip_prefix(['<', '=', '|']).unwrap_or(&text);
+    if let Some(time) = time(letters) {
+        return Ok(time);
+    }
     let found = TYPES.iter().find(|(name, data_type)| {
         *name == letters || (letters == text && data_type.name() == letters)
     });
     found.map(|(_, data_type)| data_type.clone()).ok_or_else(|| raw.expected(NUMPY))
 }
 
+/// A time as NumPy spells it: `M8[10us]`, `m8[D]`, `datetime64[s]`; without a unit, `M8`.
+fn time(letters: &str) -> Option<DataType> {
+    let (name, unit) = letters.split_once('[').unwrap_or((letters, "generic]"));
+    let unit = unit.strip_suffix(']')?;
+    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+    let (scale, unit) = unit.split_at(digits);
+    let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
+    let step = TimeStep::new(TimeUnit::from_name(unit)?, scale)?;
+    Some(match name {
+        "M8" | "datetime64" => DataType::NumpyDatetime64(step),
+        "m8" | "timedelta64" => DataType::NumpyTimedelta64(step),
+        _ => return None,
+    })
+}
+
 fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&DataType>) {
     let Some(data_type) = data_type else { return };
+    let time = match data_type {
+        DataType::NumpyDatetime64(step) => Some(("M8", step)),
+        DataType::NumpyTimedelta64(step) => Some(("m8", step)),
+        _ => None,
+    };
+    if let Some((name, step)) = time {
+        let (scale, unit) = (step.scale_factor(), step.unit().name());
+        let unit = match (unit, scale) {
+            ("generic", _) => String::new(),
+            (unit, 1) => format!("[{unit}]"),
+            (unit, scale) => format!("[{scale}{unit}]"),
+        };
+        return write_string(&format!("<{name}{unit}"), members.begin(key));
+    }
     let name = TYPES.iter().find(|(_, known)| known == data_type).map_or("", |(name, _)| name);
     let order = if data_type.size() == Some(1) { '|' } else { '<' };
     write_string(&format!("{order}{name}"), members.begin(key));

@@ -1,0 +1,61 @@
+//! Formats that are decoded through a reader and encoded through a writer: what they have in common.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use super::{BytesToBytes, check_ratio, read_exactly, read_up_to, reserve};
+use crate::error::ChunkErrorKind;
+
+/// A format whose decoder is a reader.
+pub(super) trait StreamFormat: fmt::Debug + Send + Sync {
+    /// Bytes that one encoded byte can stand for, at most.
+    const MOST_EXPANSION: u64;
+
+    /// Decodes what it is given to its end. An end that comes too early is an error of the reader,
+    /// and so are bytes behind it.
+    type Reader<'e>: Read;
+
+    fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>>;
+
+    /// The most bytes that the encoder makes of so many: a vector that grew could hold twice as
+    /// much.
+    fn room(decoded: usize) -> usize;
+
+    /// Appends the encoded form.
+    fn compress(&self, decoded: &[u8], out: &mut Vec<u8>) -> io::Result<()>;
+}
+
+impl<S: StreamFormat> BytesToBytes for S {
+    fn check_len(&self, encoded: &[u8], expected: usize) -> Result<(), ChunkErrorKind> {
+        check_ratio(encoded, expected, S::MOST_EXPANSION)
+    }
+
+    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
+        read_exactly(self.reader(encoded).map_err(corrupt)?, out)
+    }
+
+    fn decode_up_to(
+        &self,
+        encoded: &[u8],
+        limit: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ChunkErrorKind> {
+        read_up_to(self.reader(encoded).map_err(corrupt)?, limit, out)
+    }
+
+    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
+        reserve(out, S::room(decoded.len()))?;
+        self.compress(decoded, out)
+            .map_err(|error| ChunkErrorKind::Encode { reason: error.to_string() })
+    }
+}
+
+fn corrupt(error: io::Error) -> ChunkErrorKind {
+    ChunkErrorKind::Corrupt { reason: error.to_string() }
+}
+
+/// The error of bytes behind the end of a stream.
+#[cfg(any(feature = "lzma", feature = "zlib"))]
+pub(super) fn bytes_after(count: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{count} bytes after the stream"))
+}
