@@ -61,7 +61,7 @@ impl Cast {
 
     /// To booleans, if it is so: everything but zero is true, as in NumPy. What is not 0 or 1 is
     /// refused unless a loss is allowed.
-    pub(super) fn to_bool(self, is_bool: bool, allow_loss: bool) -> Self {
+    pub(super) fn with_truth(self, is_bool: bool, allow_loss: bool) -> Self {
         Self { truth: is_bool.then_some(allow_loss), ..self }
     }
 

@@ -375,8 +375,8 @@ fn action(
             }
             let encode = cast::Cast::numpy(from, to);
             let encode = if allow_loss { encode } else { encode.without_wrapping() };
-            let encode = encode.to_bool(*output == DataType::Bool, allow_loss);
-            let decode = cast::Cast::numpy(to, from).to_bool(*input == DataType::Bool, true);
+            let encode = encode.with_truth(*output == DataType::Bool, allow_loss);
+            let decode = cast::Cast::numpy(to, from).with_truth(*input == DataType::Bool, true);
             Action::Cast { encode, decode, checks_fill: false }
         }
         Codec::NumcodecsFixedScaleOffset(fixed) if computable(from) && computable(to) => {

@@ -41,6 +41,7 @@ fn sd_61_stacks_of_all_compressors_read_what_they_write() {
         numcodecs("bz2", r#"{"level": 9}"#),
         numcodecs("lzma", r#"{"preset": 1}"#),
         numcodecs("lzma", r#"{"format": 2, "preset": 0}"#),
+        numcodecs("lzma", r#"{"format": 3, "filters": [{"id": 3, "dist": 2}, {"id": 33}]}"#),
         numcodecs("lz4", "{}"),
         numcodecs("blosc", r#"{"shuffle": -1}"#),
         numcodecs("shuffle", r#"{"elementsize": 1}"#),
@@ -210,12 +211,15 @@ fn lzma_takes_no_dictionary_that_presets_do_not_make() {
     // The length of the dictionary: almost 2^32.
     bytes[1..5].copy_from_slice(&[0xff; 4]);
     insta::assert_snapshot!(refused(&lzma, 100, &bytes), @"codec numcodecs.lzma ($.codecs[1]): corrupt: memory limit reached");
-    let raw = format!(
-        r#"[{{"name": "bytes"}}, {}]"#,
-        numcodecs("lzma", r#"{"format": 3, "filters": []}"#)
-    );
-    let error = crate::support::bind(&raw, "uint8", &[AxisEdges::one(4)]).expect_err("refused");
-    insta::assert_snapshot!(error, @"$.codecs[1]: codec numcodecs.lzma: a chain of filters is not supported here");
+    // Of bytes without a container the filters say it.
+    let raw = |filters: &str| {
+        chain(&numcodecs("lzma", &format!(r#"{{"format": 3, "filters": [{filters}]}}"#)))
+    };
+    let long = raw(r#"{"id": 33, "dict_size": 1073741824}"#);
+    let error = crate::support::bind(&long, "uint8", &[AxisEdges::one(4)]).expect_err("refused");
+    insta::assert_snapshot!(error, @"$.codecs[1]: codec numcodecs.lzma: a dictionary of 1073741824 bytes is not supported here");
+    let error = Codec::list_from_json(raw("").as_bytes()).expect_err("refused");
+    insta::assert_snapshot!(error, @"$[1].configuration.filters: found none, expected filters, where format is 3");
 }
 
 #[test]
