@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -63,6 +64,21 @@ def lost(kind: str, url: str, options: dict[str, str], pool: ProcessPoolExecutor
     return int((found != np.arange(ELEMENTS) + 1).sum())
 
 
+class OneAtATime:
+    """An application that answers one request after the other.
+
+    moto compares a condition and stores an object in two steps, between which its threads let other
+    requests in: two puts with one condition both succeed, which S3 excludes.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app, self.lock = app, threading.Lock()
+
+    def __call__(self, environ: Any, start_response: Any) -> list[bytes]:
+        with self.lock:
+            return list(self.app(environ, start_response))
+
+
 @contextmanager
 def server() -> Iterator[dict[str, str]]:
     """The settings of a server on this machine, with a bucket."""
@@ -73,6 +89,7 @@ def server() -> Iterator[dict[str, str]]:
     os.environ |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
     found = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     found.start()
+    found._server.app = OneAtATime(found._server.app)
     host, port = found.get_host_and_port()
     endpoint = f"http://{host}:{port}"
     boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1").create_bucket(Bucket="race")
