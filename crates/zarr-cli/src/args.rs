@@ -273,6 +273,9 @@ pub(crate) struct Copy {
     /// other values. By default they are refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
+    /// Leave out objects that belong to no node, such as a README beside an array.
+    #[arg(long)]
+    pub(crate) nodes_only: bool,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

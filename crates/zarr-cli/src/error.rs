@@ -251,6 +251,13 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: there is no node here, but something else: {key}; remove it first, or choose \
              another path"
         ),
+        TransferError::Foreign { key, .. } => format!(
+            "{place}: {key} belongs to no array or group, and --overwrite would remove it; move it away \
+             first"
+        ),
+        TransferError::NoObject { .. } => {
+            format!("{place}: {cause}; --nodes-only copies arrays and groups only")
+        }
         TransferError::NotInterrupted { .. } => format!(
             "{place}: there is a node here, but no interrupted copy to continue: it may be \
              finished; --overwrite starts again"

@@ -4,10 +4,11 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::CopyOptions;
 use super::endpoint::Endpoint;
-use super::error::{TransferError, target};
+use super::error::{TransferError, source, target};
 use super::marker::{Marker, Step, TargetState};
 use crate::change::documents;
 use crate::error::ArrayError;
+use crate::node::METADATA_KEY;
 use crate::store::{DirEntry, Key, Links, StoreError, StoreExt as _, remove};
 use crate::unfinished::MARKER;
 
@@ -74,6 +75,12 @@ pub(super) fn begin(
             return Err(TransferError::NotInterrupted { path: to.path() });
         }
     };
+    if replace
+        && document.is_some()
+        && let Some(key) = foreign(from, to, options)?
+    {
+        return Err(TransferError::Foreign { path: to.path(), key: key.to_string() });
+    }
     look()?;
     marker.put(if occupied { Step::Clearing } else { Step::Copying })?;
     if let Err(error) = from.refuse_unfinished() {
@@ -157,6 +164,62 @@ fn stranger(to: Endpoint<'_>, metadata: Option<&ArrayMetadata>) -> Result<Strang
         found = Stranger::Chunk(key);
     }
     Ok(found)
+}
+
+/// An object at a target that an overwrite would remove without being asked: it belongs to no node
+/// there, and the copy does not put another in its place.
+fn foreign(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    options: &CopyOptions,
+) -> Result<Option<Key>, TransferError> {
+    let is_foreign = |key: &Key| {
+        let name = to.prefix.strip(key).unwrap_or_default();
+        if options.nodes_only {
+            return Ok::<_, TransferError>(true);
+        }
+        Ok(from.store.head(&from.prefix.key(name)?).map_err(source)?.is_none())
+    };
+    let mut waiting = vec![to.prefix.clone()];
+    while let Some(prefix) = waiting.pop() {
+        // A link is removed, and its target stays.
+        let first = to.store.list(&prefix, Links::AsObjects).next().transpose()?;
+        if first.is_some_and(|key| key.as_str() == prefix.as_str()) {
+            continue;
+        }
+        let here = to.at(&prefix);
+        let document = to.store.read(&here.document()?)?;
+        let node = document.as_deref().map(NodeMetadata::from_json);
+        if let Some(Ok(NodeMetadata::Array(array))) = &node {
+            let (encoding, rank) = (array.chunk_key_encoding(), array.shape().len());
+            for key in to.store.list(&prefix, Links::AsObjects) {
+                let key = key?;
+                let name = prefix.strip(&key).unwrap_or_default();
+                let is_of_array =
+                    matches!(name, METADATA_KEY | MARKER) || encoding.decode(name, rank).is_some();
+                if !is_of_array && is_foreign(&key)? {
+                    return Ok(Some(key));
+                }
+            }
+            continue;
+        }
+        if node.is_none() && to.store.head(&prefix.key(MARKER)?)?.is_some() {
+            // What an unfinished copy has put there.
+            continue;
+        }
+        for entry in to.store.list_dir(&prefix) {
+            match entry? {
+                DirEntry::Prefix(prefix) => waiting.push(prefix),
+                DirEntry::Object(key) => {
+                    let is_of_node = matches!(key.name(), METADATA_KEY | MARKER);
+                    if !is_of_node && is_foreign(&key)? {
+                        return Ok(Some(key));
+                    }
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Removes everything except the marker, documents first; links are removed, not their targets.

@@ -4,9 +4,19 @@ use std::sync::Arc;
 
 use super::error::{TransferError, source};
 use crate::change::{Scope, follow};
+use crate::group::Group;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, UpdatePolicy};
 use crate::unfinished::MARKER;
+
+/// What is directly in a group or folder.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    /// The names of nodes and of folders without a document, each with whether it is a node.
+    pub(super) members: Vec<(String, bool)>,
+    /// Objects that belong to no node.
+    pub(super) others: Vec<Key>,
+}
 
 /// The source or the target of a copy: a node with everything below it, or the place for it.
 #[derive(Clone, Copy, Debug)]
@@ -64,25 +74,52 @@ impl<'a> Endpoint<'a> {
         self.store.clean(self.prefix, &mut |_| {})
     }
 
-    /// Refuses a group that contains an unfinished copy, which is not a node yet and would be
-    /// left out.
-    pub(super) fn refuse_unfinished_children(self, nodes: &[String]) -> Result<(), TransferError> {
-        let mut others = Vec::new();
+    /// What is directly in a group, or in a folder without a document if `is_group` is false.
+    ///
+    /// # Errors
+    /// [`TransferError::UnfinishedSource`] if it contains an unfinished copy, which is not a node yet.
+    pub(super) fn content(self, is_group: bool) -> Result<Content, TransferError> {
+        let mut content = Content::default();
+        let mut folders = Vec::new();
         for entry in self.store.list_dir(self.prefix) {
-            let prefix = match entry {
-                Ok(DirEntry::Prefix(prefix)) => prefix,
-                Ok(DirEntry::Object(_)) => continue,
-                // The nodes come from consolidated metadata.
-                Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) => return Ok(()),
+            match entry {
+                Ok(DirEntry::Prefix(prefix)) => folders.push(prefix),
+                Ok(DirEntry::Object(key)) => {
+                    let is_document = is_group && key.name() == METADATA_KEY;
+                    content.others.extend((!is_document).then_some(key));
+                }
+                // The nodes are those of consolidated metadata, and nothing else is known.
+                Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) if is_group => {
+                    let names = self.children()?;
+                    let members = names.into_iter().map(|name| (name, true)).collect();
+                    return Ok(Content { members, others: Vec::new() });
+                }
                 Err(error) => return Err(source(error)),
-            };
-            let path = prefix.as_str();
-            let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-            if nodes.binary_search_by(|node| node.as_str().cmp(name)).is_err() {
-                others.push(prefix);
             }
         }
-        others.iter().try_for_each(|prefix| self.at(prefix).refuse_unfinished())
+        let nodes = if is_group { self.children()? } else { Vec::new() };
+        for prefix in folders {
+            let name = prefix.segments().last().unwrap_or_default().to_owned();
+            let is_node = match is_group {
+                true => nodes.binary_search(&name).is_ok(),
+                false => {
+                    let document = prefix.key(METADATA_KEY)?;
+                    self.store.head(&document).map_err(source)?.is_some()
+                }
+            };
+            if !is_node {
+                self.at(&prefix).refuse_unfinished()?;
+            }
+            content.members.push((name, is_node));
+        }
+        content.members.sort();
+        content.others.sort();
+        Ok(content)
+    }
+
+    fn children(self) -> Result<Vec<String>, TransferError> {
+        let group = Group::open(self.store.clone(), self.prefix);
+        group.and_then(|group| group.children()).map_err(source)
     }
 
     /// Refuses a source that is an unfinished copy: its missing chunks would read as fill values.

@@ -122,6 +122,27 @@ pub enum TransferError {
         /// Bytes allowed.
         limit: u64,
     },
+    /// Something in the source is listed, but is not an object: a link that leads out of the store.
+    #[error(
+        "{}: this is not an object but a link that leads out of the store, or it was just removed",
+        Printable(key)
+    )]
+    NoObject {
+        /// Its key.
+        key: String,
+    },
+    /// An overwrite would remove an object that belongs to no node, and put nothing in its place.
+    #[error(
+        "{}: {} belongs to no node, and would be removed",
+        Node("target", path),
+        Printable(key)
+    )]
+    Foreign {
+        /// The target's path.
+        path: String,
+        /// The object's key.
+        key: String,
+    },
     /// An array whose elements cannot be read can only be copied unchanged.
     #[error(
         "{}: elements cannot be read here, so that chunks and codecs must stay: {cause}",

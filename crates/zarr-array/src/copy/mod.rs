@@ -51,6 +51,7 @@ pub struct CopyOptions {
     overwrite: bool,
     verify: bool,
     allow_loss: bool,
+    nodes_only: bool,
     codecs: Codecs,
 }
 
@@ -71,6 +72,7 @@ impl CopyOptions {
             overwrite: false,
             verify: false,
             allow_loss: false,
+            nodes_only: false,
             codecs: Codecs::new(),
         }
     }
@@ -111,6 +113,13 @@ impl CopyOptions {
         self
     }
 
+    /// Whether objects that belong to no node are left out, such as a README beside an array.
+    #[must_use]
+    pub fn nodes_only(mut self, nodes_only: bool) -> Self {
+        self.nodes_only = nodes_only;
+        self
+    }
+
     /// The codecs of other authors, for the target and for the arrays of a hierarchy.
     #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
@@ -145,6 +154,10 @@ pub struct CopySummary {
     pub groups: u64,
     /// Bytes of elements, or of objects that were copied unchanged.
     pub bytes: u64,
+    /// Objects that belong to no node and were copied unchanged.
+    pub others: u64,
+    /// Objects that belong to no node and were left out.
+    pub left_out: u64,
     /// Tasks that an earlier, interrupted copy had done.
     pub skipped: u64,
     /// Tasks that were done.
@@ -156,6 +169,8 @@ impl CopySummary {
         self.arrays = self.arrays.saturating_add(other.arrays);
         self.groups = self.groups.saturating_add(other.groups);
         self.bytes = self.bytes.saturating_add(other.bytes);
+        self.others = self.others.saturating_add(other.others);
+        self.left_out = self.left_out.saturating_add(other.left_out);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);
     }

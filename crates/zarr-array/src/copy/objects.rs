@@ -8,6 +8,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::marker::TargetState;
 use super::{CopyOptions, CopySummary, Progress};
+use crate::array::Array;
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
@@ -49,6 +50,54 @@ pub(super) fn copy_objects(
         }
     }
     copy(&mut keys)?;
+    Ok(summary)
+}
+
+/// Copies objects that belong to no node, or counts them if they are to be left out. `target` is the
+/// state of the copy to which they belong.
+pub(super) fn copy_others(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    keys: &[Key],
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+    if options.nodes_only {
+        return Ok(CopySummary { left_out: count, ..CopySummary::default() });
+    }
+    let batch = Batch { from, to, interrupted: target != TargetState::Fresh, options };
+    let mut summary = CopySummary { others: count, ..CopySummary::default() };
+    for keys in keys.chunks(BATCH) {
+        summary.add(batch.copy(keys)?);
+    }
+    Ok(summary)
+}
+
+/// Copies the objects in the folder of an array that are not its chunks.
+pub(super) fn copy_beside_chunks(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    array: &Array,
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let (encoding, rank) = (array.metadata().chunk_key_encoding(), array.shape().len());
+    let mut summary = CopySummary::default();
+    let mut others = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        let name = from.prefix.strip(&key).unwrap_or_default();
+        if name == METADATA_KEY || encoding.decode(name, rank).is_some() {
+            continue;
+        }
+        others.push(key);
+        if others.len() >= BATCH {
+            summary.add(copy_others(from, to, &others, target, options)?);
+            others.clear();
+        }
+    }
+    summary.add(copy_others(from, to, &others, target, options)?);
     Ok(summary)
 }
 

@@ -1,5 +1,6 @@
 //! Copies a node and everything below it.
 
+use std::collections::HashMap;
 use std::error::Error;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -9,13 +10,12 @@ use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::marker::{Marker, TargetState};
-use super::objects::copy_objects;
+use super::objects::{copy_beside_chunks, copy_objects, copy_others};
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::group::Group;
 use crate::node::{self, Node};
-use crate::store::Prefix;
+use crate::store::{Key, Prefix};
 use crate::unfinished::Kind;
 
 /// Makes the metadata of an array's copy from that of the source.
@@ -26,8 +26,10 @@ type Change<'a> =
 /// `change` makes from that of the source.
 ///
 /// Arrays whose metadata does not change are copied object by object, even if their elements
-/// cannot be read. Consolidated metadata of groups is left out, because it would have to be made
-/// again. The document of each node is put when everything below it is complete.
+/// cannot be read. Nodes in folders without a document are copied too, and so are objects that belong
+/// to no node, unless [`CopyOptions::nodes_only`] leaves those out. Entries of changed arrays in
+/// consolidated metadata change with them. The document of each node is put when everything below
+/// it is complete.
 ///
 /// Visits the whole source before anything is written or removed, to refuse what can be refused,
 /// so `change` is called twice for each array.
@@ -86,26 +88,33 @@ pub fn copy_tree(
                 from.at(&prefix).refuse_unfinished()?;
                 above = prefix.parent();
             }
-            let marker = group_marker(from, to, &group)?;
-            let look = &mut || {
-                walk(from, to, &mut |here, there, visit| match visit {
-                    Visit::Array(metadata) => {
-                        Job::new(here, there, *metadata, change, options).map(drop)
-                    }
-                    Visit::Group(_) | Visit::GroupEnd(_) => Ok(()),
-                })
-            };
-            let tree = begin(&marker, from, None, options, look)?;
+            // The documents of arrays that change, which consolidated metadata of groups repeats.
+            let mut changed = Changed::new();
+            let mut looked = group.consolidated_metadata().is_some();
+            if looked {
+                look(from, to, change, options, &mut changed)?;
+            }
+            let marker = group_marker(from, to, &group, &changed)?;
+            let tree = begin(&marker, from, None, options, &mut || {
+                if !std::mem::replace(&mut looked, true) {
+                    look(from, to, change, options, &mut changed)?;
+                }
+                Ok(())
+            })?;
+            if !looked {
+                // A copy that is resumed was checked when it began; its documents are needed again.
+                look(from, to, change, options, &mut changed)?;
+            }
             let mut summary = CopySummary::default();
             let walked = walk(from, to, &mut |here, there, visit| {
                 match visit {
                     // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
                     Visit::Group(group) => {
-                        group_marker(here, there, group)?.begin_within(tree)?;
+                        group_marker(here, there, group, &changed)?.begin_within(tree)?;
                     }
                     Visit::GroupEnd(group) => {
-                        let marker = group_marker(here, there, group)?;
+                        let marker = group_marker(here, there, group, &changed)?;
                         let found = match tree != TargetState::Fresh && marker.is_finished()? {
                             true => TargetState::Finished,
                             false => TargetState::Fresh,
@@ -119,6 +128,9 @@ pub fn copy_tree(
                         let found = marker.begin_within(tree)?;
                         let progress = &mut |done| progress(here.prefix, done);
                         summary.add(marker.finish(found, || job.run(found, options, progress))?);
+                    }
+                    Visit::Others(keys) => {
+                        summary.add(copy_others(here, there, keys, tree, options)?);
                     }
                 }
                 Ok(())
@@ -134,22 +146,57 @@ pub fn copy_tree(
     }
 }
 
-/// The nodes that a walk visits.
+/// The documents of arrays that change, by their prefix in the source.
+type Changed = HashMap<String, String>;
+
+/// Visits the source before anything is written or removed, to refuse what can be refused.
+fn look(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    change: &mut Change<'_>,
+    options: &CopyOptions,
+    changed: &mut Changed,
+) -> Result<(), TransferError> {
+    walk(from, to, &mut |here, there, visit| match visit {
+        Visit::Array(metadata) => {
+            let job = Job::new(here, there, *metadata, change, options)?;
+            if job.document != job.changed.json() {
+                changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
+            }
+            Ok(())
+        }
+        // Finds links out of the store, and objects that may not be read.
+        Visit::Others(keys) if !options.nodes_only => {
+            keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
+                Some(_) => Ok(()),
+                None => Err(TransferError::NoObject { key: key.to_string() }),
+            })
+        }
+        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
+    })
+}
+
+/// What a walk visits.
 enum Visit<'a> {
     Array(Box<ArrayMetadata>),
     /// A group, before its members.
     Group(&'a GroupMetadata),
     /// A group, after its members.
     GroupEnd(&'a GroupMetadata),
+    /// Objects that belong to no node, directly in a group or in a folder without a document.
+    Others(&'a [Key]),
 }
 
-/// The nodes that a walk has yet to visit.
+/// What a walk has yet to visit.
 enum Ahead {
     Node(Prefix, Prefix),
+    /// A folder without a document, which may contain nodes.
+    Folder(Prefix, Prefix),
     GroupEnd(Prefix, Prefix, GroupMetadata),
 }
 
-/// Calls `visit` with each node of the source and its target.
+/// Calls `visit` with each node of the source and its target, and with the objects that belong to no
+/// node.
 fn walk(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -157,34 +204,38 @@ fn walk(
 ) -> Result<(), TransferError> {
     let mut ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
     while let Some(next) = ahead.pop() {
-        let (prefix, new) = match next {
-            Ahead::Node(prefix, new) => (prefix, new),
+        let (prefix, new, is_node) = match next {
+            Ahead::Node(prefix, new) => (prefix, new, true),
+            Ahead::Folder(prefix, new) => (prefix, new, false),
             Ahead::GroupEnd(prefix, new, group) => {
                 visit(from.at(&prefix), to.at(&new), Visit::GroupEnd(&group))?;
                 continue;
             }
         };
-        let here = from.at(&prefix);
+        let (here, there) = (from.at(&prefix), to.at(&new));
         if prefix != *from.prefix {
-            // Through a link, a node may lie elsewhere than its parent.
+            // Through a link, a node may be in another place than its parent.
             here.apart(to)?;
             here.refuse_unfinished()?;
         }
-        let group = match node::open(from.store, &prefix).map_err(source)? {
-            Node::Array(metadata) => {
-                visit(here, to.at(&new), Visit::Array(Box::new(metadata)))?;
-                continue;
-            }
-            Node::Group(group) => group,
-        };
-        visit(here, to.at(&new), Visit::Group(&group))?;
-        let children = Group::open(from.store.clone(), &prefix)
-            .and_then(|group| group.children())
-            .map_err(source)?;
-        here.refuse_unfinished_children(&children)?;
-        ahead.push(Ahead::GroupEnd(prefix.clone(), new.clone(), group));
-        for name in children.iter().rev() {
-            ahead.push(Ahead::Node(prefix.join(name).map_err(source)?, new.join(name)?));
+        if is_node {
+            let group = match node::open(from.store, &prefix).map_err(source)? {
+                Node::Array(metadata) => {
+                    visit(here, there, Visit::Array(Box::new(metadata)))?;
+                    continue;
+                }
+                Node::Group(group) => group,
+            };
+            visit(here, there, Visit::Group(&group))?;
+            ahead.push(Ahead::GroupEnd(prefix.clone(), new.clone(), group));
+        }
+        let content = here.content(is_node)?;
+        if !content.others.is_empty() {
+            visit(here, there, Visit::Others(&content.others))?;
+        }
+        for (name, is_node) in content.members.into_iter().rev() {
+            let (prefix, new) = (prefix.join(&name).map_err(source)?, new.join(&name)?);
+            ahead.push(if is_node { Ahead::Node(prefix, new) } else { Ahead::Folder(prefix, new) });
         }
     }
     Ok(())
@@ -195,8 +246,10 @@ fn group_marker<'a>(
     from: Endpoint<'_>,
     to: Endpoint<'a>,
     group: &GroupMetadata,
+    changed: &Changed,
 ) -> Result<Marker<'a>, TransferError> {
-    Marker::new(from, group.json(), to, Kind::Group, document_of(group, to)?)
+    let document = document_of(group, from, to, changed)?;
+    Marker::new(from, group.json(), to, Kind::Group, document)
 }
 
 /// The copy of one array, checked as far as possible before anything is written.
@@ -249,19 +302,39 @@ impl<'a> Job<'a> {
     ) -> Result<CopySummary, TransferError> {
         match self.elements {
             None => copy_objects(self.from, self.to, found, options, progress),
-            Some((array, prepared)) => prepared.run(&array, found, options, progress),
+            Some((array, prepared)) => {
+                let mut summary = prepared.run(&array, found, options, progress)?;
+                summary.add(copy_beside_chunks(self.from, self.to, &array, found, options)?);
+                Ok(summary)
+            }
         }
     }
 }
 
-/// The document of a group's copy.
-fn document_of(group: &GroupMetadata, to: Endpoint<'_>) -> Result<String, TransferError> {
-    // Unchanged if there is nothing to leave out.
-    if group.consolidated_metadata().is_none() {
+/// The document of a group's copy: the source's, except for the entries of changed arrays in its
+/// consolidated metadata.
+fn document_of(
+    group: &GroupMetadata,
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    changed: &Changed,
+) -> Result<String, TransferError> {
+    let Some(consolidated) = group.consolidated_metadata() else {
+        return Ok(group.json().to_owned());
+    };
+    let mut any = false;
+    let mut entries = Vec::new();
+    for (path, json) in consolidated.entries() {
+        let prefix = from.prefix.join(path).ok();
+        let new = prefix.and_then(|prefix| changed.get(prefix.as_str()));
+        any |= new.is_some();
+        entries.push((path, new.map_or(json, String::as_str)));
+    }
+    if !any {
         return Ok(group.json().to_owned());
     }
-    group.without_consolidated_metadata().map(|group| group.json().to_owned()).map_err(|cause| {
-        let key = node::metadata_key(to.prefix);
-        target(ArrayError::Metadata { key, cause })
-    })
+    let group = group.with_consolidated_metadata(entries).map_err(|cause| {
+        target(ArrayError::Metadata { key: node::metadata_key(to.prefix), cause })
+    })?;
+    Ok(group.json().to_owned())
 }

@@ -39,7 +39,8 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .resume(args.resume)
         .overwrite(args.overwrite)
         .verify(args.verify)
-        .allow_loss(args.allow_loss);
+        .allow_loss(args.allow_loss)
+        .nodes_only(args.nodes_only);
     let bar = Bar::new();
     let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
     let interrupt = Interrupt::saying(how, &bar);
@@ -70,7 +71,14 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     if summary.groups > 0 {
         text.push_str(&format!(" in {}", words::counted(summary.groups, "group")));
     }
+    if summary.others > 0 {
+        text.push_str(&format!(", {}", words::counted(summary.others, "other object")));
+    }
     text.push_str(&format!(", {}", words::bytes(summary.bytes.into())));
+    if summary.left_out > 0 {
+        let left_out = words::counted(summary.left_out, "other object");
+        text.push_str(&format!("; {left_out} left out"));
+    }
     if summary.skipped > 0 {
         let all = summary.skipped.saturating_add(summary.tasks);
         text.push_str(&format!(
@@ -83,6 +91,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         json!({
             "source": source.shown, "target": target.shown,
             "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
+            "other_objects": summary.others, "left_out": summary.left_out,
             "tasks": summary.tasks, "tasks_done_before": summary.skipped,
         })
     })
@@ -97,7 +106,9 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
         .is_ok_and(|marker| target.store.head(&marker).is_ok_and(|marker| marker.is_some()));
     let begun = begun.then_some(args.overwrite);
     let place = match &error {
-        TransferError::UnfinishedSource { .. } | TransferError::Source(_) => &source.shown,
+        TransferError::UnfinishedSource { .. }
+        | TransferError::NoObject { .. }
+        | TransferError::Source(_) => &source.shown,
         _ => &target.shown,
     };
     match error {
