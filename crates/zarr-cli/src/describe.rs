@@ -1,10 +1,10 @@
-//! What `info` and `draw` say of an array that is open already.
+//! The output of `info` and `draw` for an array that is already open.
 
 use zarr_kit::{Array, ArrayError, Selection};
 
 use crate::commands::{draw, info};
 
-/// What `zarr-kit info` says of an array.
+/// The output of `zarr-kit info` for an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Description {
@@ -15,8 +15,9 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes an array, whose stored chunks are listed. If `quick` says that the store knows the
-    /// sizes of objects without a request each, as a folder does, they are added up.
+    /// Describes an array and lists its stored chunks. With `quick`, which says that the store knows
+    /// the sizes of objects without one request per object, as a folder does, their sizes are added
+    /// up.
     ///
     /// # Examples
     /// ```
@@ -45,10 +46,10 @@ impl Description {
     }
 
     /// The picture that `zarr-kit draw` makes of an array: its chunks, which of them are stored, and
-    /// a region of it. `title` says where the array is.
+    /// a marked region. `title` says where the array is.
     ///
     /// # Errors
-    /// What the store says while the stored chunks are listed.
+    /// The store's error while the stored chunks are listed.
     pub fn picture(
         array: &Array,
         title: &str,

@@ -1,12 +1,12 @@
 //! The `zarr-kit` command as a library: what the program `zarr-kit` and the Python package run.
 //!
 //! [`main_from`] parses arguments, runs a command and turns errors into one line and an exit status.
-//! The work of a command is in the library `zarr_kit`; its module here reads the arguments and prints.
-//! [`Description`] has what `info` and `draw` say of an array, for others to show.
+//! The library `zarr_kit` does the work of each command; the command's module here reads the
+//! arguments and prints. [`Description`] holds the output of `info` and `draw` for other programs.
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no plots of their values, no Zarr version 2. It is no stable interface:
-//! programs use `zarr_kit`.
+//! No arithmetic on arrays, no plots of their values, no Zarr version 2. This interface is not
+//! stable: programs should use `zarr_kit`.
 
 #![forbid(unsafe_code)]
 
@@ -38,11 +38,11 @@ use crate::error::CliError;
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;
 
-/// Runs the command with these arguments, of which the first is the program's name and does not
-/// matter. Returns the exit status.
+/// Runs the command with these arguments and returns the exit status. The first argument is the
+/// program's name, which is ignored.
 ///
-/// Writes to the standard output and standard error of the process. A copy that a signal interrupts
-/// ends the process, as [`process::exit`](std::process::exit) does.
+/// Writes to the standard output and standard error of the process. If a signal interrupts a copy,
+/// the process ends, as with [`process::exit`](std::process::exit).
 #[must_use]
 pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
@@ -50,7 +50,8 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
         Ok(args) => run(args),
         Err(error) => usage(&error, &args),
     };
-    // Where the program is not Rust's, nobody flushes at its end. Into a closed pipe is no error.
+    // A program in another language does not flush Rust's output at its end. A closed pipe is not
+    // an error.
     let _closed = io::stdout().flush();
     status
 }
@@ -61,7 +62,7 @@ fn run(args: Args) -> u8 {
     }
     match commands::run(args.command) {
         Ok(status) => status,
-        // The reader of the output has closed it, and needs no more.
+        // The reader has closed the pipe, because it needs no more output.
         Err(error) if error.is_broken_pipe() => 0,
         Err(error) => {
             print::error(&error.to_string());
@@ -70,7 +71,7 @@ fn run(args: Args) -> u8 {
     }
 }
 
-/// Prints help and version as clap does, and a mistake in the arguments in one line.
+/// Prints help and version as clap does, and wrong arguments as one line.
 fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
     if !error.use_stderr() {
         // Help into a closed pipe is not an error.

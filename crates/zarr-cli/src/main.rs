@@ -1,7 +1,7 @@
 //! The `zarr-kit` command: open, read, write and check Zarr v3 arrays from a terminal.
 //!
 //! # What it does not do
-//! Anything of its own: it is [`zarr_cli::main_from`] as a program.
+//! Everything else: the program only calls [`zarr_cli::main_from`].
 
 #![forbid(unsafe_code)]
 

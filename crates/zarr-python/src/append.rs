@@ -1,12 +1,12 @@
-//! Appending, also where the store has no locks.
+//! Appending, also to stores without locks.
 
 use zarr_kit::array::Cut;
 use zarr_kit::grid::Run;
 use zarr_kit::{Array, ArrayError, Selection};
 
-/// Appends by `at_once`, after which new elements become visible together. Where the store has no
-/// locks, as object storage, the array grows first, on the condition that nobody else has changed
-/// it; then `write` writes the new elements.
+/// Appends by `at_once`, which makes the new elements visible together. If the store has no locks,
+/// as on object storage, the array grows first, on the condition that nobody else has changed it;
+/// then `write` writes the new elements.
 pub(crate) fn append(
     array: &Array,
     axis: usize,

@@ -50,9 +50,9 @@ impl PyArray {
     }
 }
 
-/// What a read does with a chunk: its key, number, shape and indices, the positions of these in the
-/// selection, whether they are all of the chunk, how many bytes it has if it is stored, and which
-/// of them are read.
+/// What a read does with a chunk: the chunk's key, index and shape; the selected indices in it, and
+/// their positions in the selection; whether they are the whole chunk; the size of the object if it
+/// is stored; and the byte ranges that are read.
 type Planned = (
     String,
     Vec<u64>,
@@ -82,7 +82,7 @@ impl PyArray {
         Ok(Self::new(array, place))
     }
 
-    /// The array with this [`state`](Self::state) and document: nothing is read.
+    /// The array with this [`state`](Self::state) and document. Nothing is read.
     #[staticmethod]
     fn restored(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
@@ -101,7 +101,7 @@ impl PyArray {
         (document.to_owned(), path.to_owned(), self.place.shown())
     }
 
-    /// The array as its document is now.
+    /// The array with its current document, which is read again.
     fn reopened(&self, py: Python<'_>) -> Done<Self> {
         let store = Arc::clone(&self.place.store);
         let array = py.detach(|| Array::open(store, self.array.prefix()))?;
@@ -140,7 +140,7 @@ impl PyArray {
         self.array.grid().occupied_chunks()
     }
 
-    /// Whether the store knows sizes without a request each.
+    /// Whether the store knows the size of each object without a request.
     #[getter]
     fn is_quick(&self) -> bool {
         self.place.is_quick()
@@ -255,7 +255,7 @@ impl PyArray {
         py.detach(|| self.changed(|array| array.update_attributes(&changes)))
     }
 
-    /// How many chunks a selection meets.
+    /// How many chunks a selection needs.
     fn planned(&self, py: Python<'_>, axes: Vec<AxisKey>) -> Done<u64> {
         Ok(self.array.layout().plan(&selection(py, axes)?)?.len())
     }
@@ -277,7 +277,7 @@ impl PyArray {
         })
     }
 
-    /// What `zarr-kit info` says of the array: text, and a JSON document.
+    /// The output of `zarr-kit info` for the array: text, and a JSON document.
     fn info(&self, py: Python<'_>) -> Done<(String, String)> {
         let quick = self.place.is_quick();
         let description = py.detach(|| self.during(|array| Ok(Description::of(array, quick))))?;
@@ -291,7 +291,7 @@ impl PyArray {
     }
 }
 
-/// What a read does with one chunk, of which those of strings are read whole.
+/// What a read does with one chunk. Chunks of strings are read whole.
 fn planned(array: &Array, chunk: PlannedChunk) -> Result<Planned, ArrayError> {
     let (stored, ranges) = if array.data_type().is_variable_length() {
         let size = array.store().size(&array.chunk_key(&chunk.chunk)?)?;

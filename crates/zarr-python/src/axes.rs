@@ -1,4 +1,4 @@
-//! Selections as Python gives and takes them.
+//! Conversion of selections from and to Python.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyIndexError;
@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use zarr_kit::grid::Run;
 use zarr_kit::{AxisSelection, Selection};
 
-/// What Python gives for an axis: first index, count and step, or a list of indices.
+/// The selection of one axis from Python: first index, count and step, or a list of indices.
 #[derive(FromPyObject)]
 pub(crate) enum AxisKey {
     Steps(u64, u64, i64),
     Indices(PyBuffer<i64>),
 }
 
-/// What Python gets for an axis: first index, count and step, or a list of indices.
+/// The selection of one axis for Python: first index, count and step, or a list of indices.
 #[derive(IntoPyObject)]
 pub(crate) enum AxisFound {
     Steps(u64, u64, i64),

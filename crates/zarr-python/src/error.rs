@@ -33,11 +33,11 @@ pyo3::create_exception!(
     "A value that the array's codecs cannot keep."
 );
 
-/// An error of the library on its way to Python, so that `?` turns the one into the other.
+/// An error of the library that becomes a Python exception, so that `?` converts it.
 #[derive(Debug)]
 pub(crate) struct Raised(PyErr);
 
-/// What functions return that Python calls.
+/// The result of functions that Python calls.
 pub(crate) type Done<T> = Result<T, Raised>;
 
 impl From<PyErr> for Raised {
@@ -81,7 +81,7 @@ impl From<TransferError> for Raised {
             | TransferError::NotInterrupted { .. }
             | TransferError::OtherCopy { .. } => PyFileExistsError::new_err(text),
             TransferError::Memory { .. } => PyMemoryError::new_err(text),
-            // What Python itself said.
+            // An exception that Python raised.
             TransferError::Change { cause, .. } => match cause.downcast::<PyErr>() {
                 Ok(error) => *error,
                 Err(_) => PyValueError::new_err(text),

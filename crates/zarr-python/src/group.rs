@@ -64,12 +64,12 @@ impl PyGroup {
         (document.to_owned(), path.to_owned(), self.place.shown())
     }
 
-    /// Whether the other handle is one of the same node.
+    /// Whether the other handle refers to the same node.
     fn is_same(&self, other: &Self) -> bool {
         self.group.prefix() == other.group.prefix() && self.place.is_same(&other.place)
     }
 
-    /// The group as its document is now.
+    /// The group with its current document, which is read again.
     fn reopened(&self, py: Python<'_>) -> Done<Self> {
         let store = Arc::clone(&self.place.store);
         Ok(self.with(py.detach(|| Group::open(store, self.group.prefix()))?))

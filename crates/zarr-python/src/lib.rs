@@ -27,7 +27,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command line with these arguments, the first of which is a name. Returns the exit status.
+/// Runs the command line with these arguments and returns the exit status. The first argument is
+/// the program's name.
 #[pyfunction]
 fn main_from(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| zarr_cli::main_from(args))

@@ -20,11 +20,11 @@ pub(crate) struct Place {
     pub(crate) store: Arc<dyn Store>,
 }
 
-/// What Python pickles of a place: URL, path, settings, threads.
+/// The parts of a place that Python pickles: URL, path, settings, threads.
 pub(crate) type State = (String, String, BTreeMap<String, String>, Option<usize>);
 
 impl Place {
-    /// Opens the store of a node; `create` makes a missing folder.
+    /// Opens the store of a node. With `create`, a missing folder is made.
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
         let (url, path, settings, count) = state;
         let (prefix, threads) = (prefix(&path)?, threads(count)?);
@@ -76,12 +76,12 @@ pub(crate) fn threads(count: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
     }
 }
 
-/// A path in a store, as Python's users write it: slashes at the ends do not matter.
+/// A path in a store as users write it: slashes at its ends are ignored.
 pub(crate) fn prefix(path: &str) -> Done<Prefix> {
     Ok(Prefix::new(path.trim_matches('/'))?)
 }
 
-/// What a handle says of its node: the document, its path, and the URL without secrets.
+/// What a handle tells about its node: the document, its path, and the URL without secrets.
 pub(crate) type Described = (String, String, String);
 
 /// Changes of attributes: names with JSON, or with `None` for those to remove.

@@ -1,8 +1,9 @@
 //! Ctrl-C between two requests to a store.
 //!
-//! Python handles signals on its main thread, and only when the interpreter runs, which it does not
-//! while elements move. So each operation has a store of its own, which asks the interpreter now and
-//! then, and ends the operation with an error once a handler has raised an exception.
+//! Python handles signals on its main thread, and only while the interpreter runs. It does not run
+//! while elements are read or written. So each operation wraps its store in one that asks the
+//! interpreter from time to time, and ends the operation with an error after a handler has raised
+//! an exception.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -20,12 +21,12 @@ use zarr_kit::{Prefix, Store};
 
 use crate::error::{Done, Raised};
 
-/// Between two questions to the interpreter, which may be at work for other threads.
+/// The time between two questions to the interpreter, which may be running other threads.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the handlers of signals have raised during one operation.
+/// The exception that a signal handler has raised during one operation.
 pub(crate) struct Signals {
-    /// The thread that began the operation, which alone may be the main thread.
+    /// The thread that began the operation: the only one that can be the main thread.
     thread: ThreadId,
     asked: Mutex<Instant>,
     is_raised: AtomicBool,
@@ -36,7 +37,7 @@ impl Signals {
     /// Runs an operation without the GIL on stores that [`guard`](Self::guard) gave.
     ///
     /// # Errors
-    /// What a handler of signals has raised meanwhile, or what the operation says.
+    /// The exception of a signal handler, or the operation's own error.
     pub(crate) fn during<T, E: Into<Raised>>(
         work: impl FnOnce(&Arc<Self>) -> Result<T, E>,
     ) -> Done<T> {

@@ -9,7 +9,7 @@ use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
 use zarr_kit::{Array, ArrayError, Selection};
 
-/// What was read of an array of strings or byte strings, in C order.
+/// Elements that were read from an array of strings or byte strings, in C order.
 ///
 /// Python converts them to objects one slice at a time, so that its other threads can run.
 #[pyclass(frozen, name = "Elements", module = "zarr_kit._native")]
@@ -65,7 +65,7 @@ pub(crate) fn read(array: &Array, selection: &Selection) -> Result<PyElements, A
     read.map(PyElements)
 }
 
-/// Elements of Python's to be written: `str` for strings, `bytes` for byte strings.
+/// Python's elements to be written: `str` for strings, `bytes` for byte strings.
 pub(crate) enum New {
     Text(Vec<PyBackedStr>),
     Bytes(Vec<PyBackedBytes>),

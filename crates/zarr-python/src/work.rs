@@ -15,10 +15,10 @@ use crate::group::PyGroup;
 use crate::place::{Place, State};
 use crate::signals::Signals;
 
-/// Between two reports of progress.
+/// The time between two reports of progress.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// A function of Python's that is told how far an operation is: `(path, done, total)`.
+/// A Python function that is called with the progress of an operation: `(path, done, total)`.
 struct Progress<'a> {
     told: Option<Py<PyAny>>,
     last: Mutex<Option<Instant>>,
@@ -30,8 +30,8 @@ impl<'a> Progress<'a> {
         Self { told, last: Mutex::new(None), signals }
     }
 
-    /// Tells at most ten times per second, and when all is done. What the function raises ends the
-    /// operation.
+    /// Calls the function at most ten times per second, and at the end. An exception that it raises
+    /// ends the operation.
     fn tell(&self, path: &str, done: u64, total: Option<u64>) {
         let Some(told) = &self.told else { return };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ type Found = (String, String, Option<String>, Option<String>, String, String);
 /// Groups, arrays, chunks, bytes.
 type Seen = (u64, u64, u64, u64);
 
-/// A node: an open one, or where one is or is to be.
+/// A node: an open one, or the place of one that exists or will be made.
 #[derive(FromPyObject)]
 pub(crate) enum At<'py> {
     Array(PyRef<'py, PyArray>),
@@ -71,7 +71,7 @@ impl At<'_> {
     }
 }
 
-/// Checks a node and all below it.
+/// Checks a node and everything below it.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -110,7 +110,7 @@ fn of_finding(finding: &Finding) -> Found {
     )
 }
 
-/// What a copy may take and replace.
+/// The options of a copy.
 #[derive(FromPyObject)]
 pub(crate) struct CopyArguments {
     memory: u64,
@@ -120,10 +120,10 @@ pub(crate) struct CopyArguments {
     allow_loss: bool,
 }
 
-/// Copies a node and all below it. `change` gets the path and document of each array, and returns
-/// the JSON of its chunk grid and codecs in the target, `None` for what stays.
+/// Copies a node and everything below it. `change` gets the path and document of each array, and returns
+/// the JSON of its chunk grid and codecs in the target, with `None` for what does not change.
 ///
-/// Returns arrays, groups, bytes, and the tasks that an earlier copy had done.
+/// Returns the numbers of arrays, groups and bytes, and of tasks that an earlier copy had finished.
 #[pyfunction]
 pub(crate) fn copy(
     py: Python<'_>,
@@ -157,7 +157,7 @@ pub(crate) fn copy(
     Ok((summary.arrays, summary.groups, summary.bytes, summary.skipped))
 }
 
-/// The metadata of the copy of an array.
+/// The metadata that an array has in the target.
 fn changed(
     change: &Py<PyAny>,
     prefix: &Prefix,
@@ -179,8 +179,8 @@ fn changed(
     change().map_err(Into::into)
 }
 
-/// The document of a new array, from the JSON of its parts. What is `None` gets the default that
-/// all of zarr-kit has.
+/// The document of a new array, from the JSON of its parts. Parts that are `None` get the default
+/// values of `ArrayBuilder`.
 #[pyfunction]
 #[pyo3(signature = (shape, data_type, *, grid=None, codecs=None, fill_value=None))]
 pub(crate) fn array_document(

@@ -73,7 +73,7 @@ def test_arguments_need_not_be_utf8(folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_ctrl_c_ends_it(folder):
-    # A pipe that nobody reads keeps the command busy for ever.
+    # A pipe that nobody reads blocks the command.
     zarr_kit.create(folder / "big.zarr", shape=2**20, dtype="i4")
     process = subprocess.Popen(
         [*MODULE, "read", folder / "big.zarr", "--format", "lines"],

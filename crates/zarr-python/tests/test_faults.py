@@ -1,4 +1,4 @@
-"""What goes wrong outside: signals, full disks, missing rights, hostile stores, dead workers."""
+"""Faults from outside: signals, full disks, missing rights, hostile stores, dead workers."""
 
 import io
 import json
@@ -63,7 +63,7 @@ def test_ctrl_c_ends_long_work_between_two_chunks(what, tmp_path):
 @UNIX
 def test_ctrl_c_ends_a_long_read(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=3_000_000, dtype="u1", chunks=1)
-    # Listing nothing, each of these chunks is asked for: a read of seconds.
+    # Nothing is listed, so each of these chunks is requested, which takes seconds.
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         array[...]
@@ -116,7 +116,7 @@ def test_missing_rights_are_permission_errors(tmp_path):
     (tmp_path / "a.zarr/c").chmod(0)
     child = os.fork()
     if child == 0:
-        # Root may do all, and is nobody here.
+        # Root may do everything, so root becomes the user nobody here.
         status = 1
         try:
             if os.geteuid() == 0:
@@ -141,7 +141,7 @@ def test_a_folder_that_is_a_file(tmp_path):
 
 
 def full(folder):
-    """A file system of some pages, if this process may mount one."""
+    """A very small file system, if this process may mount one."""
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True)
     return done.returncode == 0
 

@@ -209,16 +209,17 @@ impl Array {
     /// The default is one thread per core, or fewer for small reads and writes. For a distant
     /// store it is the number of
     /// [requests in flight](crate::store::Capabilities::requests_in_flight) that hide the store's
-    /// latency, as long as their chunks take no more than 256 MiB. `None` restores it.
+    /// latency, as long as their chunks take no more than 256 MiB. `None` restores the
+    /// default.
     #[must_use]
     pub fn with_threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         self.threads = threads.into();
         self
     }
 
-    /// Through another store that has the same objects: one that wraps the array's own, to count
-    /// its requests or to end an operation with an error. Nothing is read, and what has been compiled
-    /// and read of the array is kept.
+    /// The same array in another store with the same objects, such as a wrapper around the array's
+    /// store that counts requests or ends an operation with an error. Nothing is read;
+    /// compiled codecs and cached shard indices are kept.
     ///
     /// # Examples
     /// ```

@@ -104,7 +104,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     out.finish()
 }
 
-/// What is said of an array.
+/// The description of an array.
 pub(crate) struct ArrayInfo {
     metadata: ArrayMetadata,
     bound: Result<Array, ArrayError>,
@@ -113,7 +113,7 @@ pub(crate) struct ArrayInfo {
 }
 
 impl ArrayInfo {
-    /// Lists the stored chunks, and asks for the size of each where that is `quick`.
+    /// Lists the stored chunks, and asks for the size of each if that is `quick`.
     pub(crate) fn new(
         store: &Arc<dyn Store>,
         metadata: ArrayMetadata,

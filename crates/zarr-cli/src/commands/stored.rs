@@ -6,7 +6,7 @@ use zarr_kit::ArrayError;
 use zarr_kit::array::ChunkLayout;
 use zarr_kit::array::store::{Store, StoreExt as _};
 
-/// Above this number of stored chunks their sizes are not added up: each takes a request.
+/// If more chunks than this are stored, their sizes are not added up: each takes a request.
 const SIZED: u64 = 100_000;
 
 /// The stored chunks of an array.
@@ -16,11 +16,11 @@ pub(super) struct Stored {
     pub(super) occupied: u64,
     /// Chunks entirely past its end.
     pub(super) beyond: u64,
-    /// Bytes of the former and of the latter, if that is cheap to find out.
+    /// Bytes of both kinds of chunks, if that is cheap to find out.
     pub(super) bytes: Option<[u64; 2]>,
 }
 
-/// Bytes are added up if the store is `quick` to tell them.
+/// The sizes are added up if asking the store for them is `quick`.
 pub(super) fn stored(
     store: &Arc<dyn Store>,
     layout: &ChunkLayout,

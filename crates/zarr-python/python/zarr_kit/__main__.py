@@ -10,8 +10,8 @@ from . import _native
 
 def main() -> int:
     """Runs the command line with the arguments of the process, and returns its exit status."""
-    # Python's handler would run after the command at the earliest. One that was inherited, as
-    # ``nohup`` has it, stays.
+    # Python's handler would not run before the command has ended. An inherited setting, such as
+    # that of ``nohup``, is kept.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):

@@ -287,9 +287,9 @@ class Array(Node[_native.Array]):
     def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
         """Adds elements at the end of an axis.
 
-        They become visible all at once, but on object storage, which has no locks: there the array
-        grows first, and new elements read as the fill value until they are written. Either is
-        refused with a `ConflictError` if another process has changed the array since it was opened.
+        They become visible all at once, except on object storage, which has no locks: there the
+        array grows first, and new elements read as the fill value until they are written. Both
+        raise a `ConflictError` if another process has changed the array since it was opened.
 
         Parameters
         ----------
@@ -311,14 +311,14 @@ class Array(Node[_native.Array]):
 
     @property
     def info(self) -> _describe.Info:
-        """What is stored, in words and numbers, as ``zarr-kit info`` says it.
+        """What is stored, as text and numbers: the output of ``zarr-kit info``.
 
         Lists the stored chunks.
         """
         return _describe.info(self)
 
     def plan(self, key: Any = ...) -> Plan:
-        """Which chunks ``read(key)`` meets, and which of their bytes it takes.
+        """The chunks that ``read(key)`` needs, and the bytes of each that it reads.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class Array(Node[_native.Array]):
         return Plan(self._native, selected.axes)
 
     def draw(self, key: Any = None, file: str | os.PathLike[str] | None = None) -> str:
-        """The picture of the chunks, and which of them are stored, as SVG.
+        """An SVG picture of the chunks that shows which are stored.
 
         Parameters
         ----------

@@ -10,12 +10,12 @@ from . import _native
 from ._progress import Progress, told
 
 MEMORY = 1 << 30
-"""Bytes that operations on whole hierarchies may take by default."""
+"""The memory that operations on whole hierarchies may use by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that breaks a rule, or is legal and not meant.
+    """Something that breaks a rule, or that is legal but probably not intended.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Finding:
     severity
         ``error``, ``warning`` or ``note``.
     key
-        The object in the store, None if it is about the whole.
+        The object in the store, None if the finding is about the whole node.
     path
         The place in a document, as a JSON path such as ``$.codecs[0]``.
     message
@@ -52,7 +52,7 @@ class Report(Sequence[Finding]):
     Attributes
     ----------
     groups, arrays, chunks
-        How many were looked at; of chunks, those that are stored.
+        How many were examined; for chunks, how many stored ones.
     bytes_read
         The bytes of chunks that were read.
     """
@@ -105,7 +105,7 @@ class Report(Sequence[Finding]):
 
 
 def check(node: Any, data: bool, memory: int | str, progress: Progress) -> Report:
-    """The check of an open node, or of one where `_store.state` says."""
+    """Checks an open node, or the node that a `_store.state` names."""
     with told(progress, "chunks") as tell:
         found, seen = _native.check(node, data, parsed_bytes(memory), tell)
     return Report([Finding(*finding) for finding in found], seen)

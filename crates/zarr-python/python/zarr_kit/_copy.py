@@ -25,7 +25,7 @@ class Copied:
     nbytes
         Bytes of elements, or of objects that were copied as they are.
     tasks_done_before
-        Parts that an earlier copy had done, of one that was resumed.
+        For a resumed copy, the parts that the earlier copy had finished.
     """
 
     arrays: int
@@ -49,7 +49,7 @@ def copy(
     source_options: Mapping[str, str] | None = None,
     target_options: Mapping[str, str] | None = None,
 ) -> Copied:
-    """Copies an array, or a group and all below it.
+    """Copies an array, or a group and everything below it.
 
     Every chunk of the target is encoded and written once. A copy that is interrupted can be resumed;
     until it is finished, there is no node at the target.
@@ -59,10 +59,10 @@ def copy(
     source
         An open array or group, or a folder or URL.
     target
-        A folder or URL where nothing is.
+        A folder or URL that contains nothing.
     chunks
-        The chunks of the arrays in the target, as for `create`; None for those of the source. Of a
-        group, one length or shape for all arrays, or a dict by the paths of arrays.
+        The chunks of the arrays in the target, as for `create`; None for those of the source. For
+        a group, one length or shape for all arrays, or a dict with the paths of arrays as keys.
     codecs
         The codecs of the arrays in the target; None for those of the source.
     overwrite
@@ -74,12 +74,12 @@ def copy(
     allow_loss
         Whether values may change that the target's codecs cannot keep.
     memory
-        The bytes that elements and chunks may take, such as ``"512MiB"``.
+        The memory that elements and chunks may use, such as ``"512MiB"``.
     progress
-        True for a bar on standard error, or a function that gets the path of an array, the bytes
-        that are done, and those there are, if known.
+        True for a progress bar on standard error, or a function that gets the path of an array,
+        the bytes done, and the total number of bytes, or None if that is not known.
     source_options, target_options
-        Settings of the stores, where ``source`` and ``target`` are URLs.
+        Settings of the stores, if ``source`` and ``target`` are URLs.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def copy(
     UnfinishedCopyError
         If there is an unfinished copy at the target: ``resume`` or ``overwrite`` it.
     LossError, ValueError
-        If values would change, or the chunks do not fit.
+        If values would change, or if the chunks do not fit.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def copy(
 
 @dataclass(frozen=True)
 class CopyArguments:
-    """What the native part takes."""
+    """The arguments of the native part."""
 
     memory: int
     resume: bool

@@ -45,7 +45,7 @@ def array_document(
             raise ValueError("chunks within shards have one length per axis")
         found["chunk_grid"] = _grid.document(shards, shape)
         found["codecs"] = [_sharding(inner["configuration"]["chunk_shape"], found["codecs"])]
-    # The type as it was named: the native part has names of its own.
+    # The type as it was named, because the native part has its own names.
     found["data_type"] = data_type
     if dimension_names is not None:
         found["dimension_names"] = list(dimension_names)

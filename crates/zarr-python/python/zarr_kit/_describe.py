@@ -1,4 +1,4 @@
-"""Arrays and groups in words, tables and pictures."""
+"""Arrays and groups as texts, tables and pictures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ._group import Group
 
 PICTURED = 100_000
-"""Chunks up to which a notebook shows which of them are stored: they have to be listed."""
+"""For arrays with more chunks, a notebook does not show which are stored: it would list them."""
 
 ROWS = 1000
-"""Nodes that a notebook shows of a group."""
+"""The largest number of nodes of a group that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Info:
     data_type
         The data type in Zarr's JSON: a name, or an object.
     dims
-        The names of the axes, None where the array has none.
+        The names of the axes, None if the array has none.
     grid
         ``regular`` or ``rectilinear``.
     codecs
@@ -44,9 +44,9 @@ class Info:
     chunks_stored
         How many of them are stored, None if the store cannot be listed.
     bytes_stored
-        The bytes that these take, None where each would be a request.
+        The bytes that these take, None if asking for each would take a request.
     text
-        All of it in words.
+        All of it as text.
     """
 
     shape: tuple[int, ...]
@@ -97,7 +97,7 @@ def draw(array: Array, key: Any, file: str | os.PathLike[str] | None) -> str:
 
 
 def array_html(array: Array) -> str:
-    """A table of what the array is, and its picture where that is quick to make."""
+    """A table that describes the array, and its picture if that is quick to make."""
     count = array._native.occupied_chunks
     listed = count is not None and count <= PICTURED and array._native.is_quick
     if listed:
@@ -124,7 +124,7 @@ def array_html(array: Array) -> str:
 
 
 class Tree:
-    """What `Group.tree` gives: text, and in a notebook a list that opens and closes."""
+    """The result of `Group.tree`: text, and in a notebook a list that can be folded."""
 
     __slots__ = ("_group",)
 

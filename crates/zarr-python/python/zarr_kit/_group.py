@@ -66,14 +66,14 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     def tree(self) -> _describe.Tree:
         """The nodes below this group, one per line, arrays with their shapes and types.
 
-        In a notebook, groups open and close.
+        In a notebook, groups can be folded.
         """
         return _describe.Tree(self)
 
     def check(
         self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
     ) -> _check.Report:
-        """Checks all that is stored below the group; the parameters are those of `Array.check`."""
+        """Checks everything stored below the group; the parameters are those of `Array.check`."""
         return _check.check(self._native, data, memory, progress)
 
     def __repr__(self) -> str:

@@ -46,7 +46,7 @@ class Node(Generic[_Native]):
         return self._url
 
     def refresh(self) -> Self:
-        """Reads the document again, so that what the node says is what is stored now."""
+        """Reads the document again, so that the node shows what is stored now."""
         self._set(self._native.reopened())
         return self
 
@@ -55,7 +55,7 @@ class Node(Generic[_Native]):
         return f"{self._url.rstrip('/')}/{self._path}" if self._path else self._url
 
     def _state(self) -> _native.State:
-        """What another process opens the node with."""
+        """What another process needs to open the node."""
         url, path, settings, threads = self._native.state()
         return url, path, _store.portable(settings), threads
 

@@ -1,4 +1,4 @@
-"""What a read would do."""
+"""The chunks and bytes that a read needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import overload
 from . import _indexing, _native
 
 STEP = 256
-"""Chunks that are asked for at a time."""
+"""The number of chunks that the native part is asked for at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,19 @@ class PlannedChunk:
     key
         The chunk's key in the store.
     chunk
-        Its number on each axis.
+        Its index on each axis.
     shape
-        Its shape as it is stored.
+        Its stored shape.
     in_chunk
-        On each axis the indices within the chunk.
+        On each axis, the selected indices within the chunk.
     in_selection
-        On each axis their positions in the selection.
+        On each axis, the positions of these indices in the selection.
     is_whole
-        Whether they are known to be all of the chunk that lies within the array.
+        Whether they are known to be all indices of the chunk that lie within the array.
     stored_bytes
-        The size of the object, None if it is not stored: its elements are the fill value.
+        The size of the object, None if the chunk is not stored; it then holds the fill value.
     reads
-        The ranges of bytes that are read of it, as (start, stop); of a shard, its index is the first.
+        The byte ranges that are read, as (start, stop); for a shard, the first is its index.
     """
 
     key: str
@@ -52,10 +52,10 @@ class PlannedChunk:
 
 
 class Plan(Sequence[PlannedChunk]):
-    """The chunks that a read meets, in the order in which they are read.
+    """The chunks that a read needs, in the order in which they are read.
 
-    Made by `Array.plan`. The store is asked for the size of each chunk as it is looked at, and for
-    the indices of shards: a plan of a million chunks costs nothing by itself.
+    `Array.plan` makes it. The sizes of chunks and the indices of shards are read from the store
+    only when a chunk of the plan is accessed, so making a plan of a million chunks costs nothing.
     """
 
     __slots__ = ("_axes", "_length", "_native")

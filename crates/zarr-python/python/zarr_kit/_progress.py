@@ -1,4 +1,4 @@
-"""How far a long operation is."""
+"""The progress of long operations."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Told = Callable[[str, int, int | None], object]
-"""A function of the path of an array, of what is done, and of how much there is, if that is known."""
+"""A function that gets the path of an array, the amount done, and the total, or None."""
 
 Progress = bool | Told
-"""True for a bar on standard error, or a function that is told."""
+"""True for a progress bar on standard error, or a function that is called."""
 
 
 @contextmanager
 def told(progress: Progress, unit: str) -> Iterator[Told | None]:
-    """The function that the native part tells, at most ten times per second."""
+    """The function that the native part calls, at most ten times per second."""
     if not progress:
         yield None
     elif callable(progress):
@@ -30,7 +30,7 @@ def told(progress: Progress, unit: str) -> Iterator[Told | None]:
 
 
 class Bar:
-    """A line on standard error that is written over itself."""
+    """A line on standard error that is overwritten by each update."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit

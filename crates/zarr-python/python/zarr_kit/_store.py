@@ -1,4 +1,4 @@
-"""Where a node is: URLs, folders, and stores of the package obstore."""
+"""Places of nodes: URLs, folders, and stores of the package obstore."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def state(
     storage_options: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> _native.State:
-    """What the native part opens a node with."""
+    """What the native part needs to open a node."""
     settings = {str(name): str(value) for name, value in (storage_options or {}).items()}
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
@@ -27,10 +27,10 @@ def state(
 
 
 def portable(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings that another process has to be told.
+    """The settings that another process needs in addition to its environment.
 
-    What the environment says itself is left out, so that a secret which came from there is in no
-    pickle: ``secret_access_key`` where ``AWS_SECRET_ACCESS_KEY`` has the same value.
+    Settings that the environment has as well are left out, so that secrets from there are in no
+    pickle: ``secret_access_key`` if ``AWS_SECRET_ACCESS_KEY`` has the same value.
     """
     return {
         name: value
@@ -43,10 +43,10 @@ def portable(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _of_obstore(store: Any) -> tuple[str, dict[str, str]]:
-    """The URL and settings of a store of obstore's.
+    """The URL and settings of a store of obstore.
 
-    Its objects are compiled into another library, and can be used there alone. They say what they
-    were made of, of which a store of ours is made, with connections of its own.
+    Its objects belong to another compiled library, and can be used only there. They give the
+    settings that they were made from, so zarr-kit makes its own store, with its own connections.
     """
     kind = type(store).__name__
     prefix = str(getattr(store, "prefix", None) or "").strip("/")

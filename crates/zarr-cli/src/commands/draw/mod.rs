@@ -81,7 +81,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
 /// The picture of an array in pixels, with a region marked.
 ///
 /// # Errors
-/// What the store says while stored chunks are listed.
+/// The store's error while stored chunks are listed.
 pub(crate) fn svg(
     shown: &str,
     array: &Array,
@@ -93,10 +93,10 @@ pub(crate) fn svg(
     Ok(svg::draw(&Picture::of(shown, array.store(), &drawn)?))
 }
 
-/// The axes downwards and across.
+/// The vertical and the horizontal axis.
 type Axes = (Option<usize>, Option<usize>);
 
-/// The last two axes that are cut at all.
+/// The last two axes that are divided into more than one chunk.
 fn cut_axes(layout: &ChunkLayout) -> Axes {
     let axes = layout.grid().axes();
     let numbered = axes.iter().enumerate().rev();
@@ -105,7 +105,7 @@ fn cut_axes(layout: &ChunkLayout) -> Axes {
     (cut.next(), across)
 }
 
-/// The axes that were asked for.
+/// The axes that the user asked for.
 fn named_axes(text: &str, metadata: &ArrayMetadata) -> Result<Axes, CliError> {
     let rank = metadata.shape().len();
     let names = metadata.dimension_names().unwrap_or_default();
@@ -127,7 +127,7 @@ struct Drawn<'a> {
     layout: &'a ChunkLayout,
     axes: Axes,
     marked: Option<&'a Selection>,
-    /// Cells downwards and across, at most.
+    /// The largest number of cells, vertically and horizontally.
     most: (u64, u64),
 }
 
