@@ -34,7 +34,7 @@ use crate::values::ValueCodec;
 /// let codecs = [Codec::Packbits(Packbits::default())];
 /// let edges = [AxisEdges::of([31, 28])];
 /// let chain = Chain::bind(&codecs, &DataType::Bool, &edges)?;
-/// Thirty-one booleans are four bytes, with one bit of padding.
+/// // Thirty-one booleans are four bytes, with one bit of padding.
 /// assert_eq!(chain.for_shape(&[31])?.encoded_len(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

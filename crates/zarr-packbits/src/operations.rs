@@ -129,7 +129,7 @@ impl Packing {
     /// ```
     /// use zarr_packbits::Packing;
     ///
-    /// Elements 5 and 6 of six bits each, from the bytes that contain them.
+    /// // Elements 5 and 6 of six bits each, from the bytes that contain them.
     /// let packing = Packing::builder(6).build()?;
     /// let chunk = [0x41, 0x21, 0x0c, 0x44, 0x61, 0x1c]; // 1 5 2 3 4 5 6 7
     /// let range = packing.byte_range(5, 2).unwrap();

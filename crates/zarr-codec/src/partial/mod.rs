@@ -52,7 +52,7 @@ pub enum Need<'r> {
 /// use zarr_metadata::{Codec, DataType};
 /// use zarr_view::{Output, View};
 ///
-/// 800 booleans are 100 bytes; ten of them need two.
+/// // 800 booleans are 100 bytes; ten of them need two.
 /// let codecs = [Codec::from_json(br#"{"name": "packbits"}"#)?];
 /// let chain = Chain::bind(&codecs, &DataType::Bool, &[AxisEdges::one(800)])?;
 /// let codec = chain.for_shape(&[800])?;
