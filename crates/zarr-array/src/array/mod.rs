@@ -35,7 +35,7 @@ use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 
 pub use stored::StoredChunk;
 pub use typed::Element;
-pub(crate) use variable::{TYPICAL, Within};
+pub(crate) use variable::TYPICAL;
 
 /// Bytes of a local file that are read in the time that one more range takes.
 const RANGE_COST: u64 = 3 << 10;

@@ -23,13 +23,6 @@ use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
 
-/// Elements that were read within a limit.
-pub(crate) enum Within {
-    Read(ByteStrings),
-    /// At least so many bytes, more than the limit.
-    TooLong(u64),
-}
-
 impl Array {
     /// Reads the strings of a [`Selection`] in C order. Chunks that are not stored read as the fill
     /// value.
@@ -153,19 +146,18 @@ impl Array {
     }
 
     pub(crate) fn read_variable(&self, selection: &Selection) -> Result<ByteStrings, ArrayError> {
-        match self.read_variable_within(selection, u64::MAX)? {
-            Within::Read(read) => Ok(read),
-            Within::TooLong(_) => unreachable!("no memory holds so many bytes"),
-        }
+        let read = self.read_variable_within(selection, u64::MAX)?;
+        Ok(read.expect("no memory holds more bytes than the limit"))
     }
 
     /// As [`read_byte_strings`](Array::read_byte_strings), unless the elements take more bytes than
-    /// the limit, lengths not included. No chunk is read after that is known.
+    /// the limit, lengths not included: then gives how many they take at least. No chunk is read after
+    /// that is known.
     pub(crate) fn read_variable_within(
         &self,
         selection: &Selection,
         limit: u64,
-    ) -> Result<Within, ArrayError> {
+    ) -> Result<Result<ByteStrings, u64>, ArrayError> {
         let VariableRead { chunks, slots, bytes } = self.begin_variable_read(selection)?;
         let threads = self.threads_for(bytes);
         let bytes = AtomicU64::new(0);
@@ -182,9 +174,9 @@ impl Array {
         })?;
         let bytes = bytes.into_inner();
         if bytes > limit {
-            return Ok(Within::TooLong(bytes));
+            return Ok(Err(bytes));
         }
-        finish_variable_read(slots, chunks.shape()).map(Within::Read)
+        finish_variable_read(slots, chunks.shape()).map(Ok)
     }
 
     /// Checks a selection, and allocates memory for its elements.

@@ -13,7 +13,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::marker::{Marker, TargetState};
 use super::{CopyOptions, CopySummary, Progress};
-use crate::array::{Array, TYPICAL, Within};
+use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::selection::Selection;
@@ -324,8 +324,8 @@ impl Copy<'_> {
         let limit = self.budget.bytes;
         let selection = Selection::from(ranges);
         let read = match self.from.read_variable_within(&selection, limit).map_err(source)? {
-            Within::Read(read) => read,
-            Within::TooLong(needed) => {
+            Ok(read) => read,
+            Err(needed) => {
                 return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
             }
         };
