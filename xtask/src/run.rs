@@ -17,6 +17,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-codec",
     "zarr-store",
     "zarr-array",
+    "zarr-join",
     "zarr-kit",
 ];
 

@@ -6,6 +6,7 @@
 //! | crate | what it is for |
 //! | --- | --- |
 //! | [`mod@array`] | arrays and groups in a store: open, read, write |
+//! | `join` (a feature) | many arrays joined into one |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
 //! | [`metadata`] | the JSON documents, typed and lossless |
@@ -43,6 +44,8 @@
 pub use zarr_array as array;
 pub use zarr_codec as codec;
 pub use zarr_grid as grid;
+#[cfg(feature = "join")]
+pub use zarr_join as join;
 pub use zarr_metadata as metadata;
 pub use zarr_packbits as packbits;
 pub use zarr_view as view;

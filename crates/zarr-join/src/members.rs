@@ -1,0 +1,222 @@
+//! The arrays that are joined, and the checks that all joins make first.
+
+use std::ops::Range;
+
+use zarr_array::Array;
+
+use crate::error::JoinError;
+use crate::tiles::Tiles;
+
+/// One array that is to be joined.
+#[derive(Clone, Debug)]
+pub struct Member {
+    name: String,
+    array: Array,
+}
+
+impl Member {
+    /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
+    #[must_use]
+    pub fn new(name: impl Into<String>, array: Array) -> Self {
+        Self { name: name.into(), array }
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The array.
+    #[must_use]
+    pub fn array(&self) -> &Array {
+        &self.array
+    }
+}
+
+/// How members lie in the joined array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arrangement {
+    /// End to end along this axis.
+    Along(usize),
+    /// At one index each of a new axis, which is inserted before this one.
+    NewAxis(usize),
+    /// As a grid with this many tiles on each axis, members in C order.
+    Tiles(Vec<u64>),
+}
+
+/// Arrays that fit together, with the place of each in the joined array.
+///
+/// They have the same data type, rank and dimension names, and equal lengths wherever they lie side
+/// by side. Chunks, codecs, fill values and attributes may differ.
+#[derive(Clone, Debug)]
+pub struct Members {
+    members: Vec<Member>,
+    arrangement: Arrangement,
+    tiles: Tiles,
+}
+
+impl Members {
+    /// Checks the members, without reading any chunk.
+    ///
+    /// # Errors
+    /// [`JoinError`] with the name of the first member that does not fit.
+    pub fn new(members: Vec<Member>, arrangement: Arrangement) -> Result<Self, JoinError> {
+        let first = members.first().ok_or(JoinError::NoMembers)?;
+        let rank = first.array.shape().len();
+        for member in &members {
+            same_kind(member, first)?;
+        }
+        let count = members.len();
+        let counts = match &arrangement {
+            Arrangement::Along(axis) => {
+                let mut counts = vec![1; rank];
+                *counts.get_mut(*axis).ok_or(JoinError::Axis { axis: *axis, rank })? = count;
+                counts
+            }
+            Arrangement::NewAxis(axis) => {
+                if *axis > rank {
+                    return Err(JoinError::Axis { axis: *axis, rank });
+                }
+                let mut counts = vec![1; rank];
+                counts.insert(*axis, count);
+                counts
+            }
+            Arrangement::Tiles(tiles) => {
+                let product = tiles.iter().try_fold(1_u64, |all, count| all.checked_mul(*count));
+                let narrow = |count: &u64| usize::try_from(*count).ok();
+                let counts: Option<Vec<usize>> = tiles.iter().map(narrow).collect();
+                let fits = product == u64::try_from(count).ok() && tiles.len() == rank;
+                counts.filter(|_| fits).ok_or_else(|| JoinError::TileCount {
+                    tiles: tiles.clone(),
+                    members: count,
+                    rank,
+                })?
+            }
+        };
+        let shapes: Vec<Vec<u64>> =
+            members.iter().map(|member| placed_shape(member, &arrangement)).collect();
+        let tiles = lay(&members, &shapes, &counts)?;
+        Ok(Self { members, arrangement, tiles })
+    }
+
+    /// The members, in the order of the tiles.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// How they were arranged.
+    #[must_use]
+    pub fn arrangement(&self) -> &Arrangement {
+        &self.arrangement
+    }
+
+    /// The places of the members.
+    #[must_use]
+    pub fn tiles(&self) -> &Tiles {
+        &self.tiles
+    }
+
+    /// The shape of the joined array.
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        self.tiles.shape()
+    }
+
+    /// Where member number `member` lies in the joined array.
+    #[must_use]
+    pub fn region(&self, member: usize) -> Vec<Range<u64>> {
+        self.tiles.region(member)
+    }
+
+    /// The axis that the joined array has and the members do not.
+    #[must_use]
+    pub fn new_axis(&self) -> Option<usize> {
+        match self.arrangement {
+            Arrangement::NewAxis(axis) => Some(axis),
+            Arrangement::Along(_) | Arrangement::Tiles(_) => None,
+        }
+    }
+}
+
+/// Refuses a member of another rank, data type or other dimension names.
+fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
+    let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
+        member: member.name.clone(),
+        what,
+        found: found.into(),
+        expected: expected.into(),
+        first: first.name.clone(),
+    };
+    let (array, other) = (&member.array, &first.array);
+    if array.shape().len() != other.shape().len() {
+        let (found, expected) = (array.shape().len(), other.shape().len());
+        return Err(differs("number of axes", found.to_string(), expected.to_string()));
+    }
+    if array.data_type() != other.data_type() {
+        let (found, expected) = (array.data_type(), other.data_type());
+        return Err(differs("data type", found.to_string(), expected.to_string()));
+    }
+    let names = |array: &Array| match array.metadata().dimension_names() {
+        Some(names) => {
+            let names = names.iter().map(|name| name.as_deref().unwrap_or("-"));
+            names.collect::<Vec<_>>().join(", ")
+        }
+        None => "absent".to_owned(),
+    };
+    if array.metadata().dimension_names() != other.metadata().dimension_names() {
+        return Err(differs("dimension names", names(array), names(other)));
+    }
+    Ok(())
+}
+
+/// The shape of a member with the axis that joining adds.
+fn placed_shape(member: &Member, arrangement: &Arrangement) -> Vec<u64> {
+    let mut shape = member.array.shape().to_vec();
+    if let Arrangement::NewAxis(axis) = arrangement {
+        shape.insert((*axis).min(shape.len()), 1);
+    }
+    shape
+}
+
+/// The tiles of members with these shapes, which must agree with their neighbours.
+fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tiles, JoinError> {
+    // Lengths do not matter for the numbering.
+    let ones: Vec<Vec<u64>> = counts.iter().map(|count| vec![1; *count]).collect();
+    let name = |tile: usize| members.get(tile).map_or("", Member::name).to_owned();
+    let numbering = too_long(Tiles::new(&ones), name)?;
+    // The length of each tile on each axis, and the member that it is from.
+    let mut lengths: Vec<Vec<Option<(u64, usize)>>> =
+        counts.iter().map(|count| vec![None; *count]).collect();
+    for (tile, shape) in shapes.iter().enumerate() {
+        let axes = lengths.iter_mut().zip(numbering.place(tile)).zip(shape).enumerate();
+        for (axis, ((lengths, at), found)) in axes {
+            let Some(known) = lengths.get_mut(at) else { continue };
+            let (expected, from) = *known.get_or_insert((*found, tile));
+            if expected != *found {
+                let (member, first) = (name(tile), name(from));
+                return Err(JoinError::Length { member, axis, found: *found, expected, first });
+            }
+        }
+    }
+    let lengths: Vec<Vec<u64>> = lengths
+        .into_iter()
+        .map(|axis| axis.into_iter().flatten().map(|(length, _)| length).collect())
+        .collect();
+    let first_of = |error: crate::tiles::TooLong| {
+        let mut place = vec![0; counts.len()];
+        place.iter_mut().skip(error.axis).take(1).for_each(|at| *at = error.tile);
+        name(numbering.tile(&place))
+    };
+    Tiles::new(&lengths)
+        .map_err(|error| JoinError::TooLong { member: first_of(error), axis: error.axis })
+}
+
+fn too_long(
+    tiles: Result<Tiles, crate::tiles::TooLong>,
+    name: impl Fn(usize) -> String,
+) -> Result<Tiles, JoinError> {
+    tiles.map_err(|error| JoinError::TooLong { member: name(error.tile), axis: error.axis })
+}

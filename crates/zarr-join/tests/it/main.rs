@@ -1,0 +1,3 @@
+//! Tests of joins.
+
+mod members;
