@@ -1,6 +1,6 @@
 //! The vector instructions that a copy may use.
 
-/// The instructions that transposes use. All give the same result.
+/// The instructions that transposes and shuffles use. All give the same result.
 ///
 /// A [`CopyPlan`](crate::CopyPlan) takes the [best](InstructionSet::best) ones of its machine; tests
 /// and benchmarks force others by
@@ -13,6 +13,8 @@ pub enum InstructionSet {
     /// SSE2: every x86-64 target, except those without vector registers, such as operating
     /// systems.
     Sse2,
+    /// SSSE3: x86-64 since about 2006. The transposes of SSE2, and shuffles.
+    Ssse3,
     /// AVX2: x86-64 since Haswell and Zen 1.
     Avx2,
     /// AVX-512 with BW: x86-64 since Skylake-X and Zen 4.

@@ -4,7 +4,8 @@ use crate::InstructionSet;
 
 impl InstructionSet {
     /// Every instruction set of this build, slowest first, available here or not.
-    pub const ALL: &'static [Self] = &[Self::Portable, Self::Sse2, Self::Avx2, Self::Avx512];
+    pub const ALL: &'static [Self] =
+        &[Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
 
     /// Whether this processor has these instructions.
     #[must_use]
@@ -33,6 +34,8 @@ pub(super) enum Detected {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Sse2,
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Ssse3(Ssse3),
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx2(Avx2),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx512(Avx512),
@@ -46,11 +49,16 @@ impl Detected {
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             InstructionSet::Sse2 => Some(Self::Sse2),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            InstructionSet::Ssse3 => Ssse3::new().map(Self::Ssse3),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             InstructionSet::Avx2 => Avx2::new().map(Self::Avx2),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             InstructionSet::Avx512 => Avx512::new().map(Self::Avx512),
             #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-            InstructionSet::Sse2 | InstructionSet::Avx2 | InstructionSet::Avx512 => None,
+            InstructionSet::Sse2
+            | InstructionSet::Ssse3
+            | InstructionSet::Avx2
+            | InstructionSet::Avx512 => None,
         }
     }
 
@@ -62,7 +70,7 @@ impl Detected {
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(super) use tokens::{Avx2, Avx512};
+pub(super) use tokens::{Avx2, Avx512, Ssse3};
 
 /// Proofs that the processor has certain instructions: only `new` makes one, after checking.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -77,6 +85,16 @@ mod tokens {
             let has = $(cfg!(target_feature = $feature))&&+;
             has
         }};
+    }
+
+    /// The processor has SSSE3.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::copy) struct Ssse3(());
+
+    impl Ssse3 {
+        pub(super) fn new() -> Option<Self> {
+            has!("ssse3").then_some(Self(()))
+        }
     }
 
     /// The processor has AVX2.

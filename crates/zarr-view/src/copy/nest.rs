@@ -63,8 +63,9 @@ impl Nest {
     ///
     /// # Safety
     /// For every element that the nest was made from, its bytes are valid for reads from `src` and
-    /// for writes from `dst`, the two do not overlap, and nothing else accesses what is written
-    /// meanwhile.
+    /// for writes from `dst`. All bytes of the source between the lowest and the highest of them
+    /// are valid for reads, too. The two sides do not overlap, and nothing else accesses what is
+    /// written meanwhile.
     #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
     pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
         // Both point to the first element of the loops. The start of an output may be moved

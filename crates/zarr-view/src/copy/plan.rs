@@ -146,7 +146,8 @@ impl CopyPlan {
     #[expect(unsafe_code, reason = "the caller proves the bounds of both buffers")]
     pub(super) unsafe fn run_unchecked(&self, src: &[u8], dst: *mut u8, fill: &[u8]) {
         if let Some(body) = &self.body {
-            // SAFETY: the nest walks valid indices of both views only.
+            // SAFETY: the nest walks valid indices of both views only, and the source is one slice,
+            // which `check` has proved to hold all of its view.
             unsafe { body.run(src.as_ptr(), dst) };
         }
         for margin in &self.margins {

@@ -28,7 +28,7 @@ pub(crate) fn copy(
 }
 
 /// The bytes that a copy must leave, all of them.
-fn expected(
+pub(crate) fn expected(
     src_view: &View,
     src: &[u8],
     dst_view: &View,

@@ -11,6 +11,7 @@ mod output;
 mod owned;
 mod reshape;
 mod rng;
+mod shuffle;
 mod traits;
 
 use zarr_view::Element;

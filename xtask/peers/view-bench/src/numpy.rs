@@ -3,18 +3,21 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::Case;
+use crate::cases::Case;
 
 const PROGRAM: &str = r#"
 import sys, time, json
 import numpy as np
 key = None
 for line in sys.stdin:
-    shape, order, size, inner = request = json.loads(line)
+    shape, order, parts, size, inner = request = json.loads(line)
     if key != request:
         key = request
-        src = np.arange(int(np.prod(shape)), dtype=f"u{size}").reshape(shape)
+        dtype = "c16" if size == 16 else f"u{size}"
+        src = np.ones(shape, dtype=dtype)
         view = src.transpose(order)
+        view = view[tuple(slice(None, None, step or 1) for step, _ in parts)]
+        view = np.broadcast_to(view, [count for _, count in parts])
         dst = np.ones(view.shape, dtype=src.dtype)
     np.copyto(dst, view)
     start = time.perf_counter()
@@ -43,7 +46,10 @@ impl Numpy {
     }
 
     pub fn time(&mut self, case: &Case, inner: usize) -> f64 {
-        writeln!(self.to, "[{:?}, {:?}, {}, {inner}]", case.shape, case.order, case.size).unwrap();
+        let parts: Vec<_> =
+            case.parts.iter().map(|part| [part.step, part.count as isize]).collect();
+        let Case { shape, order, size, .. } = case;
+        writeln!(self.to, "[{shape:?}, {order:?}, {parts:?}, {size}, {inner}]").unwrap();
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         line.trim().parse().expect("numpy answers with seconds")

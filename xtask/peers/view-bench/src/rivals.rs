@@ -1,9 +1,11 @@
 //! Other crates, each where it can do the case.
 
-use ndarray::{ArrayView, ArrayViewMut, IxDyn};
+use ndarray::{ArrayView, ArrayViewMut, Axis, IxDyn, Slice};
 use strided_view::{StridedView, StridedViewMut};
+use zarr_view::View;
 
-use crate::{Case, Copy};
+use crate::Copy;
+use crate::cases::Case;
 
 /// The bytes as elements. The buffers are aligned to a page.
 fn cast<T>(bytes: &[u8]) -> &[T] {
@@ -25,7 +27,8 @@ pub fn rivals(case: &Case) -> Vec<(&'static str, Copy<'_>)> {
         1 => typed::<u8>(case),
         2 => typed::<u16>(case),
         4 => with_hptt(typed::<u32>(case), case),
-        _ => with_hptt(typed::<u64>(case), case),
+        8 => with_hptt(typed::<u64>(case), case),
+        _ => typed::<u128>(case),
     }
 }
 
@@ -39,27 +42,45 @@ fn with_hptt<'a>(
     mut all: Vec<(&'static str, Copy<'a>)>,
     case: &'a Case,
 ) -> Vec<(&'static str, Copy<'a>)> {
+    if !plain(case) {
+        return all;
+    }
     all.push(("hptt", if case.size == 4 { hptt32(case) } else { hptt64(case) }));
     all
+}
+
+/// Whether the case is a transpose of a whole array.
+fn plain(case: &Case) -> bool {
+    case.margin == 0 && case.parts.iter().all(|part| part.step == 1)
 }
 
 fn typed<T: std::marker::Copy + Send + Sync + 'static>(
     case: &Case,
 ) -> Vec<(&'static str, Copy<'_>)> {
     let mut all: Vec<(&'static str, Copy)> = Vec::new();
-    let shape: Vec<usize> = case.order.iter().map(|&axis| case.shape[axis]).collect();
-    {
-        let shape = shape.clone();
-        all.push((
-            "ndarray",
-            Box::new(move |src, dst| {
-                let src = ArrayView::from_shape(IxDyn(&case.shape), cast::<T>(src)).unwrap();
-                let src = src.permuted_axes(IxDyn(&case.order));
-                ArrayViewMut::from_shape(IxDyn(&shape), cast_mut::<T>(dst)).unwrap().assign(&src);
-            }),
-        ));
-    }
-    if let ([rows, columns], [1, 0]) = (&case.shape[..], &case.order[..]) {
+    let (from, to) = (case.from(), case.to());
+    let (shape, outer) = (from.shape().to_vec(), case.outer());
+    all.push((
+        "ndarray",
+        Box::new(move |src, dst| {
+            let stored = case.shape.iter().product();
+            let src = ArrayView::from_shape(IxDyn(&case.shape), &cast::<T>(src)[..stored]).unwrap();
+            let mut src = src.permuted_axes(IxDyn(&case.order));
+            for (axis, part) in case.parts.iter().enumerate() {
+                if part.step != 1 && part.step != 0 {
+                    src.slice_axis_inplace(Axis(axis), Slice::new(0, None, part.step));
+                }
+            }
+            let src = src.broadcast(IxDyn(&shape)).unwrap();
+            let mut dst = ArrayViewMut::from_shape(IxDyn(&outer), cast_mut::<T>(dst)).unwrap();
+            for axis in 0..outer.len() {
+                let range = case.margin..case.margin + case.parts[axis].count;
+                dst.slice_axis_inplace(Axis(axis), Slice::from(range));
+            }
+            dst.assign(&src);
+        }),
+    ));
+    if let ([rows, columns], [1, 0], true) = (&case.shape[..], &case.order[..], plain(case)) {
         all.push((
             "transpose",
             Box::new(|src, dst| {
@@ -67,17 +88,15 @@ fn typed<T: std::marker::Copy + Send + Sync + 'static>(
             }),
         ));
     }
-    let strides = |shape: &[usize]| -> Vec<isize> {
-        (0..shape.len()).map(|d| shape[d + 1..].iter().product::<usize>() as isize).collect()
-    };
-    let stored = strides(&case.shape);
-    let from: Vec<isize> = case.order.iter().map(|&axis| stored[axis]).collect();
-    let to = strides(&shape);
     all.push((
         "strided-perm",
         Box::new(move |src, dst| {
-            let src: StridedView<T> = StridedView::new(cast::<T>(src), &shape, &from, 0).unwrap();
-            let mut dst = StridedViewMut::new(cast_mut::<T>(dst), &shape, &to, 0).unwrap();
+            let first = |view: &View| view.position(&vec![0; view.rank()]).unwrap() as isize;
+            let (shape, at) = (from.shape(), first(&from));
+            let src: StridedView<T> =
+                StridedView::new(cast::<T>(src), shape, from.strides(), at).unwrap();
+            let at = first(&to);
+            let mut dst = StridedViewMut::new(cast_mut::<T>(dst), shape, to.strides(), at).unwrap();
             strided_perm::copy_into(&mut dst, &src, threadteam::Exec::serial()).unwrap();
         }),
     ));

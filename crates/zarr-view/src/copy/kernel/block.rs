@@ -59,7 +59,7 @@ impl Block {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Avx2(token) => self.avx2::<N>(token, to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Detected::Sse2 => self.vectors::<__m128i, N, 1>(to),
+                Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i, N, 1>(to),
                 Detected::Portable => self.vectors::<Plain, N, 1>(to),
             }
         }
@@ -239,6 +239,6 @@ impl Block {
 /// The starts of steps that cover `total`; the last step is moved back to end there. A step is no
 /// longer than the whole.
 #[inline(always)]
-fn starts(total: usize, step: usize) -> impl Iterator<Item = usize> {
+pub(super) fn starts(total: usize, step: usize) -> impl Iterator<Item = usize> {
     (0..total).step_by(step).map(move |at| at.min(total - step))
 }

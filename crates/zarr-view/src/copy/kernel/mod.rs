@@ -7,6 +7,7 @@ mod buffer;
 mod layout;
 mod plane;
 mod scalar;
+mod shuffle;
 mod swap;
 mod tile;
 mod vector;
@@ -18,6 +19,7 @@ use super::instructions::Detected;
 use super::nest::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
+use shuffle::{Shuffles, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
 const STREAMED: usize = 4 << 20;
@@ -60,6 +62,8 @@ enum Pattern {
     Line,
     /// The last two or three, transposed in blocks.
     Plane,
+    /// The last two, of which one is short.
+    Weave(Weave),
 }
 
 impl Kernel {
@@ -88,6 +92,9 @@ impl Kernel {
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
         if kernel.size > LONGEST {
             return kernel;
+        }
+        if let Some(weave) = Weave::choose(loops, kernel.size) {
+            return Self { pattern: Pattern::Weave(weave), stream: false, ..kernel };
         }
         kernel.pattern = Pattern::Line;
         // The loop with the largest step in the source belongs to the plane, too.
@@ -146,6 +153,15 @@ impl Kernel {
     /// # Safety
     /// As [`Nest::run`](super::nest::Nest::run), from the first element on both sides.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
+        if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
+            let Self { size, unit, instructions, .. } = *self;
+            let last = |each: &Loop| each.src.max(0) * signed(each.count - 1);
+            let end = src.wrapping_offset(loops.iter().map(last).sum()).wrapping_add(size);
+            let shuffles = Shuffles::new(weave, [across, along], size, unit, instructions);
+            // SAFETY: the caller guarantees the elements of all loops, and every byte between the
+            // first and the last of the source; `end` is where that one ends.
+            return unsafe { shuffles.run(loops, src, dst, end) };
+        }
         // With a constant size each move is a single instruction.
         let run = |buffer: Buffer| {
             // SAFETY: the caller guarantees that every element of the loops is valid for reads

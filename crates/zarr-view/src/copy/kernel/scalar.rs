@@ -102,3 +102,43 @@ pub(super) unsafe fn plane<const N: usize>(
         }
     }
 }
+
+/// Moves the elements of two loops, of which the last has few.
+///
+/// # Safety
+/// They are valid for reads from `src` and for writes from `dst`; `unit` divides `N`.
+pub(super) unsafe fn weave<const N: usize>(
+    [long, short]: [Loop; 2],
+    src: *const u8,
+    dst: *mut u8,
+    unit: usize,
+) {
+    // SAFETY: as the caller guarantees; `R` is the number of elements of the short loop, or 0.
+    unsafe {
+        match short.count {
+            1 => line::<N>(long, src, dst, N, unit),
+            2 => rows::<N, 2>([long, short], src, dst, unit),
+            3 => rows::<N, 3>([long, short], src, dst, unit),
+            4 => rows::<N, 4>([long, short], src, dst, unit),
+            _ => rows::<N, 0>([long, short], src, dst, unit),
+        }
+    }
+}
+
+/// # Safety
+/// As [`weave`]; `R` is the number of elements of the short loop, or 0.
+unsafe fn rows<const N: usize, const R: usize>(
+    [long, short]: [Loop; 2],
+    src: *const u8,
+    dst: *mut u8,
+    unit: usize,
+) {
+    let rows = if R > 0 { R } else { short.count };
+    for i in 0..signed(long.count) {
+        for row in 0..signed(rows) {
+            let (from, to) = (i * long.src + row * short.src, i * long.dst + row * short.dst);
+            // SAFETY: an element of both loops.
+            unsafe { element::<N>(src.offset(from), dst.offset(to), N, unit) };
+        }
+    }
+}

@@ -48,6 +48,28 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut u8);
 }
 
+/// Vectors whose bytes can change places.
+pub(super) trait Shuffle: Vector {
+    /// The same 16 bytes in each lane.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of 16 bytes.
+    unsafe fn repeat(from: *const u8) -> Self;
+
+    /// In each lane, byte `i` of the result is the byte of `self` whose number is byte `i` of
+    /// `table`, or 0 if that is 0x80.
+    ///
+    /// # Safety
+    /// The processor has the instructions. The bytes of `table` are below 16, or 0x80.
+    unsafe fn shuffle(self, table: Self) -> Self;
+
+    /// The union of the bits of both.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    unsafe fn or(self, other: Self) -> Self;
+}
+
 /// One lane, without intrinsics.
 #[derive(Clone, Copy)]
 pub(super) struct Plain([u8; LANE]);

@@ -1,22 +1,24 @@
-//! Vectors of SSE2, AVX2 and AVX-512, streaming stores and prefetches.
+//! Vectors of SSE2, SSSE3, AVX2 and AVX-512, streaming stores and prefetches.
 //!
 //! Compiled only for targets that have SSE2: all of x86-64, except those of operating systems.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence,
-    _mm_storeu_si128, _mm_stream_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
-    _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32,
-    _mm_unpacklo_epi64, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256,
-    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_storeu_si256,
-    _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
-    _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-    _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_extracti32x4_epi32, _mm512_inserti32x4,
-    _mm512_loadu_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi8,
-    _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi8,
-    _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_or_si128, _mm_prefetch,
+    _mm_sfence, _mm_shuffle_epi8, _mm_storeu_si128, _mm_stream_si128, _mm_unpackhi_epi8,
+    _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi8,
+    _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64, _mm256_broadcastsi128_si256,
+    _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_permute2x128_si256,
+    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16,
+    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm512_broadcast_i32x4, _mm512_castsi128_si512,
+    _mm512_castsi512_si128, _mm512_extracti32x4_epi32, _mm512_inserti32x4, _mm512_loadu_si512,
+    _mm512_or_si512, _mm512_shuffle_epi8, _mm512_shuffle_i32x4, _mm512_storeu_si512,
+    _mm512_unpackhi_epi8, _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi8, _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
-use super::vector::Vector;
+use super::vector::{Shuffle, Vector};
 
 /// Interleaving by the instructions of one width.
 macro_rules! interleave {
@@ -196,6 +198,36 @@ impl Vector for __m512i {
         unsafe { _mm512_storeu_si512(to.cast(), self) }
     }
 }
+
+/// Shuffles by the instructions of one width.
+macro_rules! shuffle {
+    ($vector:ident $load:expr, $shuffle:ident $or:ident) => {
+        impl Shuffle for $vector {
+            #[inline(always)]
+            unsafe fn repeat(from: *const u8) -> Self {
+                // SAFETY: the caller guarantees that `from` is valid for reads of 16 bytes and
+                // that the processor has the instructions; the load needs no alignment.
+                unsafe { $load(_mm_loadu_si128(from.cast())) }
+            }
+
+            #[inline(always)]
+            unsafe fn shuffle(self, table: Self) -> Self {
+                // SAFETY: the caller guarantees that the processor has the instructions.
+                unsafe { $shuffle(self, table) }
+            }
+
+            #[inline(always)]
+            unsafe fn or(self, other: Self) -> Self {
+                // SAFETY: the caller guarantees that the processor has the instructions.
+                unsafe { $or(self, other) }
+            }
+        }
+    };
+}
+
+shuffle!(__m128i core::convert::identity, _mm_shuffle_epi8 _mm_or_si128);
+shuffle!(__m256i _mm256_broadcastsi128_si256, _mm256_shuffle_epi8 _mm256_or_si256);
+shuffle!(__m512i _mm512_broadcast_i32x4, _mm512_shuffle_epi8 _mm512_or_si512);
 
 /// Copies whole cache lines with streaming stores, past the cache.
 ///
