@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::run::{Outcome, cargo, read, tracked};
+use crate::run::{Outcome, cargo, read, root, tracked};
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
@@ -12,7 +12,9 @@ pub(crate) fn book(_: &[String]) -> Outcome {
     if !missing.is_empty() {
         return Err(format!("{SUMMARY} leaves out {}", missing.join(", ")));
     }
-    cargo(&["run", "--quiet", "--locked", "--manifest-path", "xtask/book/Cargo.toml"], &[])
+    cargo(&["run", "--quiet", "--locked", "--manifest-path", "xtask/book/Cargo.toml"], &[])?;
+    println!("the book is in {}", root().join("book/index.html").display());
+    Ok(())
 }
 
 /// Finds pages that the summary does not list.

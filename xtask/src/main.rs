@@ -11,6 +11,7 @@ mod check;
 mod conformance;
 mod fixtures;
 mod fuzz;
+mod headline;
 mod interop;
 mod mutants;
 mod plot;

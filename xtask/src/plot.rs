@@ -1,4 +1,5 @@
-//! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`.
+//! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`, and
+//! the README's chart of a few rows ([`headline`](crate::headline)).
 //!
 //! Each row is a line, and each other program a dot on it: its time as a multiple of ours, on a
 //! logarithmic scale. Programs left of the line at 1 were faster than we were.
@@ -6,6 +7,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use crate::headline::{self, headline};
 use crate::records::{Role, Table, last};
 use crate::run::{Outcome, root};
 
@@ -36,14 +38,17 @@ pub(crate) fn plot(arguments: &[String]) -> Outcome {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_ours = name.starts_with("bench-") && name.ends_with(".svg");
-        if is_ours && tables.iter().all(|table| table.picture() != name) {
+        if is_ours
+            && name != headline::PICTURE
+            && tables.iter().all(|table| table.picture() != name)
+        {
             fs::remove_file(path).map_err(failed)?;
         }
     }
     for table in &tables {
         fs::write(root().join(FOLDER).join(table.picture()), chart(table)).map_err(failed)?;
     }
-    Ok(())
+    fs::write(root().join(FOLDER).join(headline::PICTURE), headline(&tables)?).map_err(failed)
 }
 
 /// A logarithmic scale between two multiples.
@@ -163,7 +168,7 @@ fn role_of(table: &Table, who: &str) -> Role {
     times.find(|time| time.who == who).map_or(Role::Other, |time| time.role)
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

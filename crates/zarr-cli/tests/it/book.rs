@@ -1,7 +1,8 @@
 //! Runs the commands of the book in a shell, and compares their output with its pages.
 //! Blocks marked `console` have commands after `$ `, followed by their output. The commands of a
-//! page run in one folder, in sequence, next to the fixtures. With `BOOK=write` the pages are
-//! updated instead.
+//! page run in one folder, in sequence, next to the fixtures. Pictures that they draw are compared
+//! with those of the same name in `docs/pictures`. With `BOOK=write` pages and pictures are updated
+//! instead.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +17,7 @@ const END: &str = "```";
 #[test]
 fn commands_say_what_the_book_says() {
     let write = std::env::var_os("BOOK").is_some_and(|value| value == "write");
-    let mut run = 0;
+    let (mut run, mut drawn) = (0, 0);
     for entry in fs::read_dir(root().join("docs")).expect("the folder of the book") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|extension| extension != "md") {
@@ -28,6 +29,7 @@ fn commands_say_what_the_book_says() {
         std::os::unix::fs::symlink(fixtures, folder.path().join("fixtures")).expect("links");
         let (now, commands) = replay(&page, folder.path());
         run += commands;
+        drawn += pictures(folder.path(), write);
         if write {
             fs::write(&path, now).expect("writes the page");
         } else {
@@ -35,6 +37,28 @@ fn commands_say_what_the_book_says() {
         }
     }
     assert!(run > 15, "only {run} commands in the book");
+    assert!(drawn >= 2, "only {drawn} pictures drawn by the book");
+}
+
+/// Compares the pictures that the commands of a page drew with those that the book shows, or
+/// replaces these. Returns their number.
+fn pictures(folder: &Path, write: bool) -> usize {
+    let entries =
+        fs::read_dir(folder).expect("the folder of the page").map(|entry| entry.expect("an entry"));
+    let drawn = entries.filter(|entry| entry.path().extension().is_some_and(|kind| kind == "svg"));
+    let mut count = 0;
+    for entry in drawn {
+        let shown = root().join("docs/pictures").join(entry.file_name());
+        let now = fs::read_to_string(entry.path()).expect("a picture");
+        if write {
+            fs::write(&shown, now).expect("writes the picture");
+        } else {
+            let before = fs::read_to_string(&shown).expect("the picture that the book shows");
+            assert_eq!(now, before, "{}: run with BOOK=write to update it", shown.display());
+        }
+        count += 1;
+    }
+    count
 }
 
 /// The page with the current output of its commands, and their number.

@@ -29,14 +29,19 @@ const LINE: f64 = 15.0;
 /// Cells narrower than this get a faint outline, so that their content stays visible.
 const NARROW: f64 = 10.0;
 
+/// What the colours mean is in the legend.
+const STORED: &str = "#7aa6c8";
+const STORED_IN_PART: &str = "#c3d7e6";
+const NOT_STORED: &str = "#f4f4f4";
+const REGION: &str = "fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" stroke-width=\"2\"";
+
 /// Inner chunks are drawn unless there are more than this.
 const INNER: u64 = 256;
 
 pub(super) fn draw(picture: &Picture) -> String {
     let (across, down) = (&picture.across, &picture.down);
     let (width, height) = size(across, down);
-    let legend = legend(picture);
-    let words = LINE * float(u64::try_from(legend.len()).unwrap_or(1));
+    let words = LINE * float(u64::try_from(picture.notes.len()).unwrap_or(1)) + LINE;
     let total_width = (LEFT + width + RIGHT).max(WORDS);
     let total_height = TOP + height + BOTTOM + words;
     let mut svg = String::new();
@@ -68,9 +73,9 @@ pub(super) fn draw(picture: &Picture) -> String {
                 range.end = next.end;
             }
             let fill = match stored {
-                Stored::All => "#7aa6c8",
-                Stored::Some => "#c3d7e6",
-                Stored::None => "#f4f4f4",
+                Stored::All => STORED,
+                Stored::Some => STORED_IN_PART,
+                Stored::None => NOT_STORED,
             };
             line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, &range, &y, rows)));
         }
@@ -85,11 +90,7 @@ pub(super) fn draw(picture: &Picture) -> String {
         for rows in runs(down) {
             for columns in runs(across).iter().filter(|columns| !columns.is_empty()) {
                 if !rows.is_empty() {
-                    line(format!(
-                        "<rect {} fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" \
-                         stroke-width=\"2\"/>",
-                        rectangle(&x, columns, &y, &rows)
-                    ));
+                    line(format!("<rect {} {REGION}/>", rectangle(&x, columns, &y, &rows)));
                 }
             }
         }
@@ -126,25 +127,43 @@ pub(super) fn draw(picture: &Picture) -> String {
         ));
     }
     let mut at = TOP + height + BOTTOM;
-    for words in legend {
-        let words = escaped(&words);
-        line(format!("<text x=\"{LEFT}\" y=\"{at:.1}\" fill=\"#555555\">{words}</text>"));
+    line(legend(picture, at));
+    for words in &picture.notes {
         at += LINE;
+        let words = escaped(words);
+        line(format!("<text x=\"{LEFT}\" y=\"{at:.1}\" fill=\"#555555\">{words}</text>"));
     }
     line("</svg>".to_owned());
     svg
 }
 
-/// The meaning of the shades, and what the picture leaves out, one per line.
-fn legend(picture: &Picture) -> Vec<String> {
+/// The colours that occur in the picture, each as a small square with its meaning.
+fn legend(picture: &Picture, at: f64) -> String {
     let (rows, columns) = (picture.down.cells.len(), picture.across.cells.len());
-    let in_part =
-        (0..rows).any(|row| (0..columns).any(|column| picture.stored(row, column) == Stored::Some));
-    let shades = match in_part {
-        true => "dark: stored; light: stored in part; grey: not stored",
-        false => "dark: stored; grey: not stored",
+    let occurs = |shade: Stored| {
+        (0..rows).any(|row| (0..columns).any(|column| picture.stored(row, column) == shade))
     };
-    [shades.to_owned()].into_iter().chain(picture.notes.iter().cloned()).collect()
+    let marked = picture.across.marked.is_some() || picture.down.marked.is_some();
+    let outline = "stroke=\"#33475b\" stroke-width=\"0.5\"";
+    let entries = [
+        (occurs(Stored::All), format!("fill=\"{STORED}\" {outline}"), "stored"),
+        (occurs(Stored::Some), format!("fill=\"{STORED_IN_PART}\" {outline}"), "stored in part"),
+        (occurs(Stored::None), format!("fill=\"{NOT_STORED}\" {outline}"), "not stored"),
+        (marked, REGION.to_owned(), "the region"),
+    ];
+    let mut text = String::new();
+    let mut x = LEFT;
+    for (_, style, words) in entries.into_iter().filter(|(occurs, ..)| *occurs) {
+        let _infallible = write!(
+            text,
+            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"10\" height=\"10\" {style}/>\
+             <text x=\"{:.1}\" y=\"{at:.1}\" fill=\"#555555\">{words}</text>",
+            at - 9.0,
+            x + 16.0
+        );
+        x += 40.0 + CHARACTER * float(u64::try_from(words.len()).unwrap_or(0));
+    }
+    text
 }
 
 /// Width and height in pixels: in proportion, unless one gets too short.
