@@ -56,6 +56,8 @@ mod unfinished;
 
 pub use array::{Array, Element, StoredChunk};
 pub use change::{Cut, delete_node, refresh_consolidated};
+#[cfg(feature = "async")]
+pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};
 pub use error::{ArrayError, Loss, Written};
 pub use grid::grid_of;
 pub use group::Group;

@@ -104,6 +104,15 @@ impl Group {
         run(Arc::clone(self.store()), move || group.children())
     }
 
+    /// As [`node`](Group::node), without blocking the thread.
+    ///
+    /// # Errors
+    /// As [`node`](Group::node).
+    pub fn node_async(&self, path: &str) -> ArrayFuture<Node> {
+        let (group, path) = (self.clone(), path.to_owned());
+        run(Arc::clone(self.store()), move || group.node(&path))
+    }
+
     /// As [`array`](Group::array), without blocking the thread.
     ///
     /// # Errors

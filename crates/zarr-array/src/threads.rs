@@ -57,6 +57,31 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     FAST.run(work).await.map_err(interrupted)
 }
 
+/// Runs a change of documents, which waits for their locks, where waiting blocks nothing else.
+///
+/// A thread makes the change from the first lock to the last. A future that held a lock between
+/// two steps would keep it while it is not polled, or forever if it is forgotten. Threads of
+/// [`FAST`] would not do: as many changes as cores could wait there for a lock that another
+/// process holds, and reads would wait behind them.
+///
+/// Dropping the future cancels a change that has not begun. A panic in it continues in the
+/// awaiting task.
+pub(crate) fn change<T: Send + 'static>(
+    change: impl FnOnce() -> Result<T, ArrayError> + Send + 'static,
+) -> ArrayFuture<T> {
+    Box::pin(async move { store::run_blocking(Operation::Open, NAME, change).await? })
+}
+
+/// Changes of attributes for another thread.
+pub(crate) fn owned(changes: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
+    changes.iter().map(|(name, json)| ((*name).to_owned(), json.map(str::to_owned))).collect()
+}
+
+/// Changes of attributes as the blocking methods take them.
+pub(crate) fn borrowed(changes: &[(String, Option<String>)]) -> Vec<(&str, Option<&str>)> {
+    changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect()
+}
+
 /// The name of the threads in errors.
 const NAME: &str = "the threads of asynchronous operations";
 

@@ -20,6 +20,8 @@ mod write_log;
 use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+#[cfg(feature = "async")]
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
@@ -89,6 +91,9 @@ pub struct Array {
     threads: Option<NonZeroUsize>,
     #[cfg(feature = "async")]
     in_flight: Option<NonZeroUsize>,
+    /// Of a handle that makes an asynchronous change: whether its future was dropped.
+    #[cfg(feature = "async")]
+    dropped: Option<Arc<AtomicBool>>,
     range_cost: u64,
     empty_chunks_stored: bool,
 }
@@ -168,6 +173,8 @@ impl Array {
             threads: None,
             #[cfg(feature = "async")]
             in_flight: None,
+            #[cfg(feature = "async")]
+            dropped: None,
             range_cost: RANGE_COST,
             empty_chunks_stored: false,
         })
@@ -304,6 +311,12 @@ impl Array {
     #[must_use]
     pub fn range_cost(&self) -> u64 {
         self.range_cost
+    }
+
+    /// Only asynchronous changes can be cancelled.
+    #[cfg(not(feature = "async"))]
+    pub(crate) fn check_wanted(&self) -> Result<(), ArrayError> {
+        Ok(())
     }
 
     /// How many threads an operation on this many bytes may use.

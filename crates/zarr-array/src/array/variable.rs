@@ -84,7 +84,7 @@ impl Array {
         self.check_strings()?;
         let elements: Vec<&[u8]> =
             strings.iter().map(|string| string.as_ref().as_bytes()).collect();
-        self.write_variable(&selection.into(), &elements)
+        self.write_variable(&selection.into(), elements.as_slice())
     }
 
     /// Writes a [`Selection`] from its byte strings in C order. Those of an array of strings must be
@@ -112,7 +112,7 @@ impl Array {
         byte_strings: &[B],
     ) -> Result<(), ArrayError> {
         let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
-        self.write_variable(&selection.into(), &elements)
+        self.write_variable(&selection.into(), elements.as_slice())
     }
 
     /// Refuses arrays whose elements are not strings.
@@ -223,57 +223,64 @@ impl Array {
         Strings::try_from(read).map_err(|_| self.is_not("strings"))
     }
 
-    pub(crate) fn write_variable(
+    fn write_variable(
         &self,
         selection: &Selection,
-        elements: &[&[u8]],
+        elements: &(impl Elements + ?Sized),
     ) -> Result<(), ArrayError> {
-        let key = node::metadata_key(self.prefix());
-        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
-        self.variable_chain()?.check_writable().map_err(chain)?;
-        let chunks = self.layout().select(selection)?;
-        let shape = chunks.shape();
-        if count(shape) != Some(elements.len()) {
-            let found = u64::try_from(elements.len()).unwrap_or(u64::MAX);
-            return Err(ArrayError::ElementCount { found, expected: shape.to_vec() });
-        }
-        let bytes = elements.iter().fold(0_usize, |sum, element| sum.saturating_add(element.len()));
-        let threads = self.threads_for(bytes.saturating_add(elements.len()));
+        let (chunks, bytes) = self.begin_variable_write(selection, elements)?;
         let log = Log::default();
+        let threads = self.threads_for(bytes);
         parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
             let mut done = log.start(range.start);
-            let Worker { codec: kept, encoded } = worker;
             let mut parts = chunks.parts().range(range);
             while let Some(part) = parts.next_part() {
-                let key = self.chunk_key(part.chunk())?;
-                let codec = self.codec_of(part.chunk_shape(), kept)?;
-                self.write_variable_part(&key, codec, part, shape, elements, encoded)?;
+                self.check_wanted()?;
+                self.write_variable_part(part, chunks.shape(), elements, worker)?;
                 done.one_more();
             }
             Ok::<(), ArrayError>(())
         })
-        .map_err(|cause| {
-            let axes = chunks.axes().iter();
-            let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
-            log.incomplete(numbers, chunks.len(), cause)
-        })
+        .map_err(|cause| incomplete(&chunks, cause, log))
     }
 
-    fn write_variable_part(
+    /// Checks a write; returns the chunks of the selection, and the approximate size in bytes of
+    /// the elements.
+    pub(super) fn begin_variable_write(
         &self,
-        key: &Key,
-        codec: &VariableChunkCodec,
+        selection: &Selection,
+        elements: &(impl Elements + ?Sized),
+    ) -> Result<(SelectedChunks<'_>, usize), ArrayError> {
+        let key = node::metadata_key(self.prefix());
+        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
+        self.variable_chain()?.check_writable().map_err(chain)?;
+        let chunks = self.layout().select(selection)?;
+        if count(chunks.shape()) != Some(elements.count()) {
+            let found = u64::try_from(elements.count()).unwrap_or(u64::MAX);
+            return Err(ArrayError::ElementCount { found, expected: chunks.shape().to_vec() });
+        }
+        let bytes = (0..elements.count()).fold(elements.count(), |sum, number| {
+            sum.saturating_add(elements.get(number).map_or(0, <[u8]>::len))
+        });
+        Ok((chunks, bytes))
+    }
+
+    /// Writes the part of a selection of this shape that is in one chunk.
+    pub(super) fn write_variable_part(
+        &self,
         part: &ChunkPart<'_>,
         shape: &[u64],
-        elements: &[&[u8]],
-        encoded: &mut Vec<u8>,
+        elements: &(impl Elements + ?Sized),
+        worker: &mut Worker,
     ) -> Result<(), ArrayError> {
+        let Worker { codec: kept, encoded } = worker;
+        let key = &self.chunk_key(part.chunk())?;
+        let codec = self.codec_of(part.chunk_shape(), kept)?;
         let failed = |cause| chunk_error(key, cause);
         let moves = Moves::new(part, shape);
         let moved = moves.in_chunk.iter().zip(&moves.in_selection);
-        let new: Vec<(usize, &[u8])> = moved
-            .map(|(to, from)| (*to, elements.get(*from).copied().unwrap_or_default()))
-            .collect();
+        let new: Vec<(usize, &[u8])> =
+            moved.map(|(to, from)| (*to, elements.get(*from).unwrap_or_default())).collect();
         let mut axes = part.axes().iter().zip(part.chunk_shape());
         if part.is_whole() && axes.all(|(axis, edge)| axis.len() == *edge) {
             let mut list = all(codec, &[]).map_err(failed)?;
@@ -360,6 +367,31 @@ impl Array {
         };
         Ok(codec)
     }
+}
+
+/// The elements of a write, by their number in C order of the selection.
+pub(super) trait Elements: Sync {
+    fn count(&self) -> usize;
+
+    /// `None` past the end.
+    fn get(&self, number: usize) -> Option<&[u8]>;
+}
+
+impl Elements for [&[u8]] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, number: usize) -> Option<&[u8]> {
+        <[&[u8]]>::get(self, number).copied()
+    }
+}
+
+/// The error of a write to these chunks that failed with `cause`.
+pub(super) fn incomplete(chunks: &SelectedChunks<'_>, cause: ArrayError, log: Log) -> ArrayError {
+    let axes = chunks.axes().iter();
+    let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
+    log.incomplete(numbers, chunks.len(), cause)
 }
 
 /// A checked read.

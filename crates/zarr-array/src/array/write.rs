@@ -69,6 +69,7 @@ impl Array {
             |worker, range| {
                 let mut done = log.start(range.start);
                 transfer.for_each_part(range, |part| {
+                    self.check_wanted()?;
                     self.write_selected_part(transfer, part, elements, worker)?;
                     done.one_more();
                     Ok(())

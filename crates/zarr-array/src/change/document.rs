@@ -81,6 +81,7 @@ impl<'a> Document<'a> {
         if text == self.current.json() {
             return Ok(());
         }
+        self.array.check_wanted()?;
         let store = self.array.store();
         let Some(expected) = &self.expected else {
             return Ok(store.put(&self.key, text.as_bytes())?);

@@ -1,6 +1,8 @@
 //! Changes of existing arrays and groups: shape, appended elements, attributes.
 
 mod append;
+#[cfg(feature = "async")]
+mod asynchronous;
 mod attributes;
 mod consolidate;
 mod delete;
@@ -8,6 +10,8 @@ mod document;
 mod follow;
 mod resize;
 
+#[cfg(feature = "async")]
+pub use asynchronous::{create_parents_async, delete_node_async, refresh_consolidated_async};
 pub use delete::delete_node;
 #[cfg(feature = "copy")]
 pub(crate) use delete::documents;

@@ -94,6 +94,7 @@ impl Array {
             }
         }
         for (occupied, key, index) in past {
+            self.check_wanted()?;
             match self.kept(&index).filter(|_| occupied) {
                 Some((shape, lengths)) => self.keep_start(&key, &shape, &lengths)?,
                 None => remove(&**self.store(), &key)?,

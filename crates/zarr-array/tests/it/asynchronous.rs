@@ -1,5 +1,6 @@
 //! Reads that do not block, against reads that do.
 
+mod changes;
 pub(crate) mod face;
 mod gate;
 mod opens;

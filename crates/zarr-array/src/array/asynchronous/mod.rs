@@ -1,5 +1,6 @@
-//! Reading and writing without blocking the thread.
+//! Reading, writing and changing arrays without blocking the thread.
 
+mod change;
 mod free;
 mod job;
 mod read;
@@ -12,6 +13,7 @@ mod write;
 use std::num::NonZeroUsize;
 
 use super::Array;
+use crate::threads;
 
 impl Array {
     /// Sets the number of chunks in flight for each asynchronous read and write: from the first
@@ -26,5 +28,15 @@ impl Array {
     pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
         self.in_flight = Some(chunks);
         self
+    }
+
+    /// The number of threads of an operation in which each thread has one chunk in flight, for
+    /// which this number was set or is best.
+    fn threads_in_flight(&self, threads: NonZeroUsize) -> NonZeroUsize {
+        if threads::is_far(&**self.store()) {
+            return self.in_flight.unwrap_or(threads);
+        }
+        let threads = threads.min(threads::cores());
+        self.in_flight.map_or(threads, |chunks| threads.min(chunks))
     }
 }

@@ -44,14 +44,7 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
     /// An operation on this many parts of chunks and bytes. `job` sets up its state, then
     /// processes the parts that the turn gives it.
     pub(super) fn new(array: &Array, parts: u64, bytes: usize, job: J) -> Self {
-        let threads = array.threads_for(bytes);
-        let threads = match threads::is_far(&**array.store()) {
-            true => array.in_flight.unwrap_or(threads),
-            false => {
-                let threads = threads.min(threads::cores());
-                array.in_flight.map_or(threads, |chunks| threads.min(chunks))
-            }
-        };
+        let threads = array.threads_in_flight(array.threads_for(bytes));
         let threads = u64::try_from(threads.get()).unwrap_or(1).min(parts);
         // Few per batch, so that threads end together; several if there are very many.
         let batch = parts.checked_div(threads.saturating_mul(64)).unwrap_or(0).clamp(1, 64);

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Group, Node, open_node_async};
+use zarr_array::{Array, ArrayError, Cut, Group, Node, open_node_async};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
 use super::face::{Faced, Manner};
@@ -55,10 +55,22 @@ fn an_executor_is_never_blocked() {
     let memory = MemoryStore::new();
     create(Arc::new(memory.clone()), REGULAR, &chains()[4]);
     type Work = fn(Arc<dyn Store>, Array) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-    let works: [Work; 3] = [
+    let works: [Work; 7] = [
         |store, _| Box::pin(async { drop(Array::open_async(store, &Prefix::root()).await) }),
         |_, array| Box::pin(async move { drop(array.write_as_async((3, 5..9), [1_u16; 4]).await) }),
         |_, array| Box::pin(async move { drop(array.read_async((3, 5..9)).await) }),
+        |_, array| {
+            Box::pin(async move { drop(array.append_as_async(0, 1, [1_u16; 70], &[]).await) })
+        },
+        |_, array| {
+            let none = vec![vec![]; 2];
+            Box::pin(async move { drop(array.resize_async(&[3, 3], &none, Cut::Discard).await) })
+        },
+        |_, array| Box::pin(async move { drop(array.update_attributes_async(&[]).await) }),
+        |store, _| {
+            let (prefix, metadata) = (Prefix::new("g").expect("a prefix"), GroupMetadata::new());
+            Box::pin(async move { drop(Group::create_async(store, &prefix, metadata).await) })
+        },
     ];
     for work in works {
         for far in [false, true] {

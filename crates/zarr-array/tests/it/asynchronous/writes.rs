@@ -19,7 +19,7 @@ pub(super) const EDGES: [u64; 2] = [60, 70];
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) % limit
     }
@@ -62,7 +62,7 @@ fn bytes(elements: &[u16]) -> Vec<u8> {
 }
 
 /// A store in memory with these objects.
-fn holding(objects: &Objects) -> MemoryStore {
+pub(super) fn holding(objects: &Objects) -> MemoryStore {
     let store = MemoryStore::new();
     for (key, bytes) in objects {
         store.put(&Key::new(key.as_str()).expect("a key"), bytes).expect("puts");
@@ -79,16 +79,13 @@ pub(super) fn open(store: Arc<dyn Store>) -> Array {
 fn kinds(grid: &str, codecs: &str, folder: &tempfile::TempDir) -> Vec<Arc<dyn Store>> {
     let local = LocalStore::create(folder.path()).expect("makes a store");
     let far = Faced::new(Arc::new(MemoryStore::new()), Manner::Blocking);
-    let mut kinds: Vec<Arc<dyn Store>> =
-        vec![Arc::new(MemoryStore::new()), Arc::new(far), Arc::new(local)];
-    #[cfg(feature = "object_store")]
-    {
-        use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
-        let backend = Arc::new(object_store::memory::InMemory::new());
-        let path = object_store::path::Path::default();
-        let options = StoreOptions::new();
-        kinds.push(Arc::new(RemoteStore::new(backend, path, ConditionalPut::Supported, &options)));
-    }
+    let kinds: Vec<Arc<dyn Store>> = vec![
+        Arc::new(MemoryStore::new()),
+        Arc::new(far),
+        Arc::new(local),
+        #[cfg(feature = "object_store")]
+        crate::workload::remote(),
+    ];
     for store in &kinds {
         create(Arc::clone(store), grid, codecs);
     }
@@ -371,7 +368,7 @@ fn a_write_can_be_dropped_at_any_operation() {
 }
 
 /// How many objects are new; each is as it was or as it should be.
-fn chunks_between(found: &Objects, before: &Objects, after: &Objects) -> usize {
+pub(super) fn chunks_between(found: &Objects, before: &Objects, after: &Objects) -> usize {
     let keys = found.keys().chain(before.keys()).chain(after.keys());
     let keys: std::collections::BTreeSet<_> = keys.collect();
     keys.into_iter()

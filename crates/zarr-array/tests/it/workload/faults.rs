@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Store, UpdatePolicy};
+#[cfg(feature = "async")]
+use zarr_array::store::UpdatePolicy;
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Store};
 
 use super::between::assert_between;
 use super::{Workload, objects, restore, states_of};
 
 /// Every step, interrupted before and after each of its operations, and then repeated.
-fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>, policy: UpdatePolicy) -> u64 {
-    let workload = |store| Workload::new(store, 1).in_order().with_policy(policy);
+fn dies_at_every_operation(
+    make: &dyn Fn() -> Arc<dyn Store>,
+    set: &dyn Fn(Workload) -> Workload,
+) -> u64 {
+    let workload = |store| set(Workload::new(store, 1).in_order());
     // The stored objects differ between stores: not all of them can remove a chunk in an update.
     let states = states_of(&workload(make()));
     let mut operations = 0;
@@ -47,7 +52,7 @@ fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>, policy: UpdatePoli
 
 #[test]
 fn dying_at_any_operation_leaves_old_or_new_and_doing_it_again_completes() {
-    let ended = dies_at_every_operation(&|| Arc::new(MemoryStore::new()), UpdatePolicy::default());
+    let ended = dies_at_every_operation(&|| Arc::new(MemoryStore::new()), &|workload| workload);
     println!("ended at {ended} operations");
     assert!(ended > 500, "{ended}");
 }
@@ -56,18 +61,56 @@ fn dying_at_any_operation_leaves_old_or_new_and_doing_it_again_completes() {
 #[cfg(feature = "object_store")]
 #[test]
 fn dying_on_object_storage_leaves_old_or_new_and_doing_it_again_completes() {
+    let set = |workload: Workload| workload.with_policy(UpdatePolicy::AcceptSingleProcess);
+    let ended = dies_at_every_operation(&remote, &set);
+    assert!(ended > 500, "{ended}");
+}
+
+/// An empty store of a client of object storage.
+#[cfg(feature = "object_store")]
+pub(crate) fn remote() -> Arc<dyn Store> {
     use object_store::memory::InMemory;
     use object_store::path::Path;
     use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
-    let make = || -> Arc<dyn Store> {
-        let backend = Arc::new(InMemory::new());
-        Arc::new(RemoteStore::new(
-            backend,
-            Path::default(),
-            ConditionalPut::Supported,
-            &StoreOptions::new(),
-        ))
-    };
-    let ended = dies_at_every_operation(&make, UpdatePolicy::AcceptSingleProcess);
+    let (backend, options) = (Arc::new(InMemory::new()), StoreOptions::new());
+    Arc::new(RemoteStore::new(backend, Path::default(), ConditionalPut::Supported, &options))
+}
+
+/// The same by changes that do not block.
+#[cfg(feature = "async")]
+#[test]
+fn asynchronous_changes_that_die_leave_old_or_new_and_doing_them_again_completes() {
+    let set = |workload: Workload| workload.asynchronous();
+    let ended = dies_at_every_operation(&|| Arc::new(MemoryStore::new()), &set);
     assert!(ended > 500, "{ended}");
+}
+
+/// After each step every object is the same whether the steps block or not, in every kind of
+/// store.
+#[cfg(feature = "async")]
+#[test]
+fn asynchronous_changes_store_what_blocking_ones_do() {
+    use crate::asynchronous::face::{Faced, Manner};
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("makes a folder"));
+    let local = |number: usize| -> Arc<dyn Store> {
+        let folder: &tempfile::TempDir = &folders[number];
+        Arc::new(zarr_array::store::LocalStore::create(folder.path()).expect("makes a store"))
+    };
+    let memory = || -> Arc<dyn Store> { Arc::new(MemoryStore::new()) };
+    let far = || -> Arc<dyn Store> { Arc::new(Faced::new(memory(), Manner::Blocking)) };
+    let stores = [
+        [memory(), memory()],
+        [far(), far()],
+        [local(0), local(1)],
+        #[cfg(feature = "object_store")]
+        [remote(), remote()],
+    ];
+    for [blocking, asynchronous] in stores {
+        let policy = UpdatePolicy::AcceptSingleProcess;
+        let what = format!("{asynchronous:?}");
+        let wanted = states_of(&Workload::new(blocking, 1).with_policy(policy));
+        let found = Workload::new(asynchronous, 1).with_policy(policy).asynchronous();
+        assert!(states_of(&found) == wanted, "{what}");
+        assert_eq!(wanted.len(), 26);
+    }
 }

@@ -12,16 +12,35 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+#[cfg(feature = "async")]
+use zarr_array::delete_node_async;
 use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, Selection, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
+#[cfg(feature = "object_store")]
+pub(crate) use faults::remote;
 #[cfg(unix)]
 pub(crate) use kills::run_from;
 
 /// Every object of a store.
 pub(crate) type Objects = BTreeMap<String, Vec<u8>>;
+
+/// The result of a future, if the workload uses those and they are compiled; otherwise of what
+/// blocks.
+macro_rules! outcome {
+    ($workload:ident, $blocking:expr, $future:expr) => {{
+        #[cfg(feature = "async")]
+        let outcome = match $workload.asynchronous {
+            true => crate::asynchronous::block_on($future),
+            false => $blocking,
+        };
+        #[cfg(not(feature = "async"))]
+        let outcome = $blocking;
+        outcome
+    }};
+}
 
 /// The steps on one store. Each can be repeated after an interruption, and does nothing if it was
 /// finished.
@@ -31,6 +50,9 @@ pub(crate) struct Workload {
     scale: u64,
     threads: Option<NonZeroUsize>,
     policy: UpdatePolicy,
+    /// Whether the steps do not block.
+    #[cfg(feature = "async")]
+    asynchronous: bool,
 }
 
 type Outcome = Result<(), ArrayError>;
@@ -60,7 +82,20 @@ fn edges(scale: u64, edges: &[u64]) -> Vec<Run> {
 
 impl Workload {
     pub(crate) fn new(store: Arc<dyn Store>, scale: u64) -> Self {
-        Self { store, scale, threads: None, policy: UpdatePolicy::default() }
+        Self {
+            store,
+            scale,
+            threads: None,
+            policy: UpdatePolicy::default(),
+            #[cfg(feature = "async")]
+            asynchronous: false,
+        }
+    }
+
+    #[cfg(feature = "async")]
+    fn asynchronous(mut self) -> Self {
+        self.asynchronous = true;
+        self
     }
 
     /// With operations in the same order each time.
@@ -69,6 +104,7 @@ impl Workload {
         self
     }
 
+    #[cfg(feature = "async")]
     fn with_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;
         self
@@ -94,15 +130,24 @@ impl Workload {
             "attributes": {{"kept": 1.50, "units": "K"}}}}"#
         );
         let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
-        match Array::create(self.store.clone(), &prefix(name), metadata) {
+        let (store, prefix) = (self.store.clone(), prefix(name));
+        match outcome!(
+            self,
+            Array::create(store, &prefix, metadata),
+            Array::create_async(store, &prefix, metadata)
+        ) {
             Err(ArrayError::Exists { .. }) => Ok(()),
             created => created.map(drop),
         }
     }
 
     fn group(&self) -> Outcome {
-        let metadata = GroupMetadata::new();
-        match Group::create(self.store.clone(), &Prefix::root(), metadata) {
+        let (store, metadata) = (self.store.clone(), GroupMetadata::new());
+        match outcome!(
+            self,
+            Group::create(store, &Prefix::root(), metadata),
+            Group::create_async(store, &Prefix::root(), metadata)
+        ) {
             Err(ArrayError::Exists { .. }) => Ok(()),
             created => created.map(drop),
         }
@@ -122,7 +167,8 @@ impl Workload {
     fn write(&self, name: &str, region: &str, seed: u64) -> Outcome {
         let array = self.open(name)?;
         let region = self.region(region, &array);
-        array.write_as(&region, &Self::elements(&region, seed))
+        let elements = Self::elements(&region, seed);
+        outcome!(self, array.write_as(&region, &elements), array.write_as_async(&region, elements))
     }
 
     /// A region in which numbers before `@` are multiplied by the scale.
@@ -154,19 +200,25 @@ impl Workload {
         let mut slab = array.shape().to_vec();
         slab[axis] = count;
         let elements = Self::elements(&Selection::whole(&slab), seed);
-        array.append_as(axis, count, &elements, new).map(drop)
+        let appended = outcome!(
+            self,
+            array.append_as(axis, count, &elements, new),
+            array.append_as_async(axis, count, elements, new)
+        );
+        appended.map(drop)
     }
 
     fn resize(&self, name: &str, shape: [u64; 2], new: &[Vec<Run>], cut: Cut) -> Outcome {
         let array = self.open(name)?;
-        if array.shape() != shape {
-            return array.resize(&shape, new, cut).map(drop);
-        }
-        array.resize(&shape, &[vec![], vec![]], cut).map(drop)
+        let new = if array.shape() == shape { &[vec![], vec![]] } else { new };
+        let resized =
+            outcome!(self, array.resize(&shape, new, cut), array.resize_async(&shape, new, cut));
+        resized.map(drop)
     }
 
     fn delete(&self, name: &str) -> Outcome {
-        match delete_node(&self.store, &prefix(name)) {
+        let (store, prefix) = (self.store.clone(), prefix(name));
+        match outcome!(self, delete_node(&store, &prefix), delete_node_async(store, &prefix)) {
             Err(ArrayError::NotFound { .. }) => Ok(()),
             deleted => deleted,
         }
@@ -201,11 +253,22 @@ impl Workload {
             9 => self.append("s", 0, 14 * x, &[], 7),
             10 => self.open("a").and_then(|array| {
                 let changes = [("units", Some(r#""degC""#)), ("kept", None), ("new", Some("[1]"))];
-                array.update_attributes(&changes).map(drop)
+                let array = outcome!(
+                    self,
+                    array.update_attributes(&changes),
+                    array.update_attributes_async(&changes)
+                );
+                array.map(drop)
             }),
-            11 => Group::open(self.store.clone(), &Prefix::root())
-                .and_then(|group| group.update_attributes(&[("title", Some(r#""life""#))]))
-                .map(drop),
+            11 => Group::open(self.store.clone(), &Prefix::root()).and_then(|group| {
+                let changes = [("title", Some(r#""life""#))];
+                let group = outcome!(
+                    self,
+                    group.update_attributes(&changes),
+                    group.update_attributes_async(&changes)
+                );
+                group.map(drop)
+            }),
             12 => self.write("a", "::3, ::2", 8),
             13 => self.resize("a", [31 * x, 7], &rows(&[7]), Cut::Keep),
             14 => self.write("a", "24@:, 2:", 9),
@@ -215,7 +278,12 @@ impl Workload {
             18 => self.open("a").and_then(|array| {
                 let region = self.region("2@:9@, :", &array);
                 let count = usize::try_from(region.elements().expect("small")).expect("small");
-                array.write_as(&region, &vec![7_u16; count])
+                let elements = vec![7_u16; count];
+                outcome!(
+                    self,
+                    array.write_as(&region, &elements),
+                    array.write_as_async(&region, elements)
+                )
             }),
             19 => self.append("a", 1, 9, &[Run { edge: 2, count: 1 }], 10),
             20 => self.resize("a", [40 * x, 9], &none(), Cut::Keep),

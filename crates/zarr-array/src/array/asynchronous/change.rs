@@ -1,0 +1,216 @@
+//! Creates and changes arrays without blocking the thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use zarr_codec::Options;
+use zarr_grid::Run;
+use zarr_metadata::ArrayMetadata;
+
+use crate::array::{Array, Element};
+use crate::change::Cut;
+use crate::error::ArrayError;
+use crate::store::{Prefix, Store};
+use crate::threads::{self, ArrayFuture};
+
+impl Array {
+    /// As [`create`](Array::create), without blocking the thread. The future borrows nothing, and
+    /// can be awaited on any executor. Dropping it cancels the creation unless it has begun.
+    ///
+    /// # Errors
+    /// As [`create`](Array::create).
+    pub fn create_async(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+    ) -> ArrayFuture<Self> {
+        Self::create_with_async(store, prefix, metadata, Options::new())
+    }
+
+    /// As [`create_with`](Array::create_with), without blocking the thread; see
+    /// [`create_async`](Array::create_async).
+    ///
+    /// # Errors
+    /// As [`create_with`](Array::create_with).
+    pub fn create_with_async(
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> ArrayFuture<Self> {
+        let prefix = prefix.clone();
+        threads::change(move || Self::create_with(store, &prefix, metadata, options))
+    }
+
+    /// As [`append`](Array::append), without blocking the thread. The future borrows nothing, so
+    /// it can be spawned, and it runs on any executor. `elements` can be anything that holds
+    /// bytes: a vector, an `Arc<[u8]>`, a static slice.
+    ///
+    /// A thread makes the whole change, so the document is never locked longer because the
+    /// future is not polled. It keeps to the array's [number of threads](Array::with_threads), and
+    /// to its [chunks in flight](Array::with_chunks_in_flight).
+    ///
+    /// Dropping the future cancels the change: chunks that are being written are finished, and
+    /// nothing else is begun. The array is then as after an interruption: unchanged, or, if the
+    /// document was already being written, complete.
+    ///
+    /// # Errors
+    /// As [`append`](Array::append).
+    ///
+    /// # Panics
+    /// If encoding panics, on the thread that polls.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Cut};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([2], DataType::Uint8).chunk_shape([2]).build()?;
+    /// # let store = Arc::new(MemoryStore::new());
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let array = Array::create_async(store, &Prefix::root(), metadata).await?;
+    /// let array = array.append_async(0, 3, vec![7; 3], &[]).await?;
+    /// assert_eq!(array.read_async(0..5).await?, [0, 0, 7, 7, 7]);
+    /// let array = array.resize_async(&[3], &[vec![]], Cut::Discard).await?;
+    /// let array = array.update_attributes_async(&[("units", Some(r#""K""#))]).await?;
+    /// assert_eq!((array.shape(), array.metadata().attribute("units")), (&[3][..], Some(r#""K""#)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_async(
+        &self,
+        axis: usize,
+        count: u64,
+        elements: impl AsRef<[u8]> + Send + Sync + 'static,
+        edges: &[Run],
+    ) -> ArrayFuture<Self> {
+        let edges = edges.to_vec();
+        self.change_async(move |array| array.append(axis, count, elements.as_ref(), &edges))
+    }
+
+    /// As [`append_as`](Array::append_as), without blocking the thread; see
+    /// [`append_async`](Array::append_async).
+    ///
+    /// # Errors
+    /// As [`append_as`](Array::append_as).
+    ///
+    /// # Panics
+    /// If encoding panics, on the thread that polls.
+    pub fn append_as_async<T: Element>(
+        &self,
+        axis: usize,
+        count: u64,
+        elements: impl AsRef<[T]> + Send + Sync + 'static,
+        edges: &[Run],
+    ) -> ArrayFuture<Self> {
+        let edges = edges.to_vec();
+        self.change_async(move |array| array.append_as(axis, count, elements.as_ref(), &edges))
+    }
+
+    /// As [`append_strings`](Array::append_strings), without blocking the thread; see
+    /// [`append_async`](Array::append_async).
+    ///
+    /// # Errors
+    /// As [`append_strings`](Array::append_strings).
+    ///
+    /// # Panics
+    /// If encoding panics, on the thread that polls.
+    pub fn append_strings_async<S: AsRef<str> + 'static>(
+        &self,
+        axis: usize,
+        count: u64,
+        strings: impl AsRef<[S]> + Send + Sync + 'static,
+        edges: &[Run],
+    ) -> ArrayFuture<Self> {
+        let edges = edges.to_vec();
+        self.change_async(move |array| array.append_strings(axis, count, strings.as_ref(), &edges))
+    }
+
+    /// As [`append_byte_strings`](Array::append_byte_strings), without blocking the thread; see
+    /// [`append_async`](Array::append_async).
+    ///
+    /// # Errors
+    /// As [`append_byte_strings`](Array::append_byte_strings).
+    ///
+    /// # Panics
+    /// If encoding panics, on the thread that polls.
+    pub fn append_byte_strings_async<B: AsRef<[u8]> + 'static>(
+        &self,
+        axis: usize,
+        count: u64,
+        byte_strings: impl AsRef<[B]> + Send + Sync + 'static,
+        edges: &[Run],
+    ) -> ArrayFuture<Self> {
+        let edges = edges.to_vec();
+        self.change_async(move |array| {
+            array.append_byte_strings(axis, count, byte_strings.as_ref(), &edges)
+        })
+    }
+
+    /// As [`resize`](Array::resize), without blocking the thread. Dropping the future cancels it
+    /// as an [`append_async`](Array::append_async): the chunk that is being discarded is finished,
+    /// and no other is begun.
+    ///
+    /// # Errors
+    /// As [`resize`](Array::resize).
+    ///
+    /// # Panics
+    /// If encoding panics, on the thread that polls.
+    pub fn resize_async(&self, shape: &[u64], edges: &[Vec<Run>], cut: Cut) -> ArrayFuture<Self> {
+        let (shape, edges) = (shape.to_vec(), edges.to_vec());
+        self.change_async(move |array| array.resize(&shape, &edges, cut))
+    }
+
+    /// As [`update_attributes`](Array::update_attributes), without blocking the thread. Dropping
+    /// the future cancels the change unless it has begun.
+    ///
+    /// # Errors
+    /// As [`update_attributes`](Array::update_attributes).
+    pub fn update_attributes_async(&self, changes: &[(&str, Option<&str>)]) -> ArrayFuture<Self> {
+        let changes = threads::owned(changes);
+        self.change_async(move |array| array.update_attributes(&threads::borrowed(&changes)))
+    }
+
+    /// Runs a change on a thread where it may wait, until it is done or its future is dropped.
+    fn change_async(
+        &self,
+        change: impl FnOnce(&Self) -> Result<Self, ArrayError> + Send + 'static,
+    ) -> ArrayFuture<Self> {
+        let array = self.clone();
+        Box::pin(async move {
+            let dropped = Dropped::default();
+            let handle = Self {
+                threads: array.in_flight.map_or(array.threads, |chunks| {
+                    Some(array.threads_in_flight(array.threads.unwrap_or(chunks)))
+                }),
+                dropped: Some(Arc::clone(&dropped.0)),
+                ..array.clone()
+            };
+            let changed = threads::change(move || change(&handle)).await?;
+            Ok(Self { threads: array.threads, dropped: None, ..changed })
+        })
+    }
+
+    /// An error if nobody waits any more for the change that this handle makes.
+    pub(crate) fn check_wanted(&self) -> Result<(), ArrayError> {
+        match &self.dropped {
+            Some(dropped) if dropped.load(Ordering::Relaxed) => {
+                Err(threads::interrupted("its future was dropped"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Tells the thread of a change that its future was dropped.
+#[derive(Default)]
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
