@@ -99,8 +99,8 @@ fn as_svg() {
     succeed(&root(), &["draw", array, "--region", "100:250", "-o", name]);
     let svg = fs::read_to_string(&file).expect("written");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    // The background, the months, which are all stored, and the region.
-    assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1);
+    // The background, the months, which are all stored, the region, and the legend of these two.
+    assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1 + 2);
     // The start of each of 48 months, the end of the last, and two sides.
     assert_eq!(svg.matches("<line ").count(), 49 + 2);
     insta::assert_snapshot!(svg);
