@@ -1,6 +1,7 @@
 //! A store that fails on purpose.
 
 use std::io::{self, IoSlice};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -8,8 +9,8 @@ use std::time::Duration;
 use super::buffer::assemble;
 use super::listing::{failed, until_error};
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
-    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile, ObjectMeta,
+    Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
 };
 
 /// How an operation fails.
@@ -36,8 +37,8 @@ pub enum Fault {
 /// Only for tests, also for those of other crates that must survive failures. Which operations a
 /// piece of work takes, and so their numbers, may differ between versions.
 ///
-/// Calls of the [`Store`] methods that access storage (get, head, put, delete, list, lock, clean,
-/// and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
+/// Calls of the [`Store`] methods that access storage (get, file, head, put, put_from, delete,
+/// list, lock, clean, and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
 /// the end of the process at every step, run it once to learn how many
 /// [`operations`](FaultStore::operations) it takes, then once for each of them with
 /// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine what the inner store holds.
@@ -240,6 +241,27 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.run(Operation::Delete, prefix.as_str(), |_| self.inner.clean(prefix, removed))
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        self.run(Operation::Put, key.as_str(), |_| {
+            self.inner.put_from(key, from, from_key, expected, sharing)
+        })
+    }
+
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        self.run(Operation::Get, key.as_str(), |_| self.inner.file(key))
+    }
+
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        self.inner.file_path(key)
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

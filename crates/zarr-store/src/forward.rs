@@ -1,11 +1,12 @@
 //! References and shared pointers to stores are stores.
 
 use std::io::IoSlice;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
-    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile,
+    ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
 };
 
 macro_rules! forward {
@@ -63,6 +64,25 @@ macro_rules! forward {
 
             fn capabilities(&self) -> Capabilities {
                 (**self).capabilities()
+            }
+
+            fn put_from(
+                &self,
+                key: &Key,
+                from: &dyn Store,
+                from_key: &Key,
+                expected: &ObjectMeta,
+                sharing: Sharing,
+            ) -> Result<PutFrom, StoreError> {
+                (**self).put_from(key, from, from_key, expected, sharing)
+            }
+
+            fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+                (**self).file(key)
+            }
+
+            fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+                (**self).file_path(key)
             }
 
             fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -45,6 +45,7 @@ mod open;
 mod options;
 mod per_process;
 mod process_locks;
+mod put_from;
 mod read_range;
 #[cfg(feature = "async")]
 mod runtime;
@@ -74,6 +75,7 @@ pub use self::open::{local_path, open_url};
 pub use self::options::StoreOptions;
 pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
+pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{

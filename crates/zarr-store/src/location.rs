@@ -22,8 +22,8 @@ pub(super) const FILES: &str = "file";
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Location {
-    space: String,
-    segments: Vec<Vec<u8>>,
+    pub(super) space: String,
+    pub(super) segments: Vec<Vec<u8>>,
 }
 
 impl Location {

@@ -8,6 +8,7 @@ mod lock;
 mod names;
 mod path;
 mod read;
+mod share;
 mod write;
 
 use std::fs;
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 pub use self::leftovers::{Leftover, LeftoverKind};
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
-    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile, ObjectMeta,
+    Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
 };
 
 /// A store in a folder: one file per key.
@@ -180,6 +181,26 @@ impl Store for LocalStore {
 
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         leftovers::clean(self, prefix, removed)
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        share::put_from(self, key, from, from_key, expected, sharing)
+    }
+
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        let opened = read::open(self, Operation::Get, key)?;
+        Ok(opened.map(|(file, meta)| ObjectFile { file, meta }))
+    }
+
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        self.unchecked_path(key.as_str()).map(Some)
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

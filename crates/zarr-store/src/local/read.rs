@@ -53,7 +53,7 @@ pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, 
 }
 
 /// The object's file, `None` if there is none; a folder is not an object.
-fn open(
+pub(super) fn open(
     store: &LocalStore,
     operation: Operation,
     key: &Key,
@@ -113,7 +113,7 @@ fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
 /// equal only if they have the same size, are written within one tick of the file system's clock
 /// (some milliseconds), and the second gets the inode that the first has freed.
 #[cfg(unix)]
-fn describe(meta: &Metadata) -> ObjectMeta {
+pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
     use std::os::unix::fs::MetadataExt;
     let nanos = meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec());
     let version = Version::from_numbers([
@@ -126,7 +126,7 @@ fn describe(meta: &Metadata) -> ObjectMeta {
 }
 
 #[cfg(not(unix))]
-fn describe(meta: &Metadata) -> ObjectMeta {
+pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
     let nanos = meta
         .modified()
         .ok()

@@ -20,12 +20,26 @@ const ATTEMPTS: usize = 64;
 ///
 /// If the process ends before step 3, the object is unchanged and a temporary file may remain.
 pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
+    in_folder(store, key, |folder, path| {
+        let mut temporary = Temporary::new(folder, key.name())?;
+        write_all(&mut temporary.file, pieces)?;
+        finish(store, temporary, folder, path)
+    })
+}
+
+/// Does something with the folder of an object and the path of its file, again if the folder is
+/// missing and had to be created.
+pub(super) fn in_folder<T>(
+    store: &LocalStore,
+    key: &Key,
+    mut work: impl FnMut(&Path, &Path) -> io::Result<T>,
+) -> Result<T, StoreError> {
     let path = store.path_of(Operation::Put, key)?;
     let folder = path.parent().unwrap_or(&store.root);
     let fail = |error| StoreError::io(Operation::Put, key, error);
     let mut attempt = 1;
     loop {
-        match try_put(store, folder, &path, key.name(), pieces) {
+        match work(folder, &path) {
             // Another process may have removed an empty folder, or a temporary file that it took
             // for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
@@ -41,23 +55,28 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     }
 }
 
-fn try_put(
+/// The steps after the bytes are in the temporary file.
+pub(super) fn finish(
     store: &LocalStore,
+    temporary: Temporary,
     folder: &Path,
     path: &Path,
-    name: &str,
-    pieces: &[IoSlice<'_>],
 ) -> io::Result<()> {
-    let mut temporary = Temporary::new(folder, name)?;
-    write_all(&mut temporary.file, pieces)?;
     if store.durability == Durability::PowerFailure {
         temporary.file.sync_all()?;
     }
     temporary.rename(path)?;
-    if store.durability == Durability::PowerFailure {
-        store.folders.flush(folder, &store.root)?;
+    store.flush_folder(folder)
+}
+
+impl LocalStore {
+    /// Flushes the names in a folder if writes are to survive a power failure.
+    pub(super) fn flush_folder(&self, folder: &Path) -> io::Result<()> {
+        match self.durability {
+            Durability::PowerFailure => self.folders.flush(folder, &self.root),
+            Durability::ProcessEnd => Ok(()),
+        }
     }
-    Ok(())
 }
 
 /// Writes all pieces, as many per call as the system accepts.
@@ -84,13 +103,13 @@ fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
 ///
 /// It is locked until dropped, so that [`LocalStore::leftovers`] can tell it from one whose writer
 /// is dead: the system releases the locks of a killed process.
-struct Temporary {
-    file: File,
+pub(super) struct Temporary {
+    pub(super) file: File,
     path: Option<PathBuf>,
 }
 
 impl Temporary {
-    fn new(folder: &Path, name: &str) -> io::Result<Self> {
+    pub(super) fn new(folder: &Path, name: &str) -> io::Result<Self> {
         loop {
             let path = folder.join(names::temporary(name));
             match OpenOptions::new().write(true).create_new(true).open(&path) {

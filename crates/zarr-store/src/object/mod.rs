@@ -20,8 +20,8 @@ use super::lock_table::LockTable;
 use super::runtime::{self, Task};
 use super::{
     AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, LockScope,
-    Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
-    StoreFuture, StoreOptions,
+    Object, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
+    StoreError, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
 use crate::listing::failed;
@@ -204,6 +204,19 @@ impl fmt::Debug for RemoteStore {
     }
 }
 
+impl RemoteStore {
+    /// The path of an object of another store in this store's bucket, if it is there.
+    fn path_here(&self, from: &dyn Store, key: &Key) -> Option<Path> {
+        let place = from.location(&Prefix::new(key.as_str()).ok()?)?;
+        if place.space != *self.shared.space {
+            return None;
+        }
+        let segments = place.segments.iter().map(|segment| std::str::from_utf8(segment));
+        let segments: Vec<&str> = segments.collect::<Result<_, _>>().ok()?;
+        Path::parse(segments.join("/")).ok()
+    }
+}
+
 /// Lends the caller's buffer to a task.
 fn lend<T>(
     out: &mut Vec<u8>,
@@ -287,6 +300,30 @@ impl Store for RemoteStore {
         let held = HELD.lock(name);
         let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
         Ok(LockGuard::new(LockScope::Process, held))
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        _: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        let Some(path) = self.path_here(from, from_key) else { return Ok(PutFrom::Unsupported) };
+        let size = expected.size;
+        let done = self.run(Operation::Put, key, |client, key| client.copy(path, key, size))?;
+        if done != PutFrom::Copied {
+            return Ok(done);
+        }
+        // The server copied what was there when it came to it.
+        let unchanged =
+            expected.version.is_some() && from.head(from_key)?.as_ref() == Some(expected);
+        if !unchanged {
+            self.delete(key)?;
+            return Ok(PutFrom::Changed);
+        }
+        Ok(PutFrom::Copied)
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

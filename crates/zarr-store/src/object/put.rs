@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::client::{Client, remote};
 use super::retry::{Tries, Unanswered, is_lost};
-use crate::{Key, Operation, PutOutcome, StoreError, Version};
+use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
 /// The reverse of [`describe`](super::client::describe), for conditional puts.
 fn expectation(version: &Version) -> UpdateVersion {
@@ -34,6 +34,34 @@ impl Client {
             .await
             .map_err(|error| remote(Operation::Put, &key, error))?;
         if self.checked { self.check(&key, &path, size, put.e_tag).await } else { Ok(()) }
+    }
+
+    /// Copies an object of the same bucket within the server.
+    pub(super) async fn copy(self, from: Path, key: Key, size: u64) -> Result<PutFrom, StoreError> {
+        /// The largest object that S3 copies in one request.
+        const MOST: u64 = 5 << 30;
+        if size > MOST {
+            return Ok(PutFrom::Unsupported);
+        }
+        let path = self.path(Operation::Put, key.as_str())?;
+        let _permit = self.permit().await;
+        let copied = self
+            .retrying(|| {
+                let copy = self.backend.copy(&from, &path);
+                self.answer(Operation::Put, key.as_str(), copy)
+            })
+            .await;
+        match copied {
+            Ok(()) if self.checked => {
+                self.check(&key, &path, size, None).await.map(|()| PutFrom::Copied)
+            }
+            Ok(()) => Ok(PutFrom::Copied),
+            Err(Error::NotFound { .. }) => Ok(PutFrom::Changed),
+            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
+                Ok(PutFrom::Unsupported)
+            }
+            Err(error) => Err(remote(Operation::Put, &key, error)),
+        }
     }
 
     /// Verifies that an object that was put is there, with its length and the ETag of the response.

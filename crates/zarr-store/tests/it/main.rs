@@ -25,3 +25,5 @@ mod processes;
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod secrets;
+#[cfg(unix)]
+mod share;

@@ -1,0 +1,44 @@
+//! Making an object from one that another store already holds.
+
+use std::fs::File;
+
+use super::ObjectMeta;
+
+/// Whether an object that is made of another by [`Store::put_from`](super::Store::put_from) may be
+/// the same file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sharing {
+    /// It is an object of its own: a change of one, by whatever program, does not change the other.
+    /// The file system may still keep the bytes once (a reflink).
+    Never,
+    /// It may be a second name of the same file (a hard link). A program that writes into the file
+    /// in place, as no store of this crate does, changes both.
+    HardLink,
+}
+
+/// How [`Store::put_from`](super::Store::put_from) ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub enum PutFrom {
+    /// The store cannot do it for these two objects, and nothing was written: read and put.
+    Unsupported,
+    /// The source is missing, or not the expected version; the target holds nothing of it.
+    Changed,
+    /// The object is a second name of the source's file.
+    Linked,
+    /// The file system shares the bytes, until one of the two is changed.
+    Reflinked,
+    /// The bytes were copied, by the system or the server.
+    Copied,
+}
+
+/// An object that is a file of this machine.
+#[derive(Debug)]
+pub struct ObjectFile {
+    /// The file, opened for reading.
+    pub file: File,
+    /// Size and version of what was opened.
+    pub meta: ObjectMeta,
+}
