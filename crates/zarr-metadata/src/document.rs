@@ -321,6 +321,13 @@ pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> 
     object.take(name).map(Raw::text)
 }
 
+/// The names of all attributes, in the order of the text.
+pub(crate) fn attribute_names(attributes: &str) -> Vec<String> {
+    let object = Object::read(Raw::checked(attributes), "an object");
+    let members = object.map(Object::rest).unwrap_or_default();
+    members.into_iter().map(|(name, _)| name.into_owned()).collect()
+}
+
 /// The value of `node_type`, read no further than that.
 pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
     const ALLOWED: &str = "\"array\" or \"group\"";

@@ -163,6 +163,12 @@ impl GroupMetadata {
         self.document.attributes()
     }
 
+    /// The names of the attributes, in the order of the text.
+    #[must_use]
+    pub fn attribute_names(&self) -> Vec<String> {
+        document::attribute_names(self.attributes())
+    }
+
     /// The JSON text of one attribute.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {

@@ -72,7 +72,7 @@ pub fn copy_array(
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
-    let found = begin(&marker, here, Some(metadata), options, &mut || Ok(()))?;
+    let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
     let result = marker.finish(found, || prepared.run(from, found, options, progress));
     let summary = result.inspect_err(|error| {
         if found == TargetState::Fresh {

@@ -14,9 +14,9 @@ use crate::unfinished::MARKER;
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
-/// `metadata` is that of the target, if it is an array. `look` is called before anything is
-/// written or removed, to refuse what can be refused.
-/// or removed, to refuse what can be refused.
+/// `from` are the nodes of which the target is made: one, unless it joins several. `metadata` is
+/// that of the target, if it is an array. `look` is called before anything is written or removed,
+/// to refuse what can be refused.
 ///
 /// # Steps
 /// 1. The marker is put.
@@ -34,14 +34,16 @@ use crate::unfinished::MARKER;
 /// one.
 pub(super) fn begin(
     marker: &Marker<'_>,
-    from: Endpoint<'_>,
+    from: &[Endpoint<'_>],
     metadata: Option<&ArrayMetadata>,
     options: &CopyOptions,
     look: &mut dyn FnMut() -> Result<(), TransferError>,
 ) -> Result<TargetState, TransferError> {
     let to = marker.to;
-    from.apart(to)?;
-    from.refuse_unfinished()?;
+    for from in from {
+        from.apart(to)?;
+        from.refuse_unfinished()?;
+    }
     let replace = options.overwrite && !options.resume;
     let found = marker.find()?;
     let document = to.store.read(&to.document()?)?;
@@ -83,7 +85,7 @@ pub(super) fn begin(
     }
     look()?;
     marker.put(if occupied { Step::Clearing } else { Step::Copying })?;
-    if let Err(error) = from.refuse_unfinished() {
+    if let Err(error) = from.iter().try_for_each(|from| from.refuse_unfinished()) {
         marker.remove()?;
         return Err(match error {
             TransferError::UnfinishedSource { .. } => TransferError::Overlap { path: to.path() },
@@ -112,7 +114,7 @@ pub(super) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
 }
 
 /// Removes what is at a target if that is only markers; the marker of the whole copy goes last.
-fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
+pub(super) fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
     for key in to.store.list(to.prefix, Links::AsObjects) {
         if key?.name() != MARKER {
             return Ok(());
@@ -169,14 +171,16 @@ fn stranger(to: Endpoint<'_>, metadata: Option<&ArrayMetadata>) -> Result<Strang
 /// An object at a target that an overwrite would remove without being asked: it belongs to no node
 /// there, and the copy does not put another in its place.
 fn foreign(
-    from: Endpoint<'_>,
+    from: &[Endpoint<'_>],
     to: Endpoint<'_>,
     options: &CopyOptions,
 ) -> Result<Option<Key>, TransferError> {
     let is_foreign = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
+        // What joins several nodes takes over none of their other objects.
+        let [from] = from else { return Ok::<_, TransferError>(true) };
         if options.nodes_only {
-            return Ok::<_, TransferError>(true);
+            return Ok(true);
         }
         Ok(from.store.head(&from.prefix.key(name)?).map_err(source)?.is_none())
     };

@@ -67,8 +67,42 @@ impl<'a> Marker<'a> {
             hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
             hash_of(&[to_document.as_bytes()]),
         ];
+        Self::with_identity(to, kind, to_document, words, identity)
+    }
+
+    /// The marker of the node `to` that is made of several: each with its document.
+    pub(super) fn of_many(
+        from: &[(Endpoint<'_>, &str)],
+        to: Endpoint<'a>,
+        kind: Kind,
+        to_document: String,
+    ) -> Result<Self, TransferError> {
+        let (mut places, mut documents) = (FnvHasher::default(), FnvHasher::default());
+        let mut words = None;
+        for (endpoint, document) in from {
+            // As if each were the only one.
+            let one = Self::new(*endpoint, document, to, kind, String::new())?;
+            let [place, document, _] = one.identity;
+            places.write(&place.to_le_bytes());
+            documents.write(&document.to_le_bytes());
+            words = words.or(one.from);
+        }
+        let others = from.len().saturating_sub(1);
+        let words = words.filter(|_| others > 0).map(|first| format!("{first} and {others} more"));
+        let target = hash_of(&[to_document.as_bytes()]);
+        let identity = [places.finish(), documents.finish(), target];
+        Self::with_identity(to, kind, to_document, words, identity)
+    }
+
+    fn with_identity(
+        to: Endpoint<'a>,
+        kind: Kind,
+        document: String,
+        from: Option<String>,
+        identity: [u64; 3],
+    ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document: to_document, from: words, identity })
+        Ok(Self { to, key, kind, document, from, identity })
     }
 
     /// Puts the target's document: last, so that there is no node until it is complete.

@@ -29,6 +29,7 @@ mod begin;
 mod endpoint;
 mod error;
 mod marker;
+mod new_node;
 mod objects;
 mod tree;
 
@@ -37,6 +38,7 @@ use zarr_codec::Codecs;
 pub use array::copy_array;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
+pub use new_node::NewNode;
 pub use tree::copy_tree;
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not

@@ -72,7 +72,7 @@ pub fn copy_tree(
             let job = Job::new(from, to, metadata, change, options)?;
             let marker = job.marker()?;
             let target = Some(&job.changed);
-            let found = begin(&marker, from, target, options, &mut || Ok(()))?;
+            let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
             let progress = &mut |done| progress(from.prefix, done);
             let result = marker.finish(found, || job.run(found, options, progress));
             result.inspect(|_| to.follow()).inspect_err(|error| {
@@ -95,7 +95,7 @@ pub fn copy_tree(
                 look(from, to, change, options, &mut changed)?;
             }
             let marker = group_marker(from, to, &group, &changed)?;
-            let tree = begin(&marker, from, None, options, &mut || {
+            let tree = begin(&marker, &[from], None, options, &mut || {
                 if !std::mem::replace(&mut looked, true) {
                     look(from, to, change, options, &mut changed)?;
                 }

@@ -11,7 +11,7 @@ mod write;
 pub(crate) use object::{Object, read_elements, utf8};
 pub(crate) use read::{JsonType, Raw, Reader, unescape};
 pub(crate) use skip::{Grammar, distinct};
-pub(crate) use value::same_value;
+pub use value::same_value;
 pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
 
 /// The deepest nesting that is read, the same as `serde_json`'s.

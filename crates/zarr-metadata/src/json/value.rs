@@ -13,7 +13,7 @@ use crate::error::MetadataError;
 /// Fractions are also equal if their closest 64-bit floats are, since programs that read and write
 /// them change their digits; integers are compared digit by digit. Text that is not JSON equals no
 /// other text.
-pub(crate) fn same_value(a: &str, b: &str) -> bool {
+pub fn same_value(a: &str, b: &str) -> bool {
     same(a, b) || matches!((Value::read(a), Value::read(b)), (Ok(a), Ok(b)) if a == b)
 }
 
