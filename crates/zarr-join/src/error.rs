@@ -1,7 +1,12 @@
 //! Errors of joins.
 
 use zarr_array::ArrayError;
-use zarr_metadata::Printable;
+use zarr_array::copy::TransferError;
+use zarr_array::store::Key;
+use zarr_grid::GridError;
+use zarr_metadata::{MetadataError, Printable};
+
+use crate::members::Member;
 
 /// Why arrays cannot be joined.
 ///
@@ -16,9 +21,9 @@ pub enum JoinError {
     #[error("{}: {cause}", Printable(member))]
     Member {
         /// The member's name.
-        member: String,
+        member: Box<str>,
         /// Why.
-        cause: ArrayError,
+        cause: Box<ArrayError>,
     },
     /// A property differs between a member and the first one.
     #[error(
@@ -30,7 +35,7 @@ pub enum JoinError {
     )]
     Differs {
         /// The member's name.
-        member: String,
+        member: Box<str>,
         /// The property, such as "data type".
         what: &'static str,
         /// What the member has.
@@ -38,7 +43,7 @@ pub enum JoinError {
         /// What the other member has.
         expected: Box<str>,
         /// The name of the other member.
-        first: String,
+        first: Box<str>,
     },
     /// A member has another length than its neighbours on an axis along which it is not joined to
     /// them.
@@ -49,7 +54,7 @@ pub enum JoinError {
     )]
     Length {
         /// The member's name.
-        member: String,
+        member: Box<str>,
         /// The axis.
         axis: usize,
         /// The member's length.
@@ -57,7 +62,7 @@ pub enum JoinError {
         /// The length of the other member.
         expected: u64,
         /// The name of the other member.
-        first: String,
+        first: Box<str>,
     },
     /// The axis along which to join is not one of the members'.
     #[error("axis {axis} is out of range: the members have {rank} axes")]
@@ -81,8 +86,91 @@ pub enum JoinError {
     #[error("{}: axis {axis} of the joined array would exceed {}", Printable(member), u64::MAX)]
     TooLong {
         /// The member with which it would.
-        member: String,
+        member: Box<str>,
         /// The axis.
         axis: usize,
     },
+    /// An attribute differs between a member and the first one.
+    #[error(
+        "{}: the attribute {} is {}, but {} in {}",
+        Printable(member),
+        Printable(attribute),
+        Printable(found),
+        Printable(expected),
+        Printable(first)
+    )]
+    Attribute {
+        /// The member's name.
+        member: Box<str>,
+        /// The attribute.
+        attribute: Box<str>,
+        /// Its JSON text in the member, or that it is absent.
+        found: Box<str>,
+        /// Its JSON text in the first member.
+        expected: Box<str>,
+        /// The name of the first member.
+        first: Box<str>,
+    },
+    /// The codec chain names axes in a way that is not known to allow for one more.
+    #[error(
+        "a new axis does not fit into the codec chain of the members: join along an axis that they \
+         have, or copy them with other codecs first"
+    )]
+    NewAxisChain,
+    /// The document of the joined array would not be valid.
+    #[error("the joined array: {0}")]
+    Metadata(MetadataError),
+    /// The chunks of the joined array do not fit its shape.
+    #[error("the joined array: {0}")]
+    Grid(GridError),
+    /// The joined array cannot be made or written.
+    #[error("the joined array: {0}")]
+    Target(Box<ArrayError>),
+    /// The target is refused.
+    #[error(transparent)]
+    Transfer(Box<TransferError>),
+    /// A member is not what it was when the join was planned.
+    #[error(
+        "{}: {} has changed since the join was planned: plan it again",
+        Printable(member),
+        Printable(key)
+    )]
+    Changed {
+        /// The member's name.
+        member: Box<str>,
+        /// The object that has changed or is missing.
+        key: Box<str>,
+    },
+    /// A member has got or lost chunks since the join was planned.
+    #[error(
+        "{}: {planned} chunks were stored when the join was planned, and now {found}: plan it again",
+        Printable(member)
+    )]
+    ChunksChanged {
+        /// The member's name.
+        member: Box<str>,
+        /// How many there were.
+        planned: usize,
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl JoinError {
+    pub(crate) fn changed(member: &Member, key: &Key) -> Self {
+        Self::Changed { member: member.name().into(), key: key.as_str().into() }
+    }
+
+    /// Whether a store failed, which may work again later.
+    pub(crate) fn is_of_store(&self) -> bool {
+        match self {
+            Self::Member { cause, .. } | Self::Target(cause) => match &**cause {
+                ArrayError::Store(_) => true,
+                ArrayError::Incomplete { cause, .. } => matches!(**cause, ArrayError::Store(_)),
+                _ => false,
+            },
+            Self::Transfer(_) => true,
+            _ => false,
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! People have a file per month or a tile per flight, each with its own length, and want one array.
 //! [`Members`] are such arrays, looked at and found to fit: each has a place in the joined array.
+//! [`Join`] plans an array with a rectilinear grid in which their chunks are chunks as they are, so
+//! that objects are linked or copied and only those that must change are decoded.
 //!
 //! # Non-goals
 //! No interpolation, no alignment by coordinates, no arithmetic on values: members are laid side by
@@ -11,10 +13,22 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod attributes;
+mod chain;
+mod decode;
+mod each;
 mod error;
+mod execute;
+mod grid;
+mod join;
 mod members;
+mod plan;
 mod tiles;
 
+pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 pub use error::JoinError;
+pub use execute::{JoinOptions, JoinProgress, JoinSummary};
+pub use join::Join;
 pub use members::{Arrangement, Member, Members};
+pub use plan::{JoinPlan, Reason};
 pub use tiles::Tiles;

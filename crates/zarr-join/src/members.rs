@@ -139,16 +139,26 @@ impl Members {
             Arrangement::Along(_) | Arrangement::Tiles(_) => None,
         }
     }
+
+    /// The axis of the members that axis `axis` of the joined array is; `None` for the new one.
+    #[must_use]
+    pub fn member_axis(&self, axis: usize) -> Option<usize> {
+        match self.new_axis() {
+            Some(new) if axis == new => None,
+            Some(new) if axis > new => axis.checked_sub(1),
+            _ => Some(axis),
+        }
+    }
 }
 
 /// Refuses a member of another rank, data type or other dimension names.
 fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
     let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
-        member: member.name.clone(),
+        member: member.name.as_str().into(),
         what,
         found: found.into(),
         expected: expected.into(),
-        first: first.name.clone(),
+        first: first.name.as_str().into(),
     };
     let (array, other) = (&member.array, &first.array);
     if array.shape().len() != other.shape().len() {
@@ -185,8 +195,11 @@ fn placed_shape(member: &Member, arrangement: &Arrangement) -> Vec<u64> {
 fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tiles, JoinError> {
     // Lengths do not matter for the numbering.
     let ones: Vec<Vec<u64>> = counts.iter().map(|count| vec![1; *count]).collect();
-    let name = |tile: usize| members.get(tile).map_or("", Member::name).to_owned();
-    let numbering = too_long(Tiles::new(&ones), name)?;
+    let name = |tile: usize| members.get(tile).map_or("", Member::name);
+    let numbering = Tiles::new(&ones).map_err(|error| JoinError::TooLong {
+        member: name(error.tile).into(),
+        axis: error.axis,
+    })?;
     // The length of each tile on each axis, and the member that it is from.
     let mut lengths: Vec<Vec<Option<(u64, usize)>>> =
         counts.iter().map(|count| vec![None; *count]).collect();
@@ -196,7 +209,7 @@ fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tile
             let Some(known) = lengths.get_mut(at) else { continue };
             let (expected, from) = *known.get_or_insert((*found, tile));
             if expected != *found {
-                let (member, first) = (name(tile), name(from));
+                let (member, first) = (name(tile).into(), name(from).into());
                 return Err(JoinError::Length { member, axis, found: *found, expected, first });
             }
         }
@@ -208,15 +221,8 @@ fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tile
     let first_of = |error: crate::tiles::TooLong| {
         let mut place = vec![0; counts.len()];
         place.iter_mut().skip(error.axis).take(1).for_each(|at| *at = error.tile);
-        name(numbering.tile(&place))
+        name(numbering.tile(&place)).into()
     };
     Tiles::new(&lengths)
         .map_err(|error| JoinError::TooLong { member: first_of(error), axis: error.axis })
-}
-
-fn too_long(
-    tiles: Result<Tiles, crate::tiles::TooLong>,
-    name: impl Fn(usize) -> String,
-) -> Result<Tiles, JoinError> {
-    tiles.map_err(|error| JoinError::TooLong { member: name(error.tile), axis: error.axis })
 }

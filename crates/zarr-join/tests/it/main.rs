@@ -1,3 +1,11 @@
 //! Tests of joins.
 
+mod attributes;
+mod cases;
+mod changes;
+mod kills;
+#[cfg(unix)]
+mod links;
 mod members;
+mod oracle;
+mod seattle;

@@ -1,0 +1,129 @@
+//! The attributes of a joined node.
+
+use zarr_metadata::same_value;
+
+use crate::error::JoinError;
+
+/// Attributes of the CF conventions that say what the stored values mean. Values of members in
+/// which they differ cannot be put side by side, whatever the rule for attributes.
+pub const VALUE_ATTRIBUTES: [&str; 6] =
+    ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
+
+/// What becomes of attributes that are not equal in all members, as Xarray's `combine_attrs` says
+/// it. Those of [`VALUE_ATTRIBUTES`] must be equal under every rule but for arrays that are copied
+/// from the first member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CombineAttributes {
+    /// All attributes are those of the first member.
+    #[default]
+    Override,
+    /// Attributes with different values are left out; those that only some members have are kept.
+    DropConflicts,
+    /// Attributes that only some members have are kept; different values are an error.
+    NoConflicts,
+    /// All members must have the same attributes.
+    Identical,
+    /// There are none, but for those that say what the values mean.
+    Drop,
+}
+
+/// The attributes of one member.
+pub(crate) struct Attributes<'a> {
+    pub(crate) member: &'a str,
+    /// Each with its JSON text.
+    pub(crate) values: Vec<(String, &'a str)>,
+}
+
+impl<'a> Attributes<'a> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        self.values.iter().find(|(own, _)| own == name).map(|(_, json)| *json)
+    }
+}
+
+/// Refuses members in which an attribute that says what values mean is another.
+pub(crate) fn check_values(members: &[Attributes<'_>]) -> Result<(), JoinError> {
+    VALUE_ATTRIBUTES.iter().try_for_each(|name| check_equal(members, name))
+}
+
+/// The attributes of the joined node, by name and JSON text, in the order in which they appear.
+pub(crate) fn combine<'a>(
+    members: &[Attributes<'a>],
+    rule: CombineAttributes,
+) -> Result<Vec<(String, &'a str)>, JoinError> {
+    let Some(first) = members.first() else { return Ok(Vec::new()) };
+    let says_values = |name: &str| VALUE_ATTRIBUTES.contains(&name);
+    if rule == CombineAttributes::Override {
+        return Ok(first.values.clone());
+    }
+    if rule == CombineAttributes::Drop {
+        let kept = first.values.iter().filter(|(name, _)| says_values(name));
+        return Ok(kept.cloned().collect());
+    }
+    let mut names: Vec<&String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for member in members {
+        let new = member.values.iter().map(|(name, _)| name);
+        names.extend(new.filter(|name| seen.insert(name.as_str())));
+    }
+    let mut combined = Vec::new();
+    for name in names {
+        let mut values = members.iter().filter_map(|member| member.get(name));
+        let Some(value) = values.next() else { continue };
+        let same = values.all(|other| same_value(value, other));
+        match rule {
+            CombineAttributes::Identical => check_equal(members, name)?,
+            CombineAttributes::NoConflicts if !same => {
+                let having: Vec<Attributes<'_>> = members
+                    .iter()
+                    .filter_map(|member| {
+                        let values = vec![(name.clone(), member.get(name)?)];
+                        Some(Attributes { member: member.member, values })
+                    })
+                    .collect();
+                check_equal(&having, name)?;
+            }
+            CombineAttributes::DropConflicts if !same => continue,
+            _ => {}
+        }
+        combined.push((name.clone(), value));
+    }
+    Ok(combined)
+}
+
+/// Refuses members of which one has another value than the first, or only one of the two has any.
+fn check_equal(members: &[Attributes<'_>], name: &str) -> Result<(), JoinError> {
+    let Some(first) = members.first() else { return Ok(()) };
+    let expected = first.get(name);
+    for member in members {
+        let found = member.get(name);
+        let same = match (found, expected) {
+            (Some(found), Some(expected)) => same_value(found, expected),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            let text = |value: Option<&str>| value.unwrap_or("absent").into();
+            return Err(JoinError::Attribute {
+                member: member.member.into(),
+                attribute: name.into(),
+                found: text(found),
+                expected: text(expected),
+                first: first.member.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The JSON text of an object with these members.
+pub(crate) fn to_json(
+    attributes: &[(String, &str)],
+) -> Result<String, zarr_metadata::MetadataError> {
+    use zarr_metadata::GroupMetadata;
+    let empty = GroupMetadata::new();
+    let with = attributes
+        .iter()
+        .try_fold(empty, |group, (name, json)| group.with_attribute(name, Some(json)))?;
+    Ok(with.attributes().to_owned())
+}

@@ -1,0 +1,335 @@
+//! Carries out a planned join.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use zarr_array::Array;
+use zarr_array::copy::{CopyOptions, Endpoint, NewNode, TransferError};
+use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
+use zarr_metadata::NodeMetadata;
+
+use crate::decode::write_chunk;
+use crate::each::{for_each, threads_for};
+use crate::error::JoinError;
+use crate::members::Member;
+use crate::plan::{JoinPlan, Moved, Source, options_of};
+
+/// How a join is carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JoinOptions {
+    link: bool,
+    resume: bool,
+    overwrite: bool,
+    threads: Option<NonZeroUsize>,
+}
+
+impl JoinOptions {
+    /// To an empty target; chunks that are moved get objects of their own.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether moved chunks may be second names of the members' files (hard links). They then take
+    /// no space and no time, but a program that writes into such a file in place changes the
+    /// member and the joined array; this library always writes new files.
+    #[must_use]
+    pub fn link(mut self, link: bool) -> Self {
+        self.link = link;
+        self
+    }
+
+    /// Whether an interrupted join of the same members is continued.
+    #[must_use]
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// Whether the node at the target is removed first. Resuming takes precedence.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Sets the number of threads; by default as many as the stores answer at once, and not fewer
+    /// than there are cores.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    pub(crate) fn copy_options(&self) -> CopyOptions {
+        CopyOptions::new().resume(self.resume).overwrite(self.overwrite)
+    }
+}
+
+/// What a join did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinSummary {
+    /// Chunks that are second names of members' files.
+    pub linked: u64,
+    /// Chunks whose bytes the file system shares with the members' until one of them is changed.
+    pub reflinked: u64,
+    /// Chunks whose stored bytes were copied.
+    pub copied: u64,
+    /// Stored bytes of the chunks that were copied.
+    pub copied_bytes: u64,
+    /// Chunks that were written from decoded elements.
+    pub written: u64,
+    /// Chunks that an earlier, interrupted run had made.
+    pub skipped: u64,
+}
+
+/// The progress of a join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinProgress {
+    /// Chunks that are done, including those that an earlier run had made.
+    pub done: u64,
+    /// Chunks in total.
+    pub total: u64,
+}
+
+impl JoinPlan {
+    /// Makes the joined array at `prefix` in `store`.
+    ///
+    /// A marker is put first and the document last, as copies do: a join that is killed leaves no
+    /// array, and [`JoinOptions::resume`] continues it.
+    ///
+    /// # Errors
+    /// [`JoinError::Changed`] if a member is no longer as it was when the join was planned: its
+    /// document, or the size or version of a chunk. [`JoinError::Transfer`] if the target is
+    /// refused; otherwise those of reading members and writing the target.
+    pub fn execute(
+        &self,
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+        options: &JoinOptions,
+        progress: &(dyn Fn(JoinProgress) + Sync),
+    ) -> Result<(Array, JoinSummary), JoinError> {
+        let store = store.checked().unwrap_or_else(|| store.clone());
+        let document = NodeMetadata::Array(self.metadata.clone());
+        let from = self.sources();
+        let to = Endpoint::new(&store, prefix);
+        let node = NewNode::begin(&from, to, &document, &options.copy_options())?;
+        let result = self.fill(&store, prefix, &node, options, progress);
+        match result {
+            Ok((array, summary)) => {
+                node.finish()?;
+                Ok((array, summary))
+            }
+            Err(error) => {
+                if !error.is_of_store() {
+                    node.withdraw();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The members, each with its document, as a marker identifies them.
+    pub(crate) fn sources(&self) -> Vec<(Endpoint<'_>, &str)> {
+        let members = self.members.members().iter().map(Member::array);
+        members
+            .map(|array| (Endpoint::new(array.store(), array.prefix()), array.metadata().json()))
+            .collect()
+    }
+
+    /// Puts all chunks into a node that was begun.
+    pub(crate) fn fill(
+        &self,
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+        node: &NewNode<'_>,
+        options: &JoinOptions,
+        progress: &(dyn Fn(JoinProgress) + Sync),
+    ) -> Result<(Array, JoinSummary), JoinError> {
+        let target = |cause| JoinError::Target(Box::new(cause));
+        let metadata = self.metadata.clone();
+        let array =
+            Array::with_metadata(store.clone(), prefix, metadata, options_of(&self.members))
+                .map_err(target)?;
+        if node.is_finished() {
+            return Ok((array, JoinSummary::default()));
+        }
+        let mut stored = HashSet::new();
+        if node.is_resumed() {
+            for chunk in array.stored_chunks() {
+                stored.insert(chunk.map_err(target)?.index);
+            }
+        }
+        let work = Work {
+            plan: self,
+            array: &array.clone().with_threads(NonZeroUsize::MIN),
+            options,
+            stored: &stored,
+            counts: Counts::default(),
+            progress,
+        };
+        let threads = options.threads.unwrap_or_else(|| threads_for(&**store));
+        for_each(&self.moved, threads, |_, moved| work.put(moved))?;
+        // Each thread decodes a chunk, so there are no more than cores.
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        for_each(&self.written, threads.min(cores), |_, written| {
+            if work.is_stored(&written.to) {
+                return Ok::<(), JoinError>(());
+            }
+            write_chunk(self, work.array, written)?;
+            work.did(&work.counts.written);
+            Ok::<(), JoinError>(())
+        })?;
+        self.check_unchanged()?;
+        Ok((array, work.counts.summary()))
+    }
+
+    /// Refuses members whose document has changed since the plan, or that have other chunks.
+    fn check_unchanged(&self) -> Result<(), JoinError> {
+        for (member, stored) in self.members.members().iter().zip(&self.stored) {
+            let array = member.array();
+            let failed = |cause: zarr_array::store::StoreError| JoinError::Member {
+                member: member.name().into(),
+                cause: Box::new(cause.into()),
+            };
+            let document = array.prefix().key("zarr.json").map_err(|cause| JoinError::Member {
+                member: member.name().into(),
+                cause: Box::new(cause.into()),
+            })?;
+            let found = array.store().read(&document).map_err(failed)?;
+            let same = found.is_some_and(|found| found == array.metadata().json().as_bytes());
+            if !same {
+                return Err(JoinError::changed(member, &document));
+            }
+            let occupied = array.stored_chunks().filter(|chunk| match chunk {
+                Ok(chunk) => chunk.occupied,
+                Err(_) => true,
+            });
+            let mut count = 0_usize;
+            for chunk in occupied {
+                chunk.map_err(|cause| JoinError::Member {
+                    member: member.name().into(),
+                    cause: Box::new(cause),
+                })?;
+                count = count.saturating_add(1);
+            }
+            if count != *stored {
+                return Err(JoinError::ChunksChanged {
+                    member: member.name().into(),
+                    planned: *stored,
+                    found: count,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn member(&self, source: &Source) -> Option<&Member> {
+        self.members.members().get(source.member)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    linked: AtomicU64,
+    reflinked: AtomicU64,
+    copied: AtomicU64,
+    copied_bytes: AtomicU64,
+    written: AtomicU64,
+    skipped: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Counts {
+    fn summary(&self) -> JoinSummary {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        JoinSummary {
+            linked: of(&self.linked),
+            reflinked: of(&self.reflinked),
+            copied: of(&self.copied),
+            copied_bytes: of(&self.copied_bytes),
+            written: of(&self.written),
+            skipped: of(&self.skipped),
+        }
+    }
+}
+
+struct Work<'a> {
+    plan: &'a JoinPlan,
+    array: &'a Array,
+    options: &'a JoinOptions,
+    stored: &'a HashSet<Vec<u64>>,
+    counts: Counts,
+    progress: &'a (dyn Fn(JoinProgress) + Sync),
+}
+
+impl Work<'_> {
+    /// Moves one chunk.
+    fn put(&self, moved: &Moved) -> Result<(), JoinError> {
+        if self.is_stored(&moved.to) {
+            return Ok(());
+        }
+        let Some(member) = self.plan.member(&moved.source) else { return Ok(()) };
+        let target =
+            |cause: zarr_array::store::StoreError| JoinError::Target(Box::new(cause.into()));
+        let Source { key: from, meta, .. } = &moved.source;
+        let to = self
+            .array
+            .chunk_key(&moved.to)
+            .map_err(|cause| JoinError::Target(Box::new(cause.into())))?;
+        let (source, store) = (&**member.array().store(), self.array.store());
+        let sharing = if self.options.link { Sharing::HardLink } else { Sharing::Never };
+        let count = match store.put_from(&to, source, from, meta, sharing).map_err(target)? {
+            PutFrom::Linked => &self.counts.linked,
+            PutFrom::Reflinked => &self.counts.reflinked,
+            PutFrom::Copied => {
+                self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);
+                &self.counts.copied
+            }
+            PutFrom::Changed => return Err(JoinError::changed(member, from)),
+            _ => {
+                let mut bytes = Vec::new();
+                let read = source.get(from, zarr_array::store::ReadRange::All, &mut bytes);
+                let found = read.map_err(|cause| JoinError::Member {
+                    member: member.name().into(),
+                    cause: Box::new(cause.into()),
+                })?;
+                if found.as_ref() != Some(meta) {
+                    return Err(JoinError::changed(member, from));
+                }
+                store.put(&to, &bytes).map_err(target)?;
+                self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);
+                &self.counts.copied
+            }
+        };
+        self.did(count);
+        Ok(())
+    }
+
+    /// Whether an interrupted run has made the chunk.
+    fn is_stored(&self, chunk: &[u64]) -> bool {
+        let stored = self.stored.contains(chunk);
+        if stored {
+            self.did(&self.counts.skipped);
+        }
+        stored
+    }
+
+    fn did(&self, count: &AtomicU64) {
+        count.fetch_add(1, Ordering::Relaxed);
+        let done = self.counts.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let total = self.plan.moved.len().saturating_add(self.plan.written.len());
+        let total = u64::try_from(total).unwrap_or(u64::MAX);
+        (self.progress)(JoinProgress { done, total });
+    }
+}
+
+impl From<TransferError> for JoinError {
+    fn from(cause: TransferError) -> Self {
+        Self::Transfer(Box::new(cause))
+    }
+}

@@ -1,0 +1,148 @@
+//! What the joined array is: its document, and by which steps it is planned.
+
+use zarr_array::Array;
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
+
+use crate::attributes::{self, Attributes, CombineAttributes};
+use crate::chain::with_axis;
+use crate::error::JoinError;
+use crate::grid::{declared, joined_grid};
+use crate::members::{Arrangement, Member, Members};
+use crate::plan::JoinPlan;
+
+/// A join of arrays, to be planned and then executed.
+///
+/// The first member decides the data type, the codec chain, the fill value and how chunks are
+/// named. Chunks of members that fit are moved as they are; see [`JoinPlan`].
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::Array;
+/// use zarr_array::store::{MemoryStore, Prefix, Store};
+/// use zarr_join::{Arrangement, Join, JoinOptions, Member};
+/// use zarr_metadata::{ArrayBuilder, DataType};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let month = |name: &str, days: u64, value: u8| {
+///     let metadata = ArrayBuilder::new([days], DataType::Uint8).chunk_shape([days]).build()?;
+///     let array = Array::create(store.clone(), &Prefix::new(name)?, metadata)?;
+///     array.write(0..days, &vec![value; usize::try_from(days)?])?;
+///     Ok::<_, Box<dyn std::error::Error>>(Member::new(name, array))
+/// };
+/// let members = vec![month("january", 31, 1)?, month("february", 28, 2)?];
+///
+/// let plan = Join::new(members, Arrangement::Along(0)).plan()?;
+/// assert_eq!((plan.moved_chunks(), plan.written_chunks()), (2, 0));
+/// let to = Prefix::new("year")?;
+/// let (joined, _) = plan.execute(&store, &to, &JoinOptions::new(), &|_| {})?;
+/// assert_eq!(joined.read(30..32)?, [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Join {
+    members: Vec<Member>,
+    arrangement: Arrangement,
+    combine: CombineAttributes,
+    chunk_grid: Option<ChunkGrid>,
+}
+
+impl Join {
+    /// A join of these members, in this order.
+    #[must_use]
+    pub fn new(members: Vec<Member>, arrangement: Arrangement) -> Self {
+        Self { members, arrangement, combine: CombineAttributes::default(), chunk_grid: None }
+    }
+
+    /// Sets what becomes of attributes that differ between members.
+    #[must_use]
+    pub fn attributes(mut self, combine: CombineAttributes) -> Self {
+        self.combine = combine;
+        self
+    }
+
+    /// Sets the chunks of the joined array. Members' chunks that are also chunks of this grid are
+    /// moved, and the others decoded. By default the grid is made of the members' chunks.
+    #[must_use]
+    pub fn chunk_grid(mut self, grid: ChunkGrid) -> Self {
+        self.chunk_grid = Some(grid);
+        self
+    }
+
+    /// Looks at every member and its stored chunks, and decides what becomes of each. Nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`JoinError`] with the name of the first member that does not fit.
+    pub fn plan(self) -> Result<JoinPlan, JoinError> {
+        let Self { members, arrangement, combine, chunk_grid } = self;
+        let members = Members::new(members, arrangement)?;
+        let metadata = metadata_of(&members, combine, chunk_grid.as_ref())?;
+        JoinPlan::new(members, metadata)
+    }
+}
+
+/// The document of the joined array.
+fn metadata_of(
+    members: &Members,
+    combine: CombineAttributes,
+    chunk_grid: Option<&ChunkGrid>,
+) -> Result<ArrayMetadata, JoinError> {
+    let first = members.members().first().ok_or(JoinError::NoMembers)?.array().metadata();
+    let grid = match chunk_grid {
+        Some(grid) => grid.clone(),
+        None => declared(&joined_grid(members).map_err(JoinError::Grid)?),
+    };
+    let shape = members.shape();
+    let metadata = match members.new_axis() {
+        None => first.with_shape_and_grid(&shape, &grid).map_err(JoinError::Metadata)?,
+        Some(axis) => with_new_axis(first, axis, &shape, &grid)?,
+    };
+    let each: Vec<Attributes<'_>> = members
+        .members()
+        .iter()
+        .map(|member| Attributes { member: member.name(), values: values(member.array()) })
+        .collect();
+    attributes::check_values(&each)?;
+    let combined = attributes::combine(&each, combine)?;
+    if combined == values_of(&metadata) {
+        return Ok(metadata);
+    }
+    let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
+    metadata.with_attributes(&json).map_err(JoinError::Metadata)
+}
+
+fn values(array: &Array) -> Vec<(String, &str)> {
+    values_of(array.metadata())
+}
+
+fn values_of(metadata: &ArrayMetadata) -> Vec<(String, &str)> {
+    let names = metadata.attribute_names().into_iter();
+    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
+}
+
+/// The document of the first member with one more axis, which has no name.
+fn with_new_axis(
+    first: &ArrayMetadata,
+    axis: usize,
+    shape: &[u64],
+    grid: &ChunkGrid,
+) -> Result<ArrayMetadata, JoinError> {
+    let codecs = with_axis(first.codecs(), axis).ok_or(JoinError::NewAxisChain)?;
+    let mut builder = ArrayBuilder::new(shape, first.data_type().clone())
+        .chunk_grid(grid.clone())
+        .codecs(codecs)
+        .fill_value(first.fill_value().clone())
+        .chunk_key_encoding(*first.chunk_key_encoding());
+    if let Some(names) = first.dimension_names() {
+        let mut names = names.to_vec();
+        names.insert(axis.min(names.len()), None);
+        builder = builder.dimension_names_or_none(names);
+    }
+    let metadata = builder.build().map_err(JoinError::Metadata)?;
+    // As it is written: attributes that are no strict JSON cannot be set, and need not be.
+    match first.attribute_names().is_empty() {
+        true => Ok(metadata),
+        false => metadata.with_attributes(first.attributes()).map_err(JoinError::Metadata),
+    }
+}

@@ -1,0 +1,347 @@
+//! What becomes of each chunk in a join, decided before anything is written.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::Array;
+use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
+use zarr_codec::Options;
+use zarr_metadata::ArrayMetadata;
+
+use crate::chain::with_axis;
+use crate::each::{for_each, threads_for};
+use crate::error::JoinError;
+use crate::members::{Member, Members};
+
+/// Why a chunk of the joined array is written from decoded elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A member's codec chain is another.
+    Codecs,
+    /// A member's fill value is another.
+    FillValue,
+    /// A member's last chunk reaches past its end, where in the joined array the next member
+    /// begins.
+    Padded,
+    /// A member's chunks are no chunks of the joined array.
+    Chunks,
+}
+
+impl Reason {
+    /// For people: a few words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Codecs => "other codecs",
+            Self::FillValue => "another fill value",
+            Self::Padded => "padding at the end of a member",
+            Self::Chunks => "other chunk boundaries",
+        }
+    }
+}
+
+/// A stored chunk of a member.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// The number of the member.
+    pub(crate) member: usize,
+    pub(crate) key: Key,
+    /// As it was when the join was planned.
+    pub(crate) meta: ObjectMeta,
+}
+
+/// A chunk that is moved as it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Moved {
+    pub(crate) source: Source,
+    pub(crate) to: Vec<u64>,
+}
+
+/// A chunk that is written from decoded elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) to: Vec<u64>,
+    pub(crate) reason: Reason,
+    /// The stored chunks that it is made of; those that are not stored hold the fill value.
+    pub(crate) sources: Vec<Source>,
+    /// Bytes of its elements within the array; 0 for those of variable length.
+    pub(crate) bytes: u64,
+}
+
+/// A planned join: the document of the joined array, and what becomes of each chunk.
+///
+/// A member's chunk is moved, which means that its object becomes the joined array's as it is, if
+/// chain and fill value are the same and the joined grid has a chunk with the same elements, stored
+/// with the same shape. All other chunks with stored elements are written from decoded ones.
+/// Chunks that no member stores are not stored, unless a member's fill value is another.
+#[derive(Debug)]
+pub struct JoinPlan {
+    pub(crate) members: Members,
+    pub(crate) metadata: ArrayMetadata,
+    pub(crate) moved: Vec<Moved>,
+    pub(crate) written: Vec<Written>,
+    /// How many stored chunks each member has.
+    pub(crate) stored: Vec<usize>,
+}
+
+impl JoinPlan {
+    pub(crate) fn new(members: Members, metadata: ArrayMetadata) -> Result<Self, JoinError> {
+        // Bound to no place yet: only the grid, the chain and the fill value matter.
+        let options = options_of(&members);
+        let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let target = Array::with_metadata(nowhere, &Prefix::root(), metadata.clone(), options)
+            .map_err(|cause| JoinError::Target(Box::new(cause)))?;
+        let mut plan =
+            Self { members, metadata, moved: Vec::new(), written: Vec::new(), stored: Vec::new() };
+        let mut written = BTreeMap::new();
+        for number in 0..plan.members.members().len() {
+            plan.look_at(number, &target, &mut written)?;
+        }
+        plan.written = written.into_values().collect();
+        // Consecutive objects are mostly in one folder.
+        plan.moved.sort_by(|a, b| a.to.cmp(&b.to));
+        Ok(plan)
+    }
+
+    /// Decides what becomes of the stored chunks of one member.
+    fn look_at(
+        &mut self,
+        number: usize,
+        target: &Array,
+        written: &mut BTreeMap<Vec<u64>, Written>,
+    ) -> Result<(), JoinError> {
+        let Some(member) = self.members.members().get(number) else { return Ok(()) };
+        let place = Place::new(&self.members, number, target);
+        let whole = place.whole_reason(member, &self.members);
+        let stored = stored_chunks(member)?;
+        self.stored.push(stored.len());
+        if whole == Some(Reason::FillValue) {
+            // Chunks that are not stored differ too.
+            for to in place.chunks_in(&place.region) {
+                written.entry(to.clone()).or_insert_with(|| place.write(to, Reason::FillValue));
+            }
+        }
+        for (index, key, meta) in stored {
+            let source = Source { member: number, key, meta };
+            let reason = match (whole, place.chunk(&index)) {
+                (None, Ok(to)) => {
+                    self.moved.push(Moved { source, to });
+                    continue;
+                }
+                (None, Err(reason)) => reason,
+                (Some(reason), _) => reason,
+            };
+            for to in place.chunks_in(&place.elements(&index)) {
+                let entry = written.entry(to.clone());
+                entry.or_insert_with(|| place.write(to, reason)).sources.push(source.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The members and their places.
+    #[must_use]
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// The document of the joined array.
+    #[must_use]
+    pub fn metadata(&self) -> &ArrayMetadata {
+        &self.metadata
+    }
+
+    /// The number of chunks that are moved as they are.
+    #[must_use]
+    pub fn moved_chunks(&self) -> usize {
+        self.moved.len()
+    }
+
+    /// The stored bytes of the chunks that are moved.
+    #[must_use]
+    pub fn moved_bytes(&self) -> u64 {
+        self.moved.iter().fold(0, |sum, moved| sum.saturating_add(moved.source.meta.size))
+    }
+
+    /// The number of chunks that are written from decoded elements.
+    #[must_use]
+    pub fn written_chunks(&self) -> usize {
+        self.written.len()
+    }
+
+    /// The bytes of the elements that are decoded and written; 0 for elements of variable length.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.written.iter().fold(0, |sum, written| sum.saturating_add(written.bytes))
+    }
+
+    /// The number of chunks that are written, by reason.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<(Reason, usize)> {
+        let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
+        for written in &self.written {
+            let count = counts.entry(written.reason).or_default();
+            *count = count.saturating_add(1);
+        }
+        counts.into_iter().collect()
+    }
+
+    /// The chunks that are moved: each with the name of its member, its key there, and its numbers
+    /// in the joined array.
+    pub fn moves(&self) -> impl Iterator<Item = (&str, &Key, &[u64])> {
+        self.moved.iter().map(|moved| {
+            let member = self.members.members().get(moved.source.member);
+            (member.map_or("", Member::name), &moved.source.key, moved.to.as_slice())
+        })
+    }
+
+    /// The chunks that are written, each with the reason.
+    pub fn writes(&self) -> impl Iterator<Item = (&[u64], Reason)> {
+        self.written.iter().map(|written| (written.to.as_slice(), written.reason))
+    }
+}
+
+/// The codecs of other authors, with which the first member was opened.
+pub(crate) fn options_of(members: &Members) -> Options {
+    members.members().first().map(|first| first.array().options().clone()).unwrap_or_default()
+}
+
+/// Every stored chunk of a member that holds elements: its numbers, key, size and version.
+pub(crate) fn stored_chunks(
+    member: &Member,
+) -> Result<Vec<(Vec<u64>, Key, ObjectMeta)>, JoinError> {
+    let array = member.array();
+    let failed = |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+    let listed =
+        array.stored_chunks().filter(|chunk| !matches!(chunk, Ok(chunk) if !chunk.occupied));
+    let listed: Vec<_> = listed.collect::<Result<_, _>>().map_err(failed)?;
+    let found = Mutex::new(Vec::with_capacity(listed.len()));
+    let store = array.store();
+    for_each(&listed, threads_for(&**store), |_, chunk| {
+        let meta = store.head(&chunk.key).map_err(|cause| failed(cause.into()))?;
+        let meta = meta.ok_or_else(|| JoinError::changed(member, &chunk.key))?;
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.push((chunk.index.clone(), chunk.key.clone(), meta));
+        Ok::<(), JoinError>(())
+    })?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+/// One member and where it lies in the joined array.
+struct Place<'a> {
+    array: &'a Array,
+    target: &'a Array,
+    region: Vec<Range<u64>>,
+    /// The axis of the member that each axis of the joined array is.
+    axes: Vec<Option<usize>>,
+}
+
+impl<'a> Place<'a> {
+    fn new(members: &'a Members, number: usize, target: &'a Array) -> Self {
+        let region = members.region(number);
+        let axes = (0..region.len()).map(|axis| members.member_axis(axis)).collect();
+        // The caller has the member of this number.
+        let array = members.members().get(number).map_or(target, Member::array);
+        Self { array, target, region, axes }
+    }
+
+    /// Why no chunk of the member can be moved, if none can.
+    fn whole_reason(&self, member: &Member, members: &Members) -> Option<Reason> {
+        let codecs = member.array().metadata().codecs();
+        let target = self.target.metadata().codecs();
+        let same = match members.new_axis() {
+            None => codecs == target,
+            Some(axis) => with_axis(codecs, axis).is_some_and(|codecs| codecs == target),
+        };
+        if self.array.fill() != self.target.fill() {
+            return Some(Reason::FillValue);
+        }
+        (!same).then_some(Reason::Codecs)
+    }
+
+    /// The chunk of the joined array that a chunk of the member is, or why there is none.
+    fn chunk(&self, index: &[u64]) -> Result<Vec<u64>, Reason> {
+        let mut to = Vec::with_capacity(self.axes.len());
+        let axes = self.axes.iter().zip(&self.region).zip(self.target.grid().axes());
+        for ((own, region), axis) in axes {
+            let Some(own) = own else {
+                let (chunk, _) = axis.chunk_of(region.start).ok_or(Reason::Chunks)?;
+                if axis.edge(chunk) != Some(1) {
+                    return Err(Reason::Chunks);
+                }
+                to.push(chunk);
+                continue;
+            };
+            let at = index.get(*own).copied().unwrap_or(0);
+            let from = self.array.grid().axes().get(*own).ok_or(Reason::Chunks)?;
+            let elements = from.clipped(at).ok_or(Reason::Chunks)?;
+            let start = region.start.saturating_add(elements.start);
+            let end = region.start.saturating_add(elements.end);
+            let edge = from.edge(at).ok_or(Reason::Chunks)?;
+            let (chunk, within) = axis.chunk_of(start).ok_or(Reason::Chunks)?;
+            let same = within == 0 && axis.edge(chunk) == Some(edge);
+            if !same || axis.clipped(chunk) != Some(start..end) {
+                let padded = elements.end.saturating_sub(elements.start) < edge;
+                return Err(if padded { Reason::Padded } else { Reason::Chunks });
+            }
+            to.push(chunk);
+        }
+        Ok(to)
+    }
+
+    /// Where the elements of a chunk of the member lie in the joined array.
+    fn elements(&self, index: &[u64]) -> Vec<Range<u64>> {
+        let axes = self.axes.iter().zip(&self.region);
+        axes.map(|(own, region)| {
+            let Some(own) = own else { return region.clone() };
+            let at = index.get(*own).copied().unwrap_or(0);
+            let axis = self.array.grid().axes().get(*own);
+            let elements = axis.and_then(|axis| axis.clipped(at)).unwrap_or(0..0);
+            let place = |at: u64| region.start.saturating_add(at);
+            place(elements.start)..place(elements.end)
+        })
+        .collect()
+    }
+
+    /// The chunks of the joined array that have elements of a region.
+    fn chunks_in(&self, region: &[Range<u64>]) -> Vec<Vec<u64>> {
+        let axes = self.target.grid().axes().iter().zip(region);
+        let ranges: Vec<Range<u64>> =
+            axes.map(|(axis, range)| axis.chunks_in(range.clone()).unwrap_or(0..0)).collect();
+        product(&ranges)
+    }
+
+    /// A chunk to be written, without sources yet.
+    fn write(&self, to: Vec<u64>, reason: Reason) -> Written {
+        let axes = self.target.grid().axes().iter().zip(&to);
+        let lengths = axes.map(|(axis, chunk)| {
+            let range = axis.clipped(*chunk).unwrap_or(0..0);
+            range.end.saturating_sub(range.start)
+        });
+        let size = u64::try_from(self.target.element_size()).unwrap_or(u64::MAX);
+        let bytes = lengths.fold(size, u64::saturating_mul);
+        Written { to, reason, sources: Vec::new(), bytes }
+    }
+}
+
+/// All numbers of a box, in C order.
+pub(crate) fn product(ranges: &[Range<u64>]) -> Vec<Vec<u64>> {
+    let mut all = vec![Vec::with_capacity(ranges.len())];
+    for range in ranges {
+        all = all
+            .into_iter()
+            .flat_map(|start| {
+                range.clone().map(move |at| {
+                    let mut longer = start.clone();
+                    longer.push(at);
+                    longer
+                })
+            })
+            .collect();
+    }
+    all
+}

@@ -1,0 +1,77 @@
+//! Attributes: those that say what values mean, and the rules for the others.
+
+use std::sync::Arc;
+
+use zarr_array::Array;
+use zarr_array::store::{MemoryStore, Prefix};
+use zarr_join::{Arrangement, CombineAttributes, Join, JoinPlan, Member, VALUE_ATTRIBUTES};
+use zarr_metadata::{ArrayBuilder, DataType};
+
+fn member(name: &str, attributes: &str) -> Member {
+    let metadata = ArrayBuilder::new([2], DataType::Int16).attributes(attributes).build();
+    let store = Arc::new(MemoryStore::new());
+    let array = Array::create(store, &Prefix::root(), metadata.expect("valid"));
+    Member::new(name, array.expect("creates"))
+}
+
+fn plan(a: &str, b: &str, rule: CombineAttributes) -> Result<JoinPlan, String> {
+    let members = vec![member("a.zarr", a), member("b.zarr", b)];
+    let join = Join::new(members, Arrangement::Along(0)).attributes(rule);
+    join.plan().map_err(|error| error.to_string())
+}
+
+const ALL: [CombineAttributes; 5] = [
+    CombineAttributes::Override,
+    CombineAttributes::DropConflicts,
+    CombineAttributes::NoConflicts,
+    CombineAttributes::Identical,
+    CombineAttributes::Drop,
+];
+
+#[test]
+fn no_rule_joins_values_that_mean_something_else() {
+    for name in VALUE_ATTRIBUTES {
+        for rule in ALL {
+            for (b, shown) in [(format!(r#"{{"{name}": "K"}}"#), "\"K\""), ("{}".into(), "absent")]
+            {
+                let a = format!(r#"{{"{name}": "degC", "x": 1}}"#);
+                let error = plan(&a, &b, rule).expect_err("differs");
+                let expected =
+                    format!("b.zarr: the attribute {name} is {shown}, but \"degC\" in a.zarr");
+                assert_eq!(error, expected);
+            }
+        }
+    }
+    // The same number in other words is the same.
+    plan(r#"{"scale_factor": 0.10}"#, r#"{"scale_factor": 1e-1}"#, ALL[0]).expect("equal");
+}
+
+#[test]
+fn the_other_attributes_follow_the_rule() {
+    let (a, b) =
+        (r#"{"same": 1, "conflict": 1, "a": [1]}"#, r#"{"same": 1, "conflict": 2, "b": 0}"#);
+    let attributes = |rule| plan(a, b, rule).map(|plan| plan.metadata().attributes().to_owned());
+    assert_eq!(attributes(CombineAttributes::Override).as_deref(), Ok(a));
+    let dropped = attributes(CombineAttributes::DropConflicts);
+    assert_eq!(dropped.as_deref(), Ok(r#"{"same": 1, "a": [1], "b": 0}"#));
+    assert_eq!(attributes(CombineAttributes::Drop).as_deref(), Ok("{}"));
+    let conflict = Err("b.zarr: the attribute conflict is 2, but 1 in a.zarr");
+    assert_eq!(
+        attributes(CombineAttributes::NoConflicts).as_deref().map_err(String::as_str),
+        conflict
+    );
+    assert_eq!(
+        attributes(CombineAttributes::Identical).as_deref().map_err(String::as_str),
+        conflict
+    );
+
+    let (a, b) = (r#"{"same": 1, "a": [1]}"#, r#"{"same": 1, "b": 0}"#);
+    let attributes = |rule| plan(a, b, rule).map(|plan| plan.metadata().attributes().to_owned());
+    let merged = attributes(CombineAttributes::NoConflicts);
+    assert_eq!(merged.as_deref(), Ok(r#"{"same": 1, "a": [1], "b": 0}"#));
+    let missing = Err("b.zarr: the attribute a is absent, but [1] in a.zarr");
+    assert_eq!(
+        attributes(CombineAttributes::Identical).as_deref().map_err(String::as_str),
+        missing
+    );
+}
