@@ -19,4 +19,6 @@ pub enum InstructionSet {
     Avx2,
     /// AVX-512 with BW: x86-64 since Skylake-X and Zen 4.
     Avx512,
+    /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
+    Avx512Vbmi,
 }

@@ -5,7 +5,7 @@ use crate::InstructionSet;
 impl InstructionSet {
     /// Every instruction set of this build, slowest first, available here or not.
     pub const ALL: &'static [Self] =
-        &[Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
+        &[Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512, Self::Avx512Vbmi];
 
     /// Whether this processor has these instructions.
     #[must_use]
@@ -39,6 +39,8 @@ pub(super) enum Detected {
     Avx2(Avx2),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx512(Avx512),
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Vbmi(Vbmi),
 }
 
 impl Detected {
@@ -54,12 +56,23 @@ impl Detected {
             InstructionSet::Avx2 => Avx2::new().map(Self::Avx2),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             InstructionSet::Avx512 => Avx512::new().map(Self::Avx512),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            InstructionSet::Avx512Vbmi => Vbmi::new().map(Self::Vbmi),
             #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
             InstructionSet::Sse2
             | InstructionSet::Ssse3
             | InstructionSet::Avx2
-            | InstructionSet::Avx512 => None,
+            | InstructionSet::Avx512
+            | InstructionSet::Avx512Vbmi => None,
         }
+    }
+
+    /// Whether a byte can go to any other of 64.
+    pub(super) const fn wide(self) -> bool {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        return matches!(self, Self::Vbmi(_));
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        return false;
     }
 
     /// The fastest instructions of this machine.
@@ -70,7 +83,7 @@ impl Detected {
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(super) use tokens::{Avx2, Avx512, Ssse3};
+pub(super) use tokens::{Avx2, Avx512, Ssse3, Vbmi};
 
 /// Proofs that the processor has certain instructions: only `new` makes one, after checking.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -114,6 +127,21 @@ mod tokens {
     impl Avx512 {
         pub(super) fn new() -> Option<Self> {
             has!("avx512f", "avx512bw", "avx2").then_some(Self(()))
+        }
+    }
+
+    /// The processor has AVX-512 VBMI, and what [`Avx512`] has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::copy) struct Vbmi(Avx512);
+
+    impl Vbmi {
+        pub(super) fn new() -> Option<Self> {
+            if has!("avx512vbmi") { Avx512::new().map(Self) } else { None }
+        }
+
+        /// The part without VBMI.
+        pub(in crate::copy) const fn avx512(self) -> Avx512 {
+            self.0
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::instructions::Detected;
 use super::super::instructions::{Avx2, Avx512};
 use super::super::nest::Loop;
 use super::tile::{Gather, Scatter, Square, Tile};
-use super::vector::{LANE, Plain, Vector};
+use super::vector::{Interleave, LANE, Plain};
 use super::{LINE, prefetch};
 use crate::view::signed;
 
@@ -43,7 +43,7 @@ impl Block {
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
     pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, to: Move) {
-        let tiles = matches!(N, 1 | 2 | 4 | 8)
+        let tiles = matches!(N, 1 | 2 | 4 | 8 | 16)
             && self.across.src == signed(N)
             && self.across.count.min(self.along.count) >= LANE / N;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
@@ -56,6 +56,8 @@ impl Block {
             match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Avx512(token) => self.avx512::<N>(token, to),
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                Detected::Vbmi(token) => self.avx512::<N>(token.avx512(), to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Avx2(token) => self.avx2::<N>(token, to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -116,7 +118,7 @@ impl Block {
     /// As [`run`](Self::run). `L` lanes of `V` fit in the direction in which tiles are wide, and one
     /// in the other; the processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn vectors<V: Vector, const N: usize, const L: usize>(&self, to: Move) {
+    unsafe fn vectors<V: Interleave, const N: usize, const L: usize>(&self, to: Move) {
         let aliased = self.aliased::<N>(to);
         let square = self.across.count * N >= L * LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides, that the lanes
@@ -129,8 +131,10 @@ impl Block {
                 2 => self.tiles::<Gather<V, 2, 8>>(to),
                 4 if square => self.tiles::<Square<V, 4, 4, L>>(to),
                 4 => self.tiles::<Gather<V, 4, 4>>(to),
-                _ if square => self.tiles::<Square<V, 8, 2, L>>(to),
-                _ => self.tiles::<Gather<V, 8, 2>>(to),
+                8 if square => self.tiles::<Square<V, 8, 2, L>>(to),
+                8 => self.tiles::<Gather<V, 8, 2>>(to),
+                _ if square => self.tiles::<Square<V, 16, 1, L>>(to),
+                _ => self.tiles::<Gather<V, 16, 1>>(to),
             }
         }
     }

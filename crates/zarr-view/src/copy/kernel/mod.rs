@@ -10,7 +10,10 @@ mod scalar;
 mod shuffle;
 mod swap;
 mod tile;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod vbmi;
 mod vector;
+mod weave;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 
@@ -19,7 +22,8 @@ use super::instructions::Detected;
 use super::nest::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
-use shuffle::{Shuffles, Weave};
+use shuffle::Shuffles;
+use weave::{Blocks, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
 const STREAMED: usize = 4 << 20;
@@ -157,7 +161,8 @@ impl Kernel {
             let Self { size, unit, instructions, .. } = *self;
             let last = |each: &Loop| each.src.max(0) * signed(each.count - 1);
             let end = src.wrapping_offset(loops.iter().map(last).sum()).wrapping_add(size);
-            let shuffles = Shuffles::new(weave, [across, along], size, unit, instructions);
+            let blocks = Blocks::new(weave, [across, along], size, unit, instructions.wide());
+            let shuffles = Shuffles { blocks, instructions };
             // SAFETY: the caller guarantees the elements of all loops, and every byte between the
             // first and the last of the source; `end` is where that one ends.
             return unsafe { shuffles.run(loops, src, dst, end) };

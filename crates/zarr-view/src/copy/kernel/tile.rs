@@ -15,7 +15,7 @@
 //! rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and writes to
 //! as many destination rows. [`Square`] does both, with more vectors in use.
 
-use super::vector::Vector;
+use super::vector::Interleave;
 use crate::view::signed;
 
 /// A transpose of some source rows into destination rows.
@@ -45,7 +45,7 @@ pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
 // Each of them advances pointers row by row. That takes one register per pointer, while offsets
 // would take one per row.
 
-impl<V: Vector, const N: usize, const S: usize> Tile for Gather<V, N, S> {
+impl<V: Interleave, const N: usize, const S: usize> Tile for Gather<V, N, S> {
     const ROWS: usize = S;
     const COLUMNS: usize = V::LANES * S;
 
@@ -68,7 +68,7 @@ impl<V: Vector, const N: usize, const S: usize> Tile for Gather<V, N, S> {
     }
 }
 
-impl<V: Vector, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
+impl<V: Interleave, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
     const ROWS: usize = V::LANES * S;
     const COLUMNS: usize = S;
 
@@ -91,7 +91,7 @@ impl<V: Vector, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
     }
 }
 
-impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<V, N, S, L> {
+impl<V: Interleave, const N: usize, const S: usize, const L: usize> Tile for Square<V, N, S, L> {
     const ROWS: usize = L * S;
     const COLUMNS: usize = L * S;
 
@@ -134,7 +134,7 @@ impl<V: Vector, const N: usize, const S: usize, const L: usize> Tile for Square<
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
+unsafe fn lanes<V: Interleave, const N: usize, const S: usize>(rows: &mut [V; S]) {
     // SAFETY: the caller guarantees that the processor has the instructions of `V`.
     unsafe {
         if S > 8 {
@@ -153,7 +153,7 @@ unsafe fn lanes<V: Vector, const N: usize, const S: usize>(rows: &mut [V; S]) {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn stage<V: Vector, const N: usize, const S: usize, const D: usize>(rows: &mut [V; S]) {
+unsafe fn stage<V: Interleave, const N: usize, const S: usize, const D: usize>(rows: &mut [V; S]) {
     // Written out, because a loop here is unrolled too late and keeps the rows in memory.
     macro_rules! pairs {
         ($($i:literal)*) => {$(
@@ -215,6 +215,8 @@ mod tests {
                 check::<Square<$vector, 2, 8, $lanes>>(2);
                 check::<Square<$vector, 4, 4, $lanes>>(4);
                 check::<Square<$vector, 8, 2, $lanes>>(8);
+                check::<Gather<$vector, 16, 1>>(16);
+                check::<Square<$vector, 16, 1, $lanes>>(16);
             }
         };
     }

@@ -3,7 +3,8 @@
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;
 
-/// Some lanes of [`LANE`] bytes, all treated the same.
+/// Some lanes of [`LANE`] bytes (one kind has a single lane of 64), all treated the same.
+///
 /// Implementations may need instructions that not every processor has. Their methods may be
 /// called only if the processor is known to have them, in addition to what each method requires.
 pub(super) trait Vector: Copy {
@@ -13,15 +14,8 @@ pub(super) trait Vector: Copy {
     /// Loads each lane from its own address.
     ///
     /// # Safety
-    /// `lane(i)` is valid for reads of 16 bytes for each `i` below `LANES`.
+    /// `lane(i)` is valid for reads of a lane for each `i` below `LANES`.
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self;
-
-    /// Interleaves the lanes of two vectors in units of `N` bytes (1, 2, 4 or 8): first the
-    /// result of the lower halves, then of the upper halves.
-    ///
-    /// # Safety
-    /// The processor has the instructions.
-    unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self);
 
     /// Loads all lanes from consecutive addresses.
     ///
@@ -32,14 +26,8 @@ pub(super) trait Vector: Copy {
     /// Writes each lane to its own address.
     ///
     /// # Safety
-    /// `lane(i)` is valid for writes of 16 bytes for each `i` below `LANES`.
+    /// `lane(i)` is valid for writes of a lane for each `i` below `LANES`.
     unsafe fn scatter(self, lane: impl Fn(usize) -> *mut u8);
-
-    /// Transposes the lanes of `LANES` vectors.
-    ///
-    /// # Safety
-    /// The processor has the instructions.
-    unsafe fn cross(vectors: &mut [Self]);
 
     /// Writes all lanes to consecutive addresses.
     ///
@@ -48,26 +36,40 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut u8);
 }
 
-/// Vectors whose bytes can change places.
-pub(super) trait Shuffle: Vector {
-    /// The same 16 bytes in each lane.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of 16 bytes.
-    unsafe fn repeat(from: *const u8) -> Self;
-
-    /// In each lane, byte `i` of the result is the byte of `self` whose number is byte `i` of
-    /// `table`, or 0 if that is 0x80.
-    ///
-    /// # Safety
-    /// The processor has the instructions. The bytes of `table` are below 16, or 0x80.
-    unsafe fn shuffle(self, table: Self) -> Self;
-
-    /// The union of the bits of both.
+/// Vectors that transposes are made of.
+pub(super) trait Interleave: Vector {
+    /// Interleaves the lanes of two vectors in units of `N` bytes (1, 2, 4 or 8): first the
+    /// result of the lower halves, then of the upper halves.
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn or(self, other: Self) -> Self;
+    unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self);
+
+    /// Transposes the lanes of `LANES` vectors.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    unsafe fn cross(vectors: &mut [Self]);
+}
+
+/// Vectors whose bytes can change places. Their lanes have `LANE` bytes, and so have the tables:
+/// each byte is the number of a byte of the lane, or 0x80 for none.
+pub(super) trait Shuffle: Vector {
+    /// Bytes of a lane.
+    const LANE: usize;
+
+    /// In each lane, the bytes that `table` names. What is written for none is not specified.
+    ///
+    /// # Safety
+    /// `table` is valid for reads of `LANE` bytes, and the processor has the instructions.
+    unsafe fn shuffle(self, table: *const u8) -> Self;
+
+    /// `self`, and in each lane the bytes of `other` that `table` names. `self` comes from tables
+    /// that have none there.
+    ///
+    /// # Safety
+    /// `table` is valid for reads of `LANE` bytes, and the processor has the instructions.
+    unsafe fn pick(self, other: Self, table: *const u8) -> Self;
 }
 
 /// One lane, without intrinsics.
@@ -85,18 +87,6 @@ impl Vector for Plain {
     }
 
     #[inline(always)]
-    unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self) {
-        let half = |from: usize| {
-            core::array::from_fn(|i| {
-                let (unit, byte) = (i / N, i % N);
-                let source = if unit.is_multiple_of(2) { &self.0 } else { &other.0 };
-                source[from + unit / 2 * N + byte]
-            })
-        };
-        (Self(half(0)), Self(half(LANE / 2)))
-    }
-
-    #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
         // SAFETY: the caller guarantees that `from` is valid for reads of 16 bytes.
         unsafe { Self::gather(|_| from) }
@@ -109,12 +99,26 @@ impl Vector for Plain {
     }
 
     #[inline(always)]
-    unsafe fn cross(_: &mut [Self]) {}
-
-    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the caller guarantees that `to` is valid for writes of 16 bytes; bytes need no
         // alignment.
         unsafe { to.cast::<[u8; LANE]>().write(self.0) }
     }
+}
+
+impl Interleave for Plain {
+    #[inline(always)]
+    unsafe fn interleave<const N: usize>(self, other: Self) -> (Self, Self) {
+        let half = |from: usize| {
+            core::array::from_fn(|i| {
+                let (unit, byte) = (i / N, i % N);
+                let source = if unit.is_multiple_of(2) { &self.0 } else { &other.0 };
+                source[from + unit / 2 * N + byte]
+            })
+        };
+        (Self(half(0)), Self(half(LANE / 2)))
+    }
+
+    #[inline(always)]
+    unsafe fn cross(_: &mut [Self]) {}
 }

@@ -18,7 +18,7 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi8, _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
-use super::vector::{Shuffle, Vector};
+use super::vector::{Interleave, LANE, Shuffle, Vector};
 
 /// Interleaving by the instructions of one width.
 macro_rules! interleave {
@@ -42,11 +42,6 @@ macro_rules! interleave {
 impl Vector for __m128i {
     const LANES: usize = 1;
 
-    interleave! {
-        _mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
-        _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64
-    }
-
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
         // SAFETY: the caller guarantees that each `lane(i)` is valid for reads of 16 bytes and
@@ -69,9 +64,6 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    unsafe fn cross(_: &mut [Self]) {}
-
-    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
         // processor has the instructions; the store needs no alignment.
@@ -79,14 +71,19 @@ impl Vector for __m128i {
     }
 }
 
+impl Interleave for __m128i {
+    interleave! {
+        _mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
+        _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64
+    }
+
+    #[inline(always)]
+    unsafe fn cross(_: &mut [Self]) {}
+}
+
 /// AVX2.
 impl Vector for __m256i {
     const LANES: usize = 2;
-
-    interleave! {
-        _mm256_unpacklo_epi8 _mm256_unpackhi_epi8 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16
-        _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64
-    }
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
@@ -116,6 +113,20 @@ impl Vector for __m256i {
     }
 
     #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
+        // processor has the instructions; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(to.cast(), self) }
+    }
+}
+
+impl Interleave for __m256i {
+    interleave! {
+        _mm256_unpacklo_epi8 _mm256_unpackhi_epi8 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16
+        _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64
+    }
+
+    #[inline(always)]
     unsafe fn cross(vectors: &mut [Self]) {
         let [a, b] = vectors else { return };
         // SAFETY: the caller guarantees that the processor has the instructions.
@@ -126,23 +137,11 @@ impl Vector for __m256i {
             );
         }
     }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
-        // processor has the instructions; the store needs no alignment.
-        unsafe { _mm256_storeu_si256(to.cast(), self) }
-    }
 }
 
 /// AVX-512 F and BW.
 impl Vector for __m512i {
     const LANES: usize = 4;
-
-    interleave! {
-        _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
-        _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64
-    }
 
     #[inline(always)]
     unsafe fn gather(lane: impl Fn(usize) -> *const u8) -> Self {
@@ -177,6 +176,20 @@ impl Vector for __m512i {
     }
 
     #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
+        // processor has the instructions; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(to.cast(), self) }
+    }
+}
+
+impl Interleave for __m512i {
+    interleave! {
+        _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
+        _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64
+    }
+
+    #[inline(always)]
     unsafe fn cross(vectors: &mut [Self]) {
         let [a, b, c, d] = vectors else { return };
         // SAFETY: the caller guarantees that the processor has the instructions.
@@ -190,36 +203,25 @@ impl Vector for __m512i {
             (*b, *d) = (_mm512_shuffle_i32x4::<0x88>(ab, cd), _mm512_shuffle_i32x4::<0xdd>(ab, cd));
         }
     }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
-        // processor has the instructions; the store needs no alignment.
-        unsafe { _mm512_storeu_si512(to.cast(), self) }
-    }
 }
 
 /// Shuffles by the instructions of one width.
 macro_rules! shuffle {
     ($vector:ident $load:expr, $shuffle:ident $or:ident) => {
         impl Shuffle for $vector {
+            const LANE: usize = LANE;
+
             #[inline(always)]
-            unsafe fn repeat(from: *const u8) -> Self {
-                // SAFETY: the caller guarantees that `from` is valid for reads of 16 bytes and
+            unsafe fn shuffle(self, table: *const u8) -> Self {
+                // SAFETY: the caller guarantees that `table` is valid for reads of 16 bytes and
                 // that the processor has the instructions; the load needs no alignment.
-                unsafe { $load(_mm_loadu_si128(from.cast())) }
+                unsafe { $shuffle(self, $load(_mm_loadu_si128(table.cast()))) }
             }
 
             #[inline(always)]
-            unsafe fn shuffle(self, table: Self) -> Self {
-                // SAFETY: the caller guarantees that the processor has the instructions.
-                unsafe { $shuffle(self, table) }
-            }
-
-            #[inline(always)]
-            unsafe fn or(self, other: Self) -> Self {
-                // SAFETY: the caller guarantees that the processor has the instructions.
-                unsafe { $or(self, other) }
+            unsafe fn pick(self, other: Self, table: *const u8) -> Self {
+                // SAFETY: as in `shuffle`, whose result is 0 where the table has 0x80.
+                unsafe { $or(self, other.shuffle(table)) }
             }
         }
     };
