@@ -111,6 +111,81 @@ pub enum JoinError {
         /// The name of the first member.
         first: Box<str>,
     },
+    /// A member has a node that another one does not have.
+    #[error(
+        "{}: there is no {} here, as there is in {}",
+        Printable(member),
+        Printable(node),
+        Printable(other)
+    )]
+    Missing {
+        /// The name of the member without it.
+        member: Box<str>,
+        /// The path of the node.
+        node: Box<str>,
+        /// The name of the other member.
+        other: Box<str>,
+    },
+    /// An array that is not joined differs between members.
+    #[error(
+        "{}: differs from {}, and has no axis along which to join them",
+        Printable(member),
+        Printable(first)
+    )]
+    Unequal {
+        /// The member's name, with the path of the array.
+        member: Box<str>,
+        /// The name of the other member, with the path of the array.
+        first: Box<str>,
+    },
+    /// No array has a dimension along which to join.
+    #[error("no array has a dimension {}: arrays need dimension names", Printable(dimensions))]
+    NothingAlong {
+        /// The names of the dimensions.
+        dimensions: Box<str>,
+    },
+    /// Coordinates overlap or go back and forth from one member to the next.
+    #[error(
+        "{}: the coordinates of {} begin with {}, but {} ends with {}: they overlap or go \
+         backwards",
+        Printable(member),
+        Printable(dimension),
+        Printable(found),
+        Printable(previous),
+        Printable(other)
+    )]
+    Coordinates {
+        /// The member's name.
+        member: Box<str>,
+        /// The dimension.
+        dimension: Box<str>,
+        /// Its first value there.
+        found: Box<str>,
+        /// The name of the member before.
+        previous: Box<str>,
+        /// Its last value there.
+        other: Box<str>,
+    },
+    /// A member has no coordinates that would give it a place among the tiles.
+    #[error(
+        "{}: there are no coordinates of {}: an array of that name, with numbers or times",
+        Printable(member),
+        Printable(dimension)
+    )]
+    NoCoordinate {
+        /// The member's name.
+        member: Box<str>,
+        /// The dimension.
+        dimension: Box<str>,
+    },
+    /// Two members have the same place among the tiles.
+    #[error("{}: its coordinates begin where those of {} do", Printable(member), Printable(other))]
+    SamePlace {
+        /// The member's name.
+        member: Box<str>,
+        /// The name of the other member.
+        other: Box<str>,
+    },
     /// The codec chain names axes in a way that is not known to allow for one more.
     #[error(
         "a new axis does not fit into the codec chain of the members: join along an axis that they \

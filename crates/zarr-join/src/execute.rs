@@ -86,6 +86,18 @@ pub struct JoinSummary {
     pub skipped: u64,
 }
 
+impl JoinSummary {
+    /// Counts what another join did as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.linked = self.linked.saturating_add(other.linked);
+        self.reflinked = self.reflinked.saturating_add(other.reflinked);
+        self.copied = self.copied.saturating_add(other.copied);
+        self.copied_bytes = self.copied_bytes.saturating_add(other.copied_bytes);
+        self.written = self.written.saturating_add(other.written);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+    }
+}
+
 /// The progress of a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -322,9 +334,7 @@ impl Work<'_> {
     fn did(&self, count: &AtomicU64) {
         count.fetch_add(1, Ordering::Relaxed);
         let done = self.counts.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let total = self.plan.moved.len().saturating_add(self.plan.written.len());
-        let total = u64::try_from(total).unwrap_or(u64::MAX);
-        (self.progress)(JoinProgress { done, total });
+        (self.progress)(JoinProgress { done, total: self.plan.chunks() });
     }
 }
 

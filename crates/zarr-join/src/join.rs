@@ -1,7 +1,7 @@
 //! What the joined array is: its document, and by which steps it is planned.
 
 use zarr_array::Array;
-use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, GroupMetadata};
 
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::chain::with_axis;
@@ -76,10 +76,23 @@ impl Join {
     /// [`JoinError`] with the name of the first member that does not fit.
     pub fn plan(self) -> Result<JoinPlan, JoinError> {
         let Self { members, arrangement, combine, chunk_grid } = self;
-        let members = Members::new(members, arrangement)?;
-        let metadata = metadata_of(&members, combine, chunk_grid.as_ref())?;
-        JoinPlan::new(members, metadata)
+        let all = members.clone();
+        plan_of(members, arrangement, combine, chunk_grid.as_ref(), &all)
     }
+}
+
+/// The plan of a join whose attributes are those of `all`, which may be more than are joined: of
+/// arrays that are equal, one is taken.
+pub(crate) fn plan_of(
+    members: Vec<Member>,
+    arrangement: Arrangement,
+    combine: CombineAttributes,
+    chunk_grid: Option<&ChunkGrid>,
+    all: &[Member],
+) -> Result<JoinPlan, JoinError> {
+    let members = Members::new(members, arrangement)?;
+    let metadata = metadata_of(&members, combine, chunk_grid, all)?;
+    JoinPlan::new(members, metadata)
 }
 
 /// The document of the joined array.
@@ -87,6 +100,7 @@ fn metadata_of(
     members: &Members,
     combine: CombineAttributes,
     chunk_grid: Option<&ChunkGrid>,
+    all: &[Member],
 ) -> Result<ArrayMetadata, JoinError> {
     let first = members.members().first().ok_or(JoinError::NoMembers)?.array().metadata();
     let grid = match chunk_grid {
@@ -98,8 +112,7 @@ fn metadata_of(
         None => first.with_shape_and_grid(&shape, &grid).map_err(JoinError::Metadata)?,
         Some(axis) => with_new_axis(first, axis, &shape, &grid)?,
     };
-    let each: Vec<Attributes<'_>> = members
-        .members()
+    let each: Vec<Attributes<'_>> = all
         .iter()
         .map(|member| Attributes { member: member.name(), values: values(member.array()) })
         .collect();
@@ -117,6 +130,12 @@ fn values(array: &Array) -> Vec<(String, &str)> {
 }
 
 fn values_of(metadata: &ArrayMetadata) -> Vec<(String, &str)> {
+    let names = metadata.attribute_names().into_iter();
+    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
+}
+
+/// The attributes of a group, each with its JSON text.
+pub(crate) fn group_values(metadata: &GroupMetadata) -> Vec<(String, &str)> {
     let names = metadata.attribute_names().into_iter();
     names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
 }

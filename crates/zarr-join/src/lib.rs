@@ -3,7 +3,8 @@
 //! People have a file per month or a tile per flight, each with its own length, and want one array.
 //! [`Members`] are such arrays, looked at and found to fit: each has a place in the joined array.
 //! [`Join`] plans an array with a rectilinear grid in which their chunks are chunks as they are, so
-//! that objects are linked or copied and only those that must change are decoded.
+//! that objects are linked or copied and only those that must change are decoded. [`JoinGroups`]
+//! does so for all arrays of groups.
 //!
 //! # Non-goals
 //! No interpolation, no alignment by coordinates, no arithmetic on values: members are laid side by
@@ -20,6 +21,7 @@ mod each;
 mod error;
 mod execute;
 mod grid;
+mod group;
 mod join;
 mod members;
 mod plan;
@@ -28,6 +30,7 @@ mod tiles;
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 pub use error::JoinError;
 pub use execute::{JoinOptions, JoinProgress, JoinSummary};
+pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups};
 pub use join::Join;
 pub use members::{Arrangement, Member, Members};
 pub use plan::{JoinPlan, Reason};

@@ -153,6 +153,13 @@ impl JoinPlan {
         &self.metadata
     }
 
+    /// The number of chunks that are moved or written.
+    #[must_use]
+    pub fn chunks(&self) -> u64 {
+        let chunks = self.moved.len().saturating_add(self.written.len());
+        u64::try_from(chunks).unwrap_or(u64::MAX)
+    }
+
     /// The number of chunks that are moved as they are.
     #[must_use]
     pub fn moved_chunks(&self) -> usize {

@@ -3,6 +3,7 @@
 mod attributes;
 mod cases;
 mod changes;
+mod groups;
 mod kills;
 #[cfg(unix)]
 mod links;

@@ -1,0 +1,160 @@
+//! Coordinates of members: their order along an axis, and the places that they give to tiles.
+
+use std::cmp::Ordering;
+
+use zarr_array::Array;
+use zarr_metadata::{DataType, Layout};
+
+use super::tree::Tree;
+use crate::error::JoinError;
+
+/// A value of a coordinate, comparable with others of the same type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Number {
+    /// The value of an element in its form in memory; `None` for types that have no order, and for
+    /// values that are no number or no time.
+    fn of(data_type: &DataType, bytes: &[u8]) -> Option<Self> {
+        let size = bytes.len();
+        let mut wide = [0_u8; 8];
+        wide.get_mut(..size)?.copy_from_slice(bytes);
+        let unsigned = u64::from_le_bytes(wide);
+        let spare = 64_u32.checked_sub(u32::try_from(size).ok()?.checked_mul(8)?)?;
+        let signed = unsigned.checked_shl(spare)?.cast_signed().checked_shr(spare)?;
+        match data_type {
+            DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => {
+                Some(Self::Integer(unsigned.into()))
+            }
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
+                Some(Self::Integer(signed.into()))
+            }
+            DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_) => {
+                // The lowest number is "not a time".
+                (signed != i64::MIN).then_some(Self::Integer(signed.into()))
+            }
+            DataType::Float32 => {
+                let float = f32::from_le_bytes(bytes.try_into().ok()?);
+                (!float.is_nan()).then_some(Self::Float(float.into()))
+            }
+            DataType::Float64 => {
+                let float = f64::from_le_bytes(bytes.try_into().ok()?);
+                (!float.is_nan()).then_some(Self::Float(float))
+            }
+            _ => None,
+        }
+    }
+
+    fn order(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(&b)),
+            (Self::Float(a), Self::Float(b)) => a.partial_cmp(&b),
+            _ => None,
+        }
+    }
+
+    fn words(self) -> Box<str> {
+        match self {
+            Self::Integer(value) => value.to_string().into(),
+            Self::Float(value) => value.to_string().into(),
+        }
+    }
+}
+
+/// The first and last value of the coordinate of a dimension: of the array of that name, if it has
+/// only that dimension. `None` if there is none, or its values have no order.
+fn ends(tree: &Tree, dimension: &str) -> Result<Option<(Number, Number)>, JoinError> {
+    let Some(array) = coordinate(tree, dimension) else { return Ok(None) };
+    let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
+        return Ok(None);
+    };
+    if array.data_type().layout().as_ref().is_none_or(|layout: &Layout| layout.size() > 8) {
+        return Ok(None);
+    }
+    let read = |at: u64| {
+        let value = array.read(at..at.saturating_add(1)).map_err(|cause| JoinError::Member {
+            member: tree.name.as_str().into(),
+            cause: Box::new(cause),
+        })?;
+        Ok::<_, JoinError>(Number::of(array.data_type(), &value))
+    };
+    Ok(read(0)?.zip(read(last)?))
+}
+
+fn coordinate<'a>(tree: &'a Tree, dimension: &str) -> Option<&'a Array> {
+    let array = tree.arrays.get(dimension)?;
+    is_coordinate(dimension, array).then_some(array)
+}
+
+/// Whether the array at this path holds the coordinates of the dimension of its name.
+pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
+    let Some([Some(only)]) = array.metadata().dimension_names() else { return false };
+    only == path
+}
+
+/// Refuses members, in their order along a dimension, whose coordinates overlap or go back and
+/// forth. Only the ends of each member are read.
+pub(super) fn check_order(trees: &[&Tree], dimension: &str) -> Result<(), JoinError> {
+    let mut before: Option<(&Tree, Number)> = None;
+    let mut direction: Option<Ordering> = None;
+    for tree in trees {
+        let Some((first, last)) = ends(tree, dimension)? else { continue };
+        let error = |found: Number, previous: &Tree, other: Number| JoinError::Coordinates {
+            member: tree.name.as_str().into(),
+            dimension: dimension.into(),
+            found: found.words(),
+            previous: previous.name.as_str().into(),
+            other: other.words(),
+        };
+        let within = first.order(last).filter(|order| order.is_ne());
+        if let (Some((previous, other)), Some(within), Some(direction)) =
+            (before, within, direction)
+            && within != direction
+        {
+            return Err(error(first, previous, other));
+        }
+        if let Some((previous, other)) = before {
+            let step = other.order(first);
+            let known = direction.or(within);
+            let ahead = step.is_some_and(|step| step.is_ne() && known.is_none_or(|k| k == step));
+            if !ahead {
+                return Err(error(first, previous, other));
+            }
+            direction = step;
+        }
+        direction = direction.or(within);
+        before = Some((tree, last));
+    }
+    Ok(())
+}
+
+/// The number of tiles on each dimension and the place of each member, by the first values of the
+/// members' coordinates, in increasing order.
+pub(super) fn places(
+    trees: &[Tree],
+    dimensions: &[String],
+) -> Result<(Vec<usize>, Vec<Vec<usize>>), JoinError> {
+    let mut counts = Vec::new();
+    let mut places = vec![Vec::new(); trees.len()];
+    for dimension in dimensions {
+        let mut firsts = Vec::with_capacity(trees.len());
+        for tree in trees {
+            let (first, _) = ends(tree, dimension)?.ok_or_else(|| JoinError::NoCoordinate {
+                member: tree.name.as_str().into(),
+                dimension: dimension.as_str().into(),
+            })?;
+            firsts.push(first);
+        }
+        let mut sorted = firsts.clone();
+        sorted.sort_by(|a, b| a.order(*b).unwrap_or(Ordering::Equal));
+        sorted.dedup();
+        counts.push(sorted.len());
+        for (place, first) in places.iter_mut().zip(&firsts) {
+            place.push(sorted.iter().position(|value| value == first).unwrap_or(0));
+        }
+    }
+    Ok((counts, places))
+}

@@ -1,0 +1,9 @@
+//! Joins of whole groups, whose arrays are matched by name.
+
+mod coordinates;
+mod execute;
+mod plan;
+mod tree;
+
+pub use plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
+pub use tree::GroupMember;

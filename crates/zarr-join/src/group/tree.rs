@@ -1,0 +1,85 @@
+//! The arrays and groups of a member that is a group.
+
+use std::collections::BTreeMap;
+
+use zarr_array::{Array, Group, Node};
+use zarr_metadata::GroupMetadata;
+
+use crate::error::JoinError;
+
+/// One group that is to be joined.
+#[derive(Clone, Debug)]
+pub struct GroupMember {
+    name: String,
+    group: Group,
+}
+
+impl GroupMember {
+    /// An open group, with the name that messages use for it: its path or URL, as the user gave it.
+    #[must_use]
+    pub fn new(name: impl Into<String>, group: Group) -> Self {
+        Self { name: name.into(), group }
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The group.
+    #[must_use]
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+}
+
+/// All nodes of a member, by their paths below it. The group itself is the empty path.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) name: String,
+    pub(super) arrays: BTreeMap<String, Array>,
+    pub(super) groups: BTreeMap<String, GroupMetadata>,
+}
+
+impl Tree {
+    pub(super) fn of(member: &GroupMember) -> Result<Self, JoinError> {
+        let mut tree =
+            Self { name: member.name.clone(), arrays: BTreeMap::new(), groups: BTreeMap::new() };
+        tree.groups.insert(String::new(), member.group.metadata().clone());
+        let mut waiting = vec![(String::new(), member.group.clone())];
+        let failed = |cause| JoinError::Member {
+            member: member.name.as_str().into(),
+            cause: Box::new(cause),
+        };
+        while let Some((path, group)) = waiting.pop() {
+            for child in group.children().map_err(failed)? {
+                let below = if path.is_empty() { child.clone() } else { format!("{path}/{child}") };
+                match group.node(&child).map_err(failed)? {
+                    Node::Array(_) => {
+                        tree.arrays.insert(below, group.array(&child).map_err(failed)?);
+                    }
+                    Node::Group(metadata) => {
+                        tree.groups.insert(below.clone(), metadata);
+                        waiting.push((below, group.group(&child).map_err(failed)?));
+                    }
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Refuses a tree with other nodes than the first.
+    pub(super) fn check_same_nodes(&self, first: &Self) -> Result<(), JoinError> {
+        let missing = |has: &Self, lacks: &Self| {
+            let arrays = has.arrays.keys().find(|path| !lacks.arrays.contains_key(*path));
+            let groups = has.groups.keys().find(|path| !lacks.groups.contains_key(*path));
+            arrays.or(groups).map(|path| JoinError::Missing {
+                member: lacks.name.as_str().into(),
+                node: path.as_str().into(),
+                other: has.name.as_str().into(),
+            })
+        };
+        missing(first, self).or_else(|| missing(self, first)).map_or(Ok(()), Err)
+    }
+}

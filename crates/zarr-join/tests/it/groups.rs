@@ -1,0 +1,239 @@
+//! Groups joined by the names of their arrays.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::{ArrayError, Group, Selection};
+use zarr_join::{
+    CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
+};
+use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+
+use crate::cases::objects;
+
+/// What a member has.
+struct Case {
+    name: &'static str,
+    time: Vec<i32>,
+    x: Vec<f64>,
+    /// The attributes of `time`.
+    attributes: &'static str,
+}
+
+fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> Case {
+    let time = time.into_iter().collect();
+    Case { name, time, x: vec![0.5, 1.5], attributes: r#"{"units": "days since 2020-01-01"}"# }
+}
+
+fn group(case: &Case) -> GroupMember {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = GroupMetadata::new().with_attributes(r#"{"title": "t"}"#).expect("valid");
+    let root = Group::create(store, &Prefix::root(), root).expect("creates");
+    let (days, width) = (case.time.len() as u64, case.x.len() as u64);
+    let make = |path: &str, builder: ArrayBuilder, names: &[&str]| {
+        let builder = builder.dimension_names(names.iter().copied());
+        root.create_array(path, builder.build().expect("valid")).expect("creates")
+    };
+    let time = ArrayBuilder::new([days], DataType::Int32).attributes(case.attributes);
+    let time = make("time", time.chunk_shape([days.max(1)]), &["time"]);
+    time.write_as::<i32>(0..days, &case.time).expect("writes");
+    let x = make("x", ArrayBuilder::new([width], DataType::Float64), &["x"]);
+    x.write_as::<f64>(0..width, &case.x).expect("writes");
+    root.create_group("surface", GroupMetadata::new()).expect("creates");
+    let rain = ArrayBuilder::new([width, days], DataType::Float64).chunk_shape([1, days.max(1)]);
+    let rain = make("surface/rain", rain, &["x", "time"]);
+    let values: Vec<f64> =
+        case.x.iter().flat_map(|x| case.time.iter().map(move |t| f64::from(*t) + x)).collect();
+    rain.write_as::<f64>([0..width, 0..days], &values).expect("writes");
+    make("crs", ArrayBuilder::new([], DataType::Int8).attributes(r#"{"epsg": 1}"#), &[]);
+    GroupMember::new(case.name, root)
+}
+
+fn along_time(cases: &[Case]) -> Result<GroupJoinPlan, String> {
+    let members = cases.iter().map(group).collect();
+    let join = JoinGroups::new(members, GroupArrangement::Along("time".into()));
+    join.plan().map_err(|error| error.to_string())
+}
+
+fn execute(plan: &GroupJoinPlan) -> Group {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let to = Prefix::new("to").expect("a prefix");
+    plan.execute(&store, &to, &JoinOptions::new(), &|_| {}).expect("joins").0
+}
+
+fn floats(group: &Group, path: &str) -> (Vec<u64>, Vec<f64>) {
+    let array = group.array(path).expect("opens");
+    let all = array.read_as::<f64>(Selection::whole(array.shape())).expect("reads");
+    (array.shape().to_vec(), all)
+}
+
+#[test]
+fn arrays_with_the_dimension_are_joined_and_the_others_copied() {
+    let plan = along_time(&[case("a", 0..3), case("b", 3..5), case("c", 5..9)]).expect("fits");
+    let joined = execute(&plan);
+    let time = joined.array("time").expect("opens");
+    assert_eq!(time.read_as::<i32>(0..9).expect("reads"), (0..9).collect::<Vec<i32>>());
+    assert_eq!(floats(&joined, "x"), (vec![2], vec![0.5, 1.5]));
+    let (shape, rain) = floats(&joined, "surface/rain");
+    let expected: Vec<f64> =
+        [0.5, 1.5].iter().flat_map(|x| (0..9).map(move |t| f64::from(t) + x)).collect();
+    assert_eq!((shape, rain), (vec![2, 9], expected));
+    assert_eq!(joined.array("crs").expect("opens").metadata().attribute("epsg"), Some("1"));
+    assert_eq!(joined.metadata().attributes(), r#"{"title": "t"}"#);
+    assert_eq!(joined.children().expect("lists"), ["crs", "surface", "time", "x"]);
+    assert!(plan.arrays().all(|(_, plan)| plan.written_chunks() == 0));
+}
+
+#[test]
+fn members_that_do_not_fit_are_named() {
+    let a = || case("a", 0..3);
+    let units = Case { attributes: r#"{"units": "days since 1970-01-01"}"#, ..case("b", 3..5) };
+    let other_x = Case { x: vec![0.5, 2.5], ..case("b", 3..5) };
+    let missing = {
+        let member = group(&case("b", 3..5));
+        zarr_array::delete_node(member.group().store(), &Prefix::new("crs").expect("a prefix"))
+            .expect("deletes");
+        let members = vec![group(&a()), member];
+        JoinGroups::new(members, GroupArrangement::Along("time".into())).plan()
+    };
+    let nothing = JoinGroups::new(vec![group(&a())], GroupArrangement::Along("day".into())).plan();
+    let cases = [
+        along_time(&[a(), units]).expect_err("other units"),
+        along_time(&[a(), other_x]).expect_err("other x"),
+        along_time(&[a(), case("b", 2..5)]).expect_err("overlaps"),
+        along_time(&[case("b", 3..5), a()]).expect_err("backwards"),
+        along_time(&[a(), case("b", [5, 4])]).expect_err("turns"),
+        along_time(&[case("b", [3]), case("c", [5]), case("d", [4])]).expect_err("turns"),
+        missing.expect_err("misses an array").to_string(),
+        nothing.expect_err("has no such dimension").to_string(),
+    ];
+    insta::assert_snapshot!(cases.join("\n"), @r#"
+    b/time: the attribute units is "days since 1970-01-01", but "days since 2020-01-01" in a/time
+    b/x: differs from a/x, and has no axis along which to join them
+    b: the coordinates of time begin with 2, but a ends with 2: they overlap or go backwards
+    a: the coordinates of time begin with 0, but b ends with 4: they overlap or go backwards
+    b: the coordinates of time begin with 5, but a ends with 2: they overlap or go backwards
+    d: the coordinates of time begin with 4, but c ends with 5: they overlap or go backwards
+    b: there is no crs here, as there is in a
+    no array has a dimension day: arrays need dimension names
+    "#);
+    // Coordinates that decrease are in order too.
+    along_time(&[case("b", [9, 8]), case("a", [7]), case("c", [6, 5])]).expect("fits");
+}
+
+#[test]
+fn tiles_find_their_places_by_their_coordinates() {
+    let tile =
+        |name, time: std::ops::Range<i32>, x: &[f64]| Case { x: x.to_vec(), ..case(name, time) };
+    let members = || {
+        let tiles = [
+            tile("d", 2..5, &[2.5]),
+            tile("a", 0..2, &[0.5, 1.5]),
+            tile("b", 2..5, &[0.5, 1.5]),
+            tile("c", 0..2, &[2.5]),
+        ];
+        tiles.iter().map(group).collect::<Vec<_>>()
+    };
+    let expected: Vec<f64> =
+        [0.5, 1.5, 2.5].iter().flat_map(|x| (0..5).map(move |t| f64::from(t) + x)).collect();
+    for dimensions in [["time", "x"], ["x", "time"]] {
+        let dimensions = dimensions.map(str::to_owned).to_vec();
+        let plan = JoinGroups::new(members(), GroupArrangement::ByCoordinates(dimensions)).plan();
+        let joined = execute(&plan.expect("fits"));
+        assert_eq!(floats(&joined, "surface/rain"), (vec![3, 5], expected.clone()));
+        assert_eq!(floats(&joined, "x"), (vec![3], vec![0.5, 1.5, 2.5]));
+    }
+    // In the order of the tiles, as the caller says it.
+    let mut sorted = members();
+    sorted.sort_by(|a, b| a.name().cmp(b.name()));
+    let tiles = vec![("x".to_owned(), 2), ("time".to_owned(), 2)];
+    let joined =
+        execute(&JoinGroups::new(sorted, GroupArrangement::Tiles(tiles)).plan().expect("fits"));
+    assert_eq!(floats(&joined, "surface/rain"), (vec![3, 5], expected));
+
+    let mut twice = members();
+    twice[0] = group(&tile("e", 2..5, &[0.5, 1.5]));
+    let dimensions = vec!["time".to_owned(), "x".to_owned()];
+    let error = JoinGroups::new(twice, GroupArrangement::ByCoordinates(dimensions)).plan();
+    assert!(error.is_err());
+}
+
+#[test]
+fn a_new_dimension_stacks_all_but_coordinates() {
+    let members = vec![group(&case("a", 0..3)), group(&case("b", 0..3))];
+    let arrangement = GroupArrangement::NewDimension("run".into());
+    let joined = execute(&JoinGroups::new(members, arrangement).plan().expect("fits"));
+    let (shape, rain) = floats(&joined, "surface/rain");
+    assert_eq!(shape, [2, 2, 3]);
+    assert_eq!(rain[..6], rain[6..]);
+    assert_eq!(joined.array("time").expect("opens").shape(), [3]);
+    let rain = joined.array("surface/rain").expect("opens");
+    let names = rain.metadata().dimension_names().expect("has names");
+    let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    assert_eq!(names, ["run", "x", "time"]);
+}
+
+#[test]
+fn attributes_of_groups_follow_the_rule_and_consolidated_metadata_is_made_again() {
+    let members = [case("a", 0..3), case("b", 3..5)].map(|case| group(&case));
+    let members = members.map(|member| {
+        let name = format!(r#""{}""#, member.name());
+        let group = member.group().update_attributes(&[("history", Some(&name))]);
+        let group = group.and_then(|group| group.consolidate()).expect("updates");
+        GroupMember::new(member.name().to_owned(), group)
+    });
+    let plan = |rule| {
+        let along = GroupArrangement::Along("time".into());
+        JoinGroups::new(members.to_vec(), along).attributes(rule).plan()
+    };
+    assert!(plan(CombineAttributes::Identical).is_err());
+    let joined = execute(&plan(CombineAttributes::DropConflicts).expect("fits"));
+    assert_eq!(joined.metadata().attributes(), r#"{"title": "t"}"#);
+    let group = Group::open_consolidated(joined.store().clone(), joined.prefix());
+    assert_eq!(group.expect("opens").array("time").expect("is there").shape(), [5]);
+}
+
+#[test]
+fn a_join_of_groups_that_is_killed_leaves_no_group_and_can_be_resumed() {
+    let plan = along_time(&[case("a", 0..3), case("b", 3..5)]).expect("fits");
+    let to = Prefix::root();
+    let in_order = || JoinOptions::new().threads(NonZeroUsize::MIN);
+    let run = |inner: &MemoryStore, fault: Option<(u64, Fault)>, options: &JoinOptions| {
+        let store = FaultStore::new(inner.clone());
+        let store = Arc::new(match fault {
+            Some((at, fault)) => store.at(at, fault),
+            None => store,
+        });
+        let shared: Arc<dyn Store> = store.clone();
+        (plan.execute(&shared, &to, options, &|_| {}).map(drop), store.operations())
+    };
+    let undisturbed = MemoryStore::new();
+    let (result, operations) = run(&undisturbed, None, &in_order());
+    result.expect("joins");
+    let expected = objects(&undisturbed);
+    for at in 0..operations {
+        for fault in [Fault::DieBefore, Fault::DieAfter] {
+            let inner = MemoryStore::new();
+            assert!(run(&inner, Some((at, fault)), &in_order()).0.is_err());
+            let found = objects(&inner);
+            let shared: Arc<dyn Store> = Arc::new(inner.clone());
+            match Group::open(shared, &to) {
+                Ok(_) => {
+                    let whole = expected.iter().all(|(key, value)| found.get(key) == Some(value));
+                    assert!(whole, "{at} {fault:?}");
+                }
+                Err(ArrayError::Unfinished { resumable, .. }) => assert!(resumable),
+                Err(ArrayError::NotFound { .. }) => assert!(found.is_empty(), "{at} {fault:?}"),
+                Err(error) => panic!("{at} {fault:?}: {error}"),
+            }
+            if found == expected {
+                continue;
+            }
+            let resume = !found.is_empty();
+            let again = run(&inner, None, &in_order().resume(resume)).0;
+            again.unwrap_or_else(|error| panic!("{at} {fault:?}: {error}"));
+            assert_eq!(objects(&inner), expected, "{at} {fault:?}");
+        }
+    }
+}
