@@ -21,6 +21,7 @@ const GENERATORS: &[&str] = &[
     "variable.py",
     "codec_cases.py",
     "invalid.py",
+    "zipped.py",
     "manifest.py",
 ];
 

@@ -41,8 +41,10 @@ pub(crate) struct NodeStore {
     /// The place as the user wrote it, without secrets.
     pub(crate) shown: String,
     pub(crate) store: Arc<dyn Store>,
-    /// The folder, if it is one: there, the size of an object is cheap to look up.
+    /// The folder, if it is one.
     pub(crate) folder: Option<PathBuf>,
+    /// Whether the size of an object is cheap to look up.
+    pub(crate) is_quick: bool,
     /// As the user wrote it, with all that may be secret.
     path: String,
     /// Folders that were made for it, the innermost first.
@@ -70,13 +72,26 @@ impl NodeStore {
         around(&self.path)
     }
 
-    /// After a change of the node: brings the consolidated metadata of the groups around it up to
-    /// date. That this fails does not undo the change, but is said.
-    pub(crate) fn changed(&self) {
+    /// Completes what was written, which an archive needs.
+    pub(crate) fn finish(&self) -> Result<(), CliError> {
+        self.store.finish().map_err(|cause| self.failed(cause))
+    }
+
+    /// Completes a change of the node, and brings the consolidated metadata of the groups around it
+    /// up to date. That the latter fails does not undo the change, but is said.
+    pub(crate) fn changed(&self) -> Result<(), CliError> {
+        self.finish()?;
+        self.refresh();
+        Ok(())
+    }
+
+    fn refresh(&self) {
         let refreshed = match self.around() {
             Ok(None) => return,
             Ok(Some(Around { store, prefix })) => {
-                refresh_consolidated(&store, &prefix).map_err(|cause| self.failed(cause))
+                let refreshed = refresh_consolidated(&store, &prefix);
+                let finished = refreshed.and_then(|()| Ok(store.finish()?));
+                finished.map_err(|cause| self.failed(cause))
             }
             Err(error) => Err(error),
         };
@@ -107,13 +122,21 @@ impl NodeStore {
             None => options,
         };
         let cause = match store::open_url(path, &options) {
-            Ok(store) => return Ok(Self { shown, store, folder, path: path.to_owned(), made }),
+            Ok(store) => {
+                let is_quick = !is_remote(path);
+                return Ok(Self { shown, store, folder, is_quick, path: path.to_owned(), made });
+            }
             Err(cause) => cause,
         };
         Err(match (cause, folder) {
             // For a folder that was to be created, the parent folder.
             (StoreError::Io { cause, .. }, Some(_))
                 if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
+            {
+                CliError::Missing { place: shown, near: nearest::node(path) }
+            }
+            (StoreError::Io { cause, .. }, None)
+                if cause.kind() == io::ErrorKind::NotFound && store::archive_of(path).is_some() =>
             {
                 CliError::Missing { place: shown, near: nearest::node(path) }
             }
@@ -236,6 +259,7 @@ pub(crate) struct Around {
 /// From the nearest node around the place upwards, every folder of a hierarchy is a node.
 pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     let path = path.trim_end_matches('/');
+    let archive = store::archive_of(path);
     let mut names: Vec<String> = Vec::new();
     // The topmost node that was found, and how many names are below it.
     let mut top: Option<(Arc<dyn Store>, usize)> = None;
@@ -269,7 +293,15 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
             if name.is_empty() || name.contains(['?', '#']) || parent.ends_with('/') {
                 break;
             }
-            let place = NodeStore::open(parent)?;
+            // What is around an archive is not around the nodes in it.
+            if archive == Some(rest) {
+                break;
+            }
+            let place = match NodeStore::open(parent) {
+                // An archive that is to be made.
+                Err(CliError::Missing { .. }) if archive.is_some() => return Ok(None),
+                place => place?,
+            };
             if !look(parent, name, place.has_document()?)? {
                 break;
             }
@@ -282,9 +314,10 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
 }
 
 /// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
-/// `.zarr`, and where in it the node is.
+/// `.zarr` or with an archive, and where in it the node is.
 pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
     let path = path.trim_end_matches('/');
+    let archive = store::archive_of(path);
     let mut names: Vec<String> = Vec::new();
     let mut rest = path;
     while let Some((parent, name)) = rest.rsplit_once('/') {
@@ -293,7 +326,7 @@ pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
         }
         names.push(name.to_owned());
         rest = parent;
-        if rest.ends_with(".zarr") {
+        if rest.ends_with(".zarr") || archive == Some(rest) {
             let store = NodeStore::create(rest)?.store;
             return Ok(Around { store, prefix: prefix_of(path, names)? });
         }

@@ -39,7 +39,10 @@ impl PyArray {
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
     fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
         Signals::during(|signals| {
-            work(&self.array.clone().with_store(signals.guard(&self.place.store)))
+            let done = work(&self.array.clone().with_store(signals.guard(&self.place.store)))?;
+            // What was written, if anything was.
+            self.place.store.finish()?;
+            Ok::<_, ArrayError>(done)
         })
     }
 
@@ -78,7 +81,11 @@ impl PyArray {
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = Place::open(py, state, true)?;
-        let array = py.detach(|| Array::create(Arc::clone(&place.store), &prefix, metadata))?;
+        let array = py.detach(|| {
+            let array = Array::create(Arc::clone(&place.store), &prefix, metadata)?;
+            place.store.finish()?;
+            Ok::<_, ArrayError>(array)
+        })?;
         Ok(Self::new(array, place))
     }
 

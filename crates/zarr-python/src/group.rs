@@ -32,6 +32,19 @@ impl PyGroup {
         self.group.prefix()
     }
 
+    /// Changes the group or what is in it, and completes what was written.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Send + FnOnce(&Group) -> Result<T, ArrayError>,
+    ) -> Done<T> {
+        Ok(py.detach(|| {
+            let changed = work(&self.group)?;
+            self.place.store.finish()?;
+            Ok::<_, ArrayError>(changed)
+        })?)
+    }
+
     /// A group of the same store.
     fn with(&self, group: Group) -> Self {
         Self { group, place: self.place.clone() }
@@ -51,7 +64,11 @@ impl PyGroup {
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = Place::open(py, state, true)?;
-        let group = py.detach(|| Group::create(Arc::clone(&place.store), &prefix, metadata))?;
+        let group = py.detach(|| {
+            let group = Group::create(Arc::clone(&place.store), &prefix, metadata)?;
+            place.store.finish()?;
+            Ok::<_, ArrayError>(group)
+        })?;
         Ok(Self { group, place })
     }
 
@@ -105,25 +122,25 @@ impl PyGroup {
 
     fn create_array(&self, py: Python<'_>, name: &str, document: &str) -> Done<PyArray> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let array = py.detach(|| self.group.create_array(name, metadata))?;
+        let array = self.change(py, |group| group.create_array(name, metadata))?;
         Ok(PyArray::new(array, self.place.clone()))
     }
 
     fn create_group(&self, py: Python<'_>, name: &str, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        Ok(self.with(py.detach(|| self.group.create_group(name, metadata))?))
+        Ok(self.with(self.change(py, |group| group.create_group(name, metadata))?))
     }
 
     /// Writes copies of all documents below the group into its own.
     fn consolidate(&self, py: Python<'_>) -> Done<Self> {
-        Ok(self.with(py.detach(|| self.group.consolidate())?))
+        Ok(self.with(self.change(py, Group::consolidate)?))
     }
 
     /// Deletes the group with all that is below it, and makes an empty one in its place.
     fn recreated(&self, py: Python<'_>, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
         let (store, prefix) = (&self.place.store, self.group.prefix());
-        let group = py.detach(|| {
+        let group = self.change(py, |_| {
             delete_node(store, prefix)?;
             Group::create(Arc::clone(store), prefix, metadata)
         })?;
@@ -149,6 +166,6 @@ impl PyGroup {
 
     fn update_attributes(&self, py: Python<'_>, changes: Changes) -> Done<Self> {
         let changes = borrowed(&changes);
-        Ok(self.with(py.detach(|| self.group.update_attributes(&changes))?))
+        Ok(self.with(self.change(py, |group| group.update_attributes(&changes))?))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::store::{StoreOptions, local_path, open_url, shown_url};
+use zarr_kit::array::store::{StoreOptions, archive_of, local_path, open_url, shown_url};
 use zarr_kit::{Prefix, Store};
 
 use crate::error::Done;
@@ -43,7 +43,8 @@ impl Place {
 
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
-        self.is_memory() || local_path(&self.url).is_some()
+        let is_archive = archive_of(&self.url).is_some() && !self.url.contains("://");
+        self.is_memory() || is_archive || local_path(&self.url).is_some()
     }
 
     /// Whether the other place is in the same store.

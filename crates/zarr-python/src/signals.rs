@@ -188,6 +188,10 @@ impl Store for Guarded {
         self.store.asynchronous()
     }
 
+    fn finish(&self) -> Result<(), StoreError> {
+        self.store.finish()
+    }
+
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.store.checked().map(|store| self.signals.guard(&store))
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
-use zarr_kit::array::copy::{CopyOptions, Endpoint, copy_tree};
+use zarr_kit::array::copy::{CopyOptions, Endpoint, TransferError, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
@@ -145,13 +145,15 @@ pub(crate) fn copy(
         Signals::during(|signals| {
             let (from, to) = (signals.guard(&from.store), signals.guard(&to.store));
             let progress = Progress::new(progress, signals);
-            copy_tree(
+            let summary = copy_tree(
                 Endpoint::new(&from, &source),
                 Endpoint::new(&to, &target),
                 &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
                 &options,
                 &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
-            )
+            )?;
+            to.finish()?;
+            Ok::<_, TransferError>(summary)
         })
     })?;
     Ok((summary.arrays, summary.groups, summary.bytes, summary.skipped))

@@ -202,6 +202,19 @@ pub trait Store: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Completes what puts have begun, in a store whose puts take effect together, such as a
+    /// [zip archive](super::ZipStore): until then, only this store sees them, and without it they
+    /// are lost.
+    ///
+    /// By default does nothing: each put is complete by itself. A store that wraps another should
+    /// forward it.
+    ///
+    /// # Errors
+    /// None of the puts since the last call has then taken effect.
+    fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// The same store, with puts that verify what they have written: its length, and its ETag or
     /// the like. A put that the store acknowledged but did not store is then an error.
     ///

@@ -165,6 +165,17 @@ pub enum StoreError {
         /// What is wrong with it, and what is allowed.
         reason: String,
     },
+    /// What holds the objects of the store, such as a zip archive, is damaged, was replaced, or
+    /// holds the object in a form that is not read.
+    #[error("cannot {operation} {key:?}: {reason}")]
+    Container {
+        /// What the store was asked to do.
+        operation: Operation,
+        /// The archive, or the object in it.
+        key: String,
+        /// What was found.
+        reason: String,
+    },
     /// Other writers changed the object repeatedly between reading and writing it.
     #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
     Contention {

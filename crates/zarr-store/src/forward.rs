@@ -89,6 +89,10 @@ macro_rules! forward {
                 (**self).asynchronous()
             }
 
+            fn finish(&self) -> Result<(), StoreError> {
+                (**self).finish()
+            }
+
             fn checked(&self) -> Option<Arc<dyn Store>> {
                 (**self).checked()
             }

@@ -23,6 +23,8 @@
 
 mod api;
 mod async_api;
+#[cfg(feature = "zip")]
+mod below;
 mod buffer;
 mod error;
 mod ext;
@@ -51,9 +53,13 @@ mod read_range;
 mod runtime;
 mod scheme;
 mod shown;
+#[cfg(feature = "zip")]
+mod sorted;
 mod types;
 mod update;
 mod waiting;
+#[cfg(feature = "zip")]
+mod zip;
 
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
@@ -71,7 +77,7 @@ pub use self::memory::MemoryStore;
 pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
 pub use self::offload::{Offload, run_blocking};
-pub use self::open::{local_path, open_url};
+pub use self::open::{archive_of, local_path, open_url};
 pub use self::options::StoreOptions;
 pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
@@ -83,6 +89,8 @@ pub use self::types::{
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;
+#[cfg(feature = "zip")]
+pub use self::zip::ZipStore;
 
 use self::buffer::reserve;
 

@@ -46,6 +46,13 @@ impl Location {
         self.contains(other) || other.contains(self)
     }
 
+    /// The location of a prefix below this one.
+    #[cfg(feature = "zip")]
+    pub(crate) fn below(mut self, prefix: &crate::Prefix) -> Self {
+        self.segments.extend(prefix.segments().map(|segment| segment.as_bytes().to_vec()));
+        self
+    }
+
     /// Bytes that identify the location.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.space.as_bytes().to_vec();

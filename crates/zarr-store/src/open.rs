@@ -17,6 +17,9 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 /// environment as those services' own tools take them (`AWS_ACCESS_KEY_ID`,
 /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
 ///
+/// With the feature `zip`, a path or URL may lead to or into a zip archive: `data/x.zip/group`. A
+/// local one can be written; what is written takes effect when [`Store::finish`] is called.
+///
 /// # Errors
 /// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise those of
 /// the store.
@@ -32,6 +35,12 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 /// ```
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(url), reason };
+    #[cfg(feature = "zip")]
+    if let Some(place) = crate::zip::place::place_of(url)
+        && let Some(store) = in_archive(place, options)?
+    {
+        return Ok(store);
+    }
     Ok(match kind_of(url).map_err(refuse)? {
         Kind::Folder(path) => Arc::new(options.local(&path)?),
         Kind::Memory => Arc::new(MemoryStore::new()),
@@ -42,6 +51,58 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
             return Err(refuse(no_client()));
         }
     })
+}
+
+/// The store in an archive; `None` if there is no such archive, but perhaps a prefix of that name.
+#[cfg(feature = "zip")]
+fn in_archive(
+    place: crate::zip::place::Place,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, StoreError> {
+    use crate::below::below;
+    use crate::zip::place::Place;
+    use crate::{Key, Prefix, ZipStore};
+    match place {
+        Place::File { archive, within } => {
+            let store = options.zip(&archive)?;
+            Ok(Some(below(store, Prefix::new(within)?)))
+        }
+        Place::Remote { parent, name, within } => {
+            let (parent, key) = (open_url(&parent, options)?, Key::new(name)?);
+            if parent.head(&key)?.is_none() {
+                return Ok(None);
+            }
+            Ok(Some(below(ZipStore::within(parent, key)?, Prefix::new(within)?)))
+        }
+    }
+}
+
+/// The beginning of a path or URL up to the zip archive that it leads to or into; `None` if it
+/// leads into none, as far as its text and the local folders show, or without the feature `zip`.
+///
+/// # Examples
+/// ```
+/// use zarr_store::archive_of;
+///
+/// # #[cfg(feature = "zip")]
+/// assert_eq!(archive_of("data/x.zip/group/array"), Some("data/x.zip"));
+/// assert_eq!(archive_of("data/x.zarr/group"), None);
+/// ```
+#[must_use]
+pub fn archive_of(url: &str) -> Option<&str> {
+    // The shortest beginning that leads to an archive.
+    let ends = url.match_indices('/').map(|(at, _)| at).chain([url.len()]);
+    ends.filter_map(|end| url.get(..end)).find(|start| leads_to_archive(start))
+}
+
+#[cfg(feature = "zip")]
+fn leads_to_archive(url: &str) -> bool {
+    crate::zip::place::place_of(url).is_some()
+}
+
+#[cfg(not(feature = "zip"))]
+fn leads_to_archive(_: &str) -> bool {
+    false
 }
 
 /// The folder that [`open_url`] would open; `None` if `url` is not a local store.
@@ -58,7 +119,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 #[must_use]
 pub fn local_path(url: &str) -> Option<PathBuf> {
     match kind_of(url) {
-        Ok(Kind::Folder(path)) => Some(path),
+        Ok(Kind::Folder(path)) => archive_of(url).is_none().then_some(path),
         Ok(Kind::Memory | Kind::Remote) | Err(_) => None,
     }
 }

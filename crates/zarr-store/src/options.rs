@@ -150,6 +150,14 @@ impl StoreOptions {
         self.on_wait.clone()
     }
 
+    /// The store of a local zip archive, with these options.
+    #[cfg(feature = "zip")]
+    pub(super) fn zip(&self, path: &Path) -> Result<super::ZipStore, StoreError> {
+        use super::ZipStore;
+        let store = if self.create { ZipStore::create(path) } else { ZipStore::open(path) }?;
+        Ok(store.with_durability(self.durability))
+    }
+
     /// The store of a folder, with these options.
     pub(super) fn local(&self, path: &Path) -> Result<LocalStore, StoreError> {
         let store = if self.create { LocalStore::create(path) } else { LocalStore::open(path) }?;

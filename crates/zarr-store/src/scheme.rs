@@ -68,7 +68,7 @@ fn file_path(rest: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(path))
 }
 
-fn percent_decoded(text: &str) -> Result<String, String> {
+pub(super) fn percent_decoded(text: &str) -> Result<String, String> {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
     for piece in pieces {

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
         true => strings::append(&args.from, &place, &array, axis, &edges)?,
         false => append(args, &place, &array, axis, &edges)?,
     };
-    place.changed();
+    place.changed()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
         json!({

@@ -68,7 +68,7 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
             array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;
         }
     }
-    place.changed();
+    place.changed()?;
     let count = words::counted(u64::try_from(changes.len()).unwrap_or(u64::MAX), "attribute");
     note(format_args!("changed {count} of {}", place.shown));
     Ok(())

@@ -15,7 +15,7 @@ pub(super) fn run(args: &Consolidate) -> Result<(), CliError> {
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     if args.remove {
         let was_there = group.remove_consolidated().map_err(failed)?;
-        place.changed();
+        place.changed()?;
         let message = match was_there {
             true => format!("removed the consolidated metadata of {}", place.shown),
             false => format!("{} has no consolidated metadata", place.shown),
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Consolidate) -> Result<(), CliError> {
         return done(args.json, message, || json!({"group": place.shown, "removed": was_there}));
     }
     let group = group.consolidate().map_err(failed)?;
-    place.changed();
+    place.changed()?;
     let nodes = group.metadata().consolidated_metadata().map_or(0, |nodes| nodes.paths().len());
     let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
     let message = format!("consolidated {}: {}", place.shown, words::counted(nodes, "node"));

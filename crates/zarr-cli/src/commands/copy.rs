@@ -3,6 +3,7 @@
 use serde_json::json;
 use zarr_kit::array::Node;
 use zarr_kit::array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
+use zarr_kit::array::store::archive_of;
 use zarr_kit::metadata::{Codec, MetadataError};
 use zarr_kit::{ArrayMetadata, Prefix};
 
@@ -61,7 +62,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         target.abandon();
     }
     let summary = result.map_err(|error| failed(error, args, &source, &target))?;
-    target.changed();
+    target.changed()?;
     let mut text = format!(
         "copied {} to {}: {}",
         source.shown,
@@ -104,7 +105,9 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     let begun = Prefix::root()
         .key(MARKER)
         .is_ok_and(|marker| target.store.head(&marker).is_ok_and(|marker| marker.is_some()));
-    let begun = begun.then_some(args.overwrite);
+    // Of an archive that was not finished, nothing is there.
+    let is_archive = archive_of(&args.target).is_some();
+    let begun = (begun && !is_archive).then_some(args.overwrite);
     let place = match &error {
         TransferError::UnfinishedSource { .. }
         | TransferError::NoObject { .. }

@@ -89,6 +89,7 @@ fn create_at<T>(
             place.abandon();
             place.failed(cause)
         })?;
+        place.finish()?;
         return Ok((place.shown, created));
     };
     let failed = |cause| match cause {
@@ -100,6 +101,7 @@ fn create_at<T>(
         create_parents(&store, &prefix).map_err(failed)?;
     }
     let created = create(store.clone(), &prefix).map_err(failed)?;
+    store.finish().map_err(|cause| failed(cause.into()))?;
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&store, &parent), Err(ArrayError::NotFound { .. }))
     {

@@ -93,7 +93,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     let bound = place.bind(metadata.clone());
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
-    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.folder.is_some());
+    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.is_quick);
     let mut out = Out::stdout();
     if as_json {
         out.json(&info.json())?;

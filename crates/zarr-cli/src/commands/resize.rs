@@ -32,7 +32,7 @@ pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     let cut = if args.discard { Cut::Discard } else { Cut::Keep };
     let before = array.shape().to_vec();
     let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
-    place.changed();
+    place.changed()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
         json!({

@@ -25,6 +25,7 @@ pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let array = writer(&place, args.writing)?;
     let region = region(array.shape(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
+    place.finish()?;
     if !args.json {
         return Ok(());
     }

@@ -42,3 +42,5 @@ mod types;
 mod write;
 #[cfg(test)]
 mod writers;
+#[cfg(test)]
+mod zip;

@@ -77,6 +77,23 @@ pub(super) fn clean(
     Ok(())
 }
 
+/// Removes what dead writers of the file at `path` left beside it, and reports each file.
+#[cfg(feature = "zip")]
+pub(crate) fn clean_beside(path: &Path, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+    let fail = |error| StoreError::io(Operation::Delete, path.display(), error);
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let of = path.file_name().unwrap_or_default().to_string_lossy();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if names::is_temporary_of(&name, &of) && remove_unless_held(&entry.path()).map_err(fail)? {
+            removed(&name);
+        }
+    }
+    Ok(())
+}
+
 /// Removes a temporary or lock file unless a living process is seen to hold it; returns whether it
 /// did.
 ///

@@ -16,7 +16,13 @@ use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "zip")]
+pub(crate) use self::durable::flush_entries;
+#[cfg(feature = "zip")]
+pub(crate) use self::leftovers::clean_beside;
 pub use self::leftovers::{Leftover, LeftoverKind};
+#[cfg(feature = "zip")]
+pub(crate) use self::write::Temporary;
 use super::{
     Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile, ObjectMeta,
     Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,

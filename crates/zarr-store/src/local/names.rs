@@ -37,6 +37,14 @@ pub(super) fn temporary(name: &str) -> String {
     format!("{TEMPORARY}{boot:x}.{process:x}.{nanos:x}.{count:x}.{repeated}")
 }
 
+/// Whether this is a temporary file of the object `of`.
+#[cfg(feature = "zip")]
+pub(super) fn is_temporary_of(name: &str, of: &str) -> bool {
+    let repeated: String = of.chars().take(MAX_REPEATED).collect();
+    // After the empty text before the first dot, the start of every such name, and four numbers.
+    is_temporary(name) && name.splitn(7, '.').nth(6) == Some(&repeated)
+}
+
 /// Whether a process of this system created a temporary file since the system started: then the
 /// system itself knows every lock on it.
 pub(super) fn is_of_this_boot(name: &str) -> bool {

@@ -103,16 +103,16 @@ fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
 ///
 /// It is locked until dropped, so that [`LocalStore::leftovers`] can tell it from one whose writer
 /// is dead: the system releases the locks of a killed process.
-pub(super) struct Temporary {
-    pub(super) file: File,
+pub(crate) struct Temporary {
+    pub(crate) file: File,
     path: Option<PathBuf>,
 }
 
 impl Temporary {
-    pub(super) fn new(folder: &Path, name: &str) -> io::Result<Self> {
+    pub(crate) fn new(folder: &Path, name: &str) -> io::Result<Self> {
         loop {
             let path = folder.join(names::temporary(name));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     // Without locks on this file system it looks like a leftover, but nobody then
                     // removes it unless asked to.
@@ -125,7 +125,7 @@ impl Temporary {
         }
     }
 
-    fn rename(mut self, to: &Path) -> io::Result<()> {
+    pub(crate) fn rename(mut self, to: &Path) -> io::Result<()> {
         if let Some(path) = &self.path {
             fs::rename(path, to)?;
         }

@@ -362,6 +362,20 @@ fn local() {
     }
 }
 
+/// Until it is finished, an archive does all that other stores do.
+#[cfg(feature = "zip")]
+#[test]
+fn zip() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zip");
+    let zip = zarr_store::ZipStore::create(&path).unwrap();
+    let store: Arc<dyn Store> = Arc::new(zip);
+    all(&store);
+    store.finish().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(keys_below(&*store, "").len(), 0);
+}
+
 #[test]
 fn pointers_to_stores() {
     let store = MemoryStore::new();

@@ -27,3 +27,5 @@ mod s3;
 mod secrets;
 #[cfg(unix)]
 mod share;
+#[cfg(feature = "zip")]
+mod zip;

@@ -1,0 +1,114 @@
+//! Zip archives as stores: those of zarr-python, and those that the command makes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::{root, run, run_with, stdout, succeed, text};
+
+const SEATTLE: &str = "fixtures/seattle-weather.zarr";
+
+fn raw(name: &str) -> Vec<u8> {
+    fs::read(root().join("fixtures/zip").join(name)).expect("a fixture")
+}
+
+/// What `zarr.storage.ZipStore` wrote, stored and deflated, with a document that it wrote twice.
+#[test]
+fn archives_of_zarr_python_are_read() {
+    for archive in ["fixtures/zip/stored.zip", "fixtures/zip/deflated.zip"] {
+        for (array, expected) in [("plain", "plain.raw"), ("inner/sharded", "sharded.raw")] {
+            let read = stdout(&root(), &["read", &format!("{archive}/{array}"), "-f", "raw"]);
+            assert_eq!(read, raw(expected), "{archive} {array}");
+        }
+        let part = ["read", &format!("{archive}/inner/sharded"), "-r", "3:5,7:9", "-f", "raw"];
+        let element = |row: usize, column: usize| {
+            let at = 2 * (20 * row + column);
+            raw("sharded.raw")[at..at + 2].to_vec()
+        };
+        let expected = [element(3, 7), element(3, 8), element(4, 7), element(4, 8)].concat();
+        assert_eq!(stdout(&root(), &part), expected);
+        assert_eq!(text(&root(), &["attrs", archive, "title"]), "\"last\"\n");
+        let tree = text(&root(), &["tree", archive]);
+        assert!(tree.contains("plain") && tree.contains("sharded"), "{tree}");
+        succeed(&root(), &["check", "--data", archive]);
+    }
+}
+
+fn folder() -> (tempfile::TempDir, impl Fn(&str) -> String) {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = folder.path().to_owned();
+    (folder, move |name: &str| path.join(name).display().to_string())
+}
+
+fn names(folder: &tempfile::TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.path()).expect("a folder");
+    entries.map(|entry| PathBuf::from(entry.expect("an entry").file_name())).collect()
+}
+
+/// Into an archive and out of it again, object by object.
+#[test]
+fn a_group_is_copied_into_an_archive_and_back() {
+    let (folder, path) = folder();
+    let (archive, back) = (path("seattle.zip"), path("back.zarr"));
+    succeed(&root(), &["copy", SEATTLE, &archive]);
+    assert_eq!(names(&folder), [PathBuf::from("seattle.zip")]);
+    let read = |array: &str| stdout(&root(), &["read", array, "-f", "raw"]);
+    assert_eq!(read(&format!("{archive}/daily")), read(&format!("{SEATTLE}/daily")));
+    succeed(&root(), &["check", "--data", &archive]);
+    succeed(&root(), &["copy", &archive, &back]);
+    let original = fs::read(root().join(SEATTLE).join("daily/zarr.json")).expect("reads");
+    assert_eq!(fs::read(path("back.zarr/daily/zarr.json")).expect("reads"), original);
+    assert_eq!(read(&path("back.zarr/rain")), read(&format!("{SEATTLE}/rain")));
+    // What is there stays.
+    let old = fs::read(&archive).expect("reads");
+    for again in [&["copy", SEATTLE, &archive][..], &["copy", SEATTLE, &archive, "--overwrite"]] {
+        let output = run(&root(), again);
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let expected = match again.len() {
+            3 => "there is a node here already",
+            _ => "no way to delete from a zip archive",
+        };
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(fs::read(&archive).expect("reads"), old);
+        assert_eq!(names(&folder).len(), 2);
+    }
+}
+
+#[test]
+fn arrays_are_created_and_written_in_an_archive() {
+    let (folder, path) = folder();
+    let archive = path("new.zip");
+    let (array, other) = (path("new.zip/group/a"), path("new.zip/b"));
+    let create = ["--shape", "4", "--dtype", "uint8", "--chunks", "2"];
+    succeed(&root(), &[&["create", &array, "--parents"][..], &create].concat());
+    succeed(&root(), &[&["create", &other][..], &create].concat());
+    let written = run_with(&root(), &["write", &array, "--from", "-"], &[1, 2, 3, 4]);
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    assert_eq!(stdout(&root(), &["read", &array, "-f", "raw"]), [1, 2, 3, 4]);
+    assert_eq!(stdout(&root(), &["read", &other, "-f", "raw"]), [0; 4]);
+    assert_eq!(names(&folder), [PathBuf::from("new.zip")]);
+    let tree = text(&root(), &["tree", &archive]);
+    assert!(tree.contains("group") && tree.contains('b'), "{tree}");
+    let old = fs::read(&archive).expect("reads");
+    let again = run_with(&root(), &["write", &array, "--from", "-"], &[5, 6, 7, 8]);
+    let stderr = String::from_utf8(again.stderr).expect("UTF-8");
+    assert_eq!(again.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("no way to replace what is in a zip archive"), "{stderr}");
+    assert_eq!(fs::read(&archive).expect("reads"), old);
+}
+
+#[test]
+fn an_archive_that_is_missing_or_damaged_is_said() {
+    let (_folder, path) = folder();
+    let message = |place: &str| {
+        let output = run(&root(), &["info", place]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    assert!(message(&path("none.zip")).contains("no such"), "{}", message(&path("none.zip")));
+    fs::write(path("text.zip"), "text").expect("writes");
+    let damaged = message(&path("text.zip"));
+    assert!(damaged.contains("not a zip archive, or a damaged one"), "{damaged}");
+    let within = message("fixtures/zip/stored.zip/nothing");
+    assert!(within.contains("fixtures/zip/stored.zip/nothing"), "{within}");
+}

@@ -1,0 +1,110 @@
+//! A part of a store as a store.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use super::{
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix, PutMode,
+    PutOutcome, ReadRange, Store, StoreError,
+};
+
+/// What lies below a prefix of another store. Errors name keys as that store does.
+#[derive(Debug)]
+pub(crate) struct Below<S> {
+    store: S,
+    base: Prefix,
+}
+
+impl<S: Store> Below<S> {
+    fn key(&self, key: &Key) -> Result<Key, StoreError> {
+        Ok(self.base.key(key.as_str())?)
+    }
+
+    fn prefix(&self, prefix: &Prefix) -> Result<Prefix, StoreError> {
+        Ok(self.base.join(prefix.as_str())?)
+    }
+
+    fn strip(&self, key: &Key) -> Result<Key, StoreError> {
+        Ok(Key::new(self.base.strip(key).unwrap_or_default())?)
+    }
+}
+
+/// The store, or what lies below a prefix of it.
+pub(crate) fn below<S: Store + 'static>(store: S, base: Prefix) -> Arc<dyn Store> {
+    if base.is_root() { Arc::new(store) } else { Arc::new(Below { store, base }) }
+}
+
+impl<S: Store> Store for Below<S> {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.store.get(&self.key(key)?, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.store.put_opts(&self.key(key)?, pieces, mode)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.store.head(&self.key(key)?)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.store.delete(&self.key(key)?)
+    }
+
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        self.store.delete_prefix(&self.prefix(prefix)?)
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        match self.prefix(prefix) {
+            Ok(prefix) => Box::new(
+                self.store.list(&prefix, links).map(|key| key.and_then(|key| self.strip(&key))),
+            ),
+            Err(error) => super::listing::failed(error),
+        }
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        let entry = |entry| match entry? {
+            DirEntry::Object(key) => Ok(DirEntry::Object(self.strip(&key)?)),
+            DirEntry::Prefix(prefix) => {
+                let key = Key::new(prefix.as_str())?;
+                Ok(DirEntry::Prefix(Prefix::from(self.strip(&key)?)))
+            }
+        };
+        match self.prefix(prefix) {
+            Ok(prefix) => Box::new(self.store.list_dir(&prefix).map(entry)),
+            Err(error) => super::listing::failed(error),
+        }
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.store.lock(&self.key(key)?)
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.store.clean(&self.prefix(prefix)?, removed)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.store.location(&self.prefix(prefix).ok()?)
+    }
+
+    fn finish(&self) -> Result<(), StoreError> {
+        self.store.finish()
+    }
+}

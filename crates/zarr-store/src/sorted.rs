@@ -1,0 +1,77 @@
+//! Listings of keys that are in memory, sorted.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::{DirEntry, Key, Prefix, StoreError};
+
+/// The keys below a prefix.
+pub(crate) fn below<'m, V>(
+    keys: &'m BTreeMap<String, V>,
+    prefix: &Prefix,
+) -> impl Iterator<Item = &'m str> {
+    let start = start_of(prefix);
+    keys.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
+        .map(|(key, _)| key.as_str())
+        .take_while(move |key| key.starts_with(&start))
+}
+
+/// What lies directly below a prefix. Takes time for each child, not for each key below it.
+pub(crate) fn children<V>(
+    keys: &BTreeMap<String, V>,
+    prefix: &Prefix,
+) -> Result<Vec<DirEntry>, StoreError> {
+    let start = start_of(prefix);
+    let mut children = Vec::new();
+    let mut from = Bound::Included(start.clone());
+    loop {
+        let bound = from.as_ref().map(String::as_str);
+        let next = keys.range::<str, _>((bound, Bound::Unbounded)).next();
+        let Some((key, rest)) = next.and_then(|(key, _)| Some((key, key.strip_prefix(&start)?)))
+        else {
+            return Ok(children);
+        };
+        from = match rest.split_once('/') {
+            Some((child, _)) => {
+                children.push(DirEntry::Prefix(prefix.join(child)?));
+                // The character after the slash.
+                Bound::Included(format!("{start}{child}0"))
+            }
+            None => {
+                children.push(DirEntry::Object(Key::new(key)?));
+                Bound::Excluded(key.clone())
+            }
+        };
+    }
+}
+
+/// What every key below a prefix begins with.
+fn start_of(prefix: &Prefix) -> String {
+    if prefix.is_root() { String::new() } else { format!("{prefix}/") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_objects_and_prefixes_in_order() {
+        let keys = ["a", "a/b/c", "a/b/d/e", "a.b", "a0", "ab/c", "b"];
+        let keys: BTreeMap<String, ()> = keys.into_iter().map(|key| (key.to_owned(), ())).collect();
+        let prefix = |text: &str| Prefix::new(text).expect("a prefix");
+        let names = |at: &str| -> Vec<String> {
+            let found = children(&keys, &prefix(at)).expect("lists");
+            let name = |entry| match entry {
+                DirEntry::Object(key) => key.to_string(),
+                DirEntry::Prefix(prefix) => format!("{prefix}/"),
+            };
+            found.into_iter().map(name).collect()
+        };
+        assert_eq!(names(""), ["a", "a.b", "a/", "a0", "ab/", "b"]);
+        assert_eq!(names("a"), ["a/b/"]);
+        assert_eq!(names("a/b"), ["a/b/c", "a/b/d/"]);
+        assert!(names("b").is_empty() && names("c").is_empty());
+        assert_eq!(below(&keys, &prefix("a")).collect::<Vec<_>>(), ["a/b/c", "a/b/d/e"]);
+        assert_eq!(below(&keys, &Prefix::root()).count(), keys.len());
+    }
+}

@@ -1,0 +1,111 @@
+//! What an archive holds: its entries by key.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use super::source::{Source, WINDOW};
+use crate::{Key, ObjectMeta, Operation, StoreError, Version};
+
+/// The length of a local header without its name and extra fields.
+pub(super) const LOCAL_HEADER: u64 = 30;
+
+/// One version of an archive, and where its objects are.
+#[derive(Debug)]
+pub(super) struct Archive {
+    pub(super) source: Source,
+    pub(super) entries: BTreeMap<String, Entry>,
+    /// Where the archive's directory begins, and the entries end.
+    pub(super) directory: u64,
+}
+
+/// An object of an archive.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Where its local header begins, and the bytes behind it end at the earliest.
+    pub(super) header_start: u64,
+    /// Where its bytes begin, once the local header has been read.
+    pub(super) data_start: OnceLock<u64>,
+    pub(super) compressed: u64,
+    pub(super) size: u64,
+    pub(super) crc: u32,
+    pub(super) method: CompressionMethod,
+    pub(super) encrypted: bool,
+}
+
+impl Entry {
+    /// Place, size and checksum identify the version: in an archive that was replaced, another
+    /// object with all three the same holds the same bytes.
+    pub(super) fn meta(&self) -> ObjectMeta {
+        let version = Version::from_numbers([self.header_start, self.size, self.crc.into(), 0]);
+        ObjectMeta { size: self.size, version: Some(version) }
+    }
+}
+
+impl Archive {
+    /// Reads the archive's directory. Names that are no keys are left out: no reader of a Zarr
+    /// hierarchy asks for them, and nothing is unpacked to a path. Of several entries of one name
+    /// the last counts, as for Python's `zipfile`: zarr-python writes them when it overwrites.
+    pub(super) fn open(source: Source) -> Result<Self, StoreError> {
+        let fail = |reason: String| StoreError::Container {
+            operation: Operation::Open,
+            key: source.key.to_string(),
+            reason,
+        };
+        let zip =
+            ZipArchive::new(source.reader(WINDOW)).map_err(|error| store_error(error, &fail))?;
+        let directory = zip.central_directory_start();
+        let mut entries = BTreeMap::new();
+        let mut extents = Vec::with_capacity(zip.len());
+        for index in 0..zip.len() {
+            let entry = zip.by_index_data(index).map_err(|error| store_error(error, &fail))?;
+            let (header_start, compressed) = (entry.header_start(), entry.compressed_size());
+            let header = LOCAL_HEADER.saturating_add(entry.name_raw().len() as u64);
+            let end = header_start.saturating_add(header).saturating_add(compressed);
+            extents.push((header_start, end));
+            let key = entry.name().ok().and_then(|name| Key::new(name).ok());
+            let Some(key) = key.filter(|_| entry.is_file()) else { continue };
+            let entry = Entry {
+                header_start,
+                data_start: OnceLock::new(),
+                compressed,
+                size: entry.size(),
+                crc: entry.crc32(),
+                method: entry.compression(),
+                encrypted: entry.encrypted(),
+            };
+            entries.insert(key.to_string(), entry);
+        }
+        refuse_overlaps(extents, directory).map_err(fail)?;
+        Ok(Self { source, entries, directory })
+    }
+}
+
+/// Refuses entries that share bytes: a small archive could otherwise unpack to any size.
+fn refuse_overlaps(mut extents: Vec<(u64, u64)>, directory: u64) -> Result<(), String> {
+    extents.sort_unstable();
+    let starts = extents.iter().skip(1).map(|(start, _)| *start).chain([directory]);
+    match extents.iter().zip(starts).find(|((_, end), next)| end > next) {
+        Some(((start, _), _)) => Err(format!(
+            "the entry at byte {start} reaches into the next one, or into the archive's directory; \
+             an archive may not use bytes twice"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What the library says, or what the store below it said.
+pub(super) fn store_error(error: ZipError, fail: &dyn Fn(String) -> StoreError) -> StoreError {
+    match error {
+        ZipError::Io(error) => match error.downcast::<StoreError>() {
+            Ok(error) => error,
+            Err(error) => fail(error.to_string()),
+        },
+        ZipError::InvalidArchive(text) => {
+            fail(format!("it is not a zip archive, or a damaged one: {text}"))
+        }
+        error => fail(error.to_string()),
+    }
+}

@@ -1,0 +1,236 @@
+//! Writing: new objects are added to a temporary copy of the archive, which replaces it at the end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::slice::from_ref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::archive::{Archive, store_error};
+use crate::local::{Temporary, flush_entries};
+use crate::{Durability, Key, ObjectMeta, Operation, ReadRange, StoreError, Version, reserve};
+
+/// Sizes from here on need the fields of zip64.
+const ZIP64: u64 = u32::MAX as u64;
+
+/// What has been written since the archive was opened or last finished.
+pub(super) struct Session {
+    /// `None` once it has been finished.
+    zip: Option<ZipWriter<Sink>>,
+    given_up: Arc<AtomicBool>,
+    /// `None` once it has been renamed.
+    temporary: Option<Temporary>,
+    /// The same file, with the position of the writer.
+    file: File,
+    /// Where the new objects are in the temporary file.
+    pub(super) entries: BTreeMap<String, Written>,
+    next_version: u64,
+}
+
+/// An object of a session.
+#[derive(Debug)]
+pub(super) struct Written {
+    start: u64,
+    size: u64,
+    version: u64,
+}
+
+impl Written {
+    pub(super) fn meta(&self) -> ObjectMeta {
+        // No entry of an archive has this last number.
+        let version = Version::from_numbers([self.start, self.size, self.version, 1]);
+        ObjectMeta { size: self.size, version: Some(version) }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("entries", &self.entries).finish_non_exhaustive()
+    }
+}
+
+/// The library finishes an archive that is dropped, and prints if it fails: what nobody needs is
+/// not written.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        self.zip = None;
+    }
+}
+
+/// The temporary file, until it is given up.
+struct Sink(File, Arc<AtomicBool>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.1.load(Ordering::Relaxed) { Ok(bytes.len()) } else { self.0.write(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Sink {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Seek for Sink {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Session {
+    /// A temporary file beside the archive at `path`, with a copy of `base`, its current content.
+    pub(super) fn begin(path: &Path, base: Option<&Archive>) -> Result<Self, StoreError> {
+        let fail = |error| StoreError::io(Operation::Put, path.display(), error);
+        let folder = path.parent().unwrap_or(path);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = Temporary::new(folder, &name).map_err(fail)?;
+        let given_up = Arc::new(AtomicBool::new(false));
+        let mut file = temporary.file.try_clone().map_err(fail)?;
+        let shared = file.try_clone().map_err(fail)?;
+        let zip = match base {
+            None => ZipWriter::new(Sink(file, Arc::clone(&given_up))),
+            Some(base) => {
+                let mut archive = File::open(path).map_err(fail)?;
+                // Systems that can share the blocks of both files do, within this call.
+                let copied = io::copy(&mut archive, &mut file).map_err(fail)?;
+                if copied != base.source.meta.size {
+                    return Err(replaced(path));
+                }
+                ZipWriter::new_append(Sink(file, Arc::clone(&given_up)))
+                    .map_err(|error| store_error(error, &|reason| container(path, reason)))?
+            }
+        };
+        Ok(Self {
+            zip: Some(zip),
+            given_up,
+            temporary: Some(temporary),
+            file: shared,
+            entries: BTreeMap::new(),
+            next_version: 0,
+        })
+    }
+
+    /// Adds an object, or replaces one of this session.
+    pub(super) fn put(
+        &mut self,
+        path: &Path,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+    ) -> Result<(), StoreError> {
+        let size = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.len() as u64));
+        self.remove(key)?;
+        let fail = |error| store_error(error, &|reason| container(path, reason));
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(size >= ZIP64)
+            .unix_permissions(0o644);
+        let Some(zip) = &mut self.zip else {
+            return Err(container(path, "its archive is finished"));
+        };
+        zip.start_file(key.as_str(), options).map_err(fail)?;
+        let start = (&self.file).stream_position();
+        let start = start.map_err(|error| StoreError::io(Operation::Put, key, error))?;
+        for piece in pieces {
+            if let Err(error) = zip.write_all(piece) {
+                let _undone = zip.abort_file();
+                return Err(StoreError::io(Operation::Put, key, error));
+            }
+        }
+        let version = self.next_version;
+        self.next_version += 1;
+        self.entries.insert(key.to_string(), Written { start, size, version });
+        Ok(())
+    }
+
+    /// Takes an object of this session out of the archive's directory; its bytes stay unused.
+    pub(super) fn remove(&mut self, key: &Key) -> Result<(), StoreError> {
+        if self.entries.remove(key.as_str()).is_some()
+            && let Some(zip) = &mut self.zip
+        {
+            let fail = |error| {
+                store_error(error, &|reason| StoreError::Container {
+                    operation: Operation::Delete,
+                    key: key.to_string(),
+                    reason,
+                })
+            };
+            zip.hide_file(key.as_str()).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(
+        &self,
+        key: &Key,
+        written: &Written,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let len = range.len_within(key, written.size)?;
+        out.clear();
+        reserve(key, out, len)?;
+        let (all, suffix) = (0..written.size, written.size.saturating_sub(len)..written.size);
+        let ranges = match range {
+            ReadRange::All => from_ref(&all),
+            ReadRange::Suffix(_) => from_ref(&suffix),
+            ReadRange::Ranges(ranges) => ranges,
+        };
+        let mut read = || {
+            for range in ranges {
+                (&self.file).seek(SeekFrom::Start(written.start.saturating_add(range.start)))?;
+                (&self.file).take(range.end.saturating_sub(range.start)).read_to_end(out)?;
+            }
+            Ok::<_, io::Error>(())
+        };
+        // The position is the writer's, too.
+        let result = (&self.file).stream_position().and_then(|at| {
+            let result = read();
+            (&self.file).seek(SeekFrom::Start(at)).and(result)
+        });
+        result.map_err(|error| StoreError::io(Operation::Get, key, error))
+    }
+
+    /// Writes the archive's directory, and puts the file in the place of the archive.
+    pub(super) fn finish(mut self, path: &Path, durability: Durability) -> Result<(), StoreError> {
+        let fail = |error| StoreError::io(Operation::Put, path.display(), error);
+        if let Some(zip) = self.zip.take() {
+            let finished = zip.finish();
+            finished.map_err(|error| store_error(error, &|reason| container(path, reason)))?;
+        }
+        if durability == Durability::PowerFailure {
+            self.file.sync_all().map_err(fail)?;
+        }
+        if let Some(temporary) = self.temporary.take() {
+            temporary.rename(path).map_err(fail)?;
+        }
+        match path.parent() {
+            Some(folder) if durability == Durability::PowerFailure => {
+                flush_entries(folder).map_err(fail)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An error that concerns the whole archive.
+pub(super) fn container(path: &Path, reason: impl Into<String>) -> StoreError {
+    let key = path.display().to_string();
+    StoreError::Container { operation: Operation::Put, key, reason: reason.into() }
+}
+
+/// The error when somebody else has replaced the archive.
+pub(super) fn replaced(path: &Path) -> StoreError {
+    container(path, "another writer replaced the archive meanwhile; nothing of this one was added")
+}
