@@ -1,11 +1,13 @@
 //! The command line's arguments.
 
+mod content;
 mod groups;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use content::{Diff, Stats};
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
@@ -16,7 +18,7 @@ const REGION: &str = "Region in numpy's syntax: 0:10,5,::2,[0,3] [default: the w
 #[command(name = "zarr-kit", version, max_term_width = 100, infer_subcommands = false)]
 #[command(after_help = "\
 Results go to standard output, messages to standard error. Exit status: 0 success, \
-1 `check` found something, 2 any error.")]
+1 `check` found something or `diff` a difference, 2 any error.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Locate(Locate),
     Plan(Plan),
     Draw(Draw),
+    Stats(Stats),
+    Diff(Diff),
     Resize(Resize),
     Append(Append),
     Tree(Tree),

@@ -82,6 +82,8 @@ pub(crate) enum CliError {
          them in --region, or choose another --format"
     )]
     NoTable { axes: String },
+    #[error("{place}: elements of type {data_type} are not real numbers or times")]
+    NotNumbers { place: String, data_type: String },
     #[error("{format} is not text: use -o FILE or a pipe")]
     Terminal { format: &'static str },
 }

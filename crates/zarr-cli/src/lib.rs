@@ -19,6 +19,7 @@ mod format;
 mod interrupt;
 mod nearest;
 mod node_store;
+mod number;
 mod print;
 mod progress;
 mod sizes;

@@ -8,6 +8,7 @@ mod copy;
 mod corners;
 mod create;
 mod delete;
+mod diff;
 pub(crate) mod draw;
 mod explain;
 pub(crate) mod info;
@@ -15,6 +16,7 @@ mod locate;
 mod plan;
 mod read;
 mod resize;
+mod stats;
 mod stored;
 mod strings;
 mod tree;
@@ -40,6 +42,8 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Locate(args) => locate::run(&args)?,
         Command::Plan(args) => plan::run(&args)?,
         Command::Draw(args) => draw::run(&args)?,
+        Command::Stats(args) => stats::run(&args)?,
+        Command::Diff(args) => return diff::run(&args),
         Command::Resize(args) => resize::run(&args)?,
         Command::Append(args) => append::run(&args)?,
         Command::Tree(args) => tree::run(&args)?,

@@ -10,4 +10,4 @@ pub(crate) mod pretty;
 pub(crate) mod quoted;
 pub(crate) mod text;
 mod time;
-mod value;
+pub(crate) mod value;

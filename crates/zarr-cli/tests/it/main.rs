@@ -7,6 +7,7 @@ mod book;
 mod check;
 #[cfg(test)]
 mod conformance;
+mod content;
 #[cfg(test)]
 mod copy;
 #[cfg(test)]

@@ -1,0 +1,257 @@
+//! `zarr-kit diff`.
+
+mod documents;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use zarr_kit::array::{Node, open_node};
+use zarr_kit::{Group, Prefix};
+
+use self::documents::{Change, arrays, groups, short};
+use self::values::{Pair, Side, Values, compare};
+use crate::args::Diff;
+use crate::error::CliError;
+use crate::node_store::NodeStore;
+use crate::print::{Out, note};
+use crate::progress::Bar;
+use crate::words;
+
+/// Exit status if the two have different content.
+const DIFFERENT: u8 = 1;
+
+/// What was compared, and what was found.
+#[derive(Default)]
+struct Report {
+    /// Nodes in both.
+    groups: u64,
+    arrays: u64,
+    /// Elements compared.
+    elements: u64,
+    /// Differences of the content, and of how it is stored.
+    different: u64,
+    stored: u64,
+    /// One document per difference, for `--json`.
+    documents: Vec<Value>,
+}
+
+pub(super) fn run(args: &Diff) -> Result<u8, CliError> {
+    let one = NodeStore::open(&args.one)?;
+    let other = NodeStore::open(&args.other)?;
+    let (ours, theirs) = (nodes(&one)?, nodes(&other)?);
+    let paths: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let mut out = Out::stdout();
+    let mut report = Report::default();
+    for path in paths {
+        match (ours.get(path), theirs.get(path)) {
+            (Some(a), Some(b)) => node(args, path, (&one, a), (&other, b), &mut report, &mut out)?,
+            (Some(_), None) => report.only(path, &one, args, &mut out)?,
+            (None, Some(_)) => report.only(path, &other, args, &mut out)?,
+            (None, None) => {}
+        }
+    }
+    report.finish(args, &one, &other, out)
+}
+
+/// The node and all nodes below it, by their paths; that of the node itself is empty.
+fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Node>, CliError> {
+    let mut found = BTreeMap::new();
+    let mut next = vec![(Prefix::root(), place.node()?)];
+    while let Some((prefix, node)) = next.pop() {
+        if let Node::Group(_) = node {
+            let failed = |cause| place.failed(cause);
+            let group = Group::open(place.store.clone(), &prefix).map_err(failed)?;
+            for name in group.children().map_err(failed)? {
+                let below = prefix
+                    .join(&name)
+                    .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+                let node = open_node(&place.store, &below).map_err(failed)?;
+                next.push((below, node));
+            }
+        }
+        found.insert(prefix.as_str().to_owned(), node);
+    }
+    Ok(found)
+}
+
+/// Compares two nodes of one path.
+fn node(
+    args: &Diff,
+    path: &str,
+    (one, ours): (&NodeStore, &Node),
+    (other, theirs): (&NodeStore, &Node),
+    report: &mut Report,
+    out: &mut Out,
+) -> Result<(), CliError> {
+    let (a, b) = match (ours, theirs) {
+        (Node::Group(a), Node::Group(b)) => {
+            report.groups += 1;
+            return report.changes(path, &groups(a, b), args, out);
+        }
+        (Node::Array(a), Node::Array(b)) => (a, b),
+        _ => {
+            let kind = |node: &Node| match node {
+                Node::Array(_) => "an array".to_owned(),
+                Node::Group(_) => "a group".to_owned(),
+            };
+            let change = Change::content("node", kind(ours), kind(theirs));
+            return report.changes(path, &[change], args, out);
+        }
+    };
+    report.arrays += 1;
+    report.changes(path, &arrays(a, b), args, out)?;
+    if args.metadata_only || a.shape() != b.shape() || a.data_type() != b.data_type() {
+        return Ok(());
+    }
+    let opened = |place, metadata: &zarr_kit::ArrayMetadata| -> Result<Side<'_>, CliError> {
+        let place: &NodeStore = place;
+        let prefix = match path {
+            "" => Prefix::root(),
+            path => Prefix::new(path)
+                .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?,
+        };
+        let array = zarr_kit::Array::with_metadata(
+            place.store.clone(),
+            &prefix,
+            metadata.clone(),
+            zarr_kit::codec::Options::new(),
+        );
+        Ok(Side { place, array: array.map_err(|cause| place.failed(cause))? })
+    };
+    let bar = Bar::new();
+    let name = if path.is_empty() { "comparing" } else { path };
+    let values = compare(name, &opened(one, a)?, &opened(other, b)?, &bar)?;
+    drop(bar);
+    report.values(path, &values, args, out)
+}
+
+/// The path as it begins a line; the root is not named.
+fn label(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("{path}: ") }
+}
+
+impl Report {
+    fn only(
+        &mut self,
+        path: &str,
+        place: &NodeStore,
+        args: &Diff,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        self.different += 1;
+        if args.json {
+            self.documents.push(json!({"path": path, "what": "node", "only_in": place.shown}));
+            return Ok(());
+        }
+        out.line(format_args!("{path}: only in {}", place.shown))
+    }
+
+    fn changes(
+        &mut self,
+        path: &str,
+        changes: &[Change],
+        args: &Diff,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        for change in changes {
+            let stored = match change.is_content {
+                true => {
+                    self.different += 1;
+                    ""
+                }
+                false => {
+                    self.stored += 1;
+                    " (only how it is stored)"
+                }
+            };
+            if args.json {
+                self.documents.push(json!({
+                    "path": path, "what": change.what, "one": change.one, "other": change.other,
+                    "content": change.is_content,
+                }));
+                continue;
+            }
+            out.line(format_args!(
+                "{}{}: {} | {}{stored}",
+                label(path),
+                change.what,
+                short(&change.one),
+                short(&change.other)
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn values(
+        &mut self,
+        path: &str,
+        values: &Values,
+        args: &Diff,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        self.elements = self.elements.saturating_add(values.elements);
+        let Some(first) = &values.first else { return Ok(()) };
+        self.different += 1;
+        if args.json {
+            let pair =
+                |pair: &Pair| json!({"index": pair.index, "one": pair.one, "other": pair.other});
+            let largest = values
+                .largest
+                .as_ref()
+                .map(|(difference, at)| json!({"difference": difference, "at": pair(at)}));
+            self.documents.push(json!({
+                "path": path, "what": "values", "content": true,
+                "elements": values.elements, "different": values.different,
+                "first": pair(first), "largest": largest,
+            }));
+            return Ok(());
+        }
+        let shown = |pair: &Pair| format!("{:?}: {} | {}", pair.index, pair.one, pair.other);
+        let mut line = format!(
+            "{}values: {} of {} differ, first at {}",
+            label(path),
+            words::count(values.different),
+            words::counted(values.elements, "element"),
+            shown(first)
+        );
+        // Of one different element, the first says all.
+        if let Some((difference, at)) = values.largest.as_ref().filter(|_| values.different > 1) {
+            line.push_str(&format!("; the largest difference is {difference}, at {}", shown(at)));
+        }
+        out.line(line)
+    }
+
+    fn finish(
+        self,
+        args: &Diff,
+        one: &NodeStore,
+        other: &NodeStore,
+        mut out: Out,
+    ) -> Result<u8, CliError> {
+        if args.json {
+            out.json(&json!({
+                "one": one.shown, "other": other.shown,
+                "groups": self.groups, "arrays": self.arrays, "elements": self.elements,
+                "differences": self.documents,
+                "different": self.different, "stored_differently": self.stored,
+            }))?;
+        }
+        out.finish()?;
+        if !args.json {
+            let compared = format!(
+                "compared {}, {}, {}",
+                words::counted(self.groups, "group"),
+                words::counted(self.arrays, "array"),
+                words::counted(self.elements, "element")
+            );
+            let found = match (self.different, self.stored) {
+                (0, 0) => "no difference".to_owned(),
+                (0, _) => "the same content, stored differently".to_owned(),
+                (n, _) => words::counted(n, "difference"),
+            };
+            note(format_args!("{compared}: {found}"));
+        }
+        Ok(if self.different > 0 { DIFFERENT } else { 0 })
+    }
+}
