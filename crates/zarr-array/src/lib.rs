@@ -38,6 +38,7 @@ mod grid;
 mod group;
 mod index_moves;
 mod layout;
+mod members;
 mod node;
 #[cfg(feature = "async")]
 mod open_async;
@@ -62,6 +63,7 @@ pub use error::{ArrayError, Loss, Written};
 pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;
+pub use members::{MemberSource, Members};
 pub use node::{Node, open as open_node};
 #[cfg(feature = "async")]
 pub use open_async::open_node_async;

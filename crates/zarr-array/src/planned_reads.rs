@@ -40,6 +40,9 @@ impl Array {
     /// [`ArrayError`] if the store fails, if the index is damaged, or if the chunk belongs to
     /// another array.
     pub fn planned_reads(&self, chunk: &PlannedChunk) -> Result<Option<PlannedReads>, ArrayError> {
+        if let Some(reads) = self.planned_reads_of_member(chunk)? {
+            return Ok(reads);
+        }
         let key = self.chunk_key(&chunk.chunk)?;
         let Some(stored_bytes) = self.store().size(&key)? else { return Ok(None) };
         let all = 0..stored_bytes;
@@ -106,6 +109,15 @@ impl Array {
 }
 
 impl PlannedReads {
+    /// Adds those of another object, as if its bytes followed.
+    pub(crate) fn append(&mut self, other: Self) {
+        let start = self.stored_bytes;
+        let moved =
+            |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
+        self.ranges.extend(other.index.into_iter().chain(other.ranges).map(moved));
+        self.stored_bytes = start.saturating_add(other.stored_bytes);
+    }
+
     /// The number of bytes to read.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -250,7 +250,15 @@ impl<'a> Transfer<'a> {
         &self,
         out: &'o mut [u8],
     ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
-        Output::new(out, &self.view, self.selected.element_size)?.grid(&self.cuts)
+        self.cut_output(Output::new(out, &self.view, self.selected.element_size)?)
+    }
+
+    /// As [`cut`](Transfer::cut), for an output of the selection's shape whose axes all ascend.
+    pub(crate) fn cut_output<'o>(
+        &self,
+        out: Output<'o>,
+    ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
+        out.grid(&self.cuts)
     }
 
     /// As [`cut`](Transfer::cut), for threads that outlive the caller.

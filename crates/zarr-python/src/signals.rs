@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
-    Operation, PutMode, PutOutcome, ReadRange, StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
+    ObjectMeta, Operation, PutMode, PutOutcome, ReadRange, StoreError,
 };
 use zarr_kit::{Prefix, Store};
 
@@ -190,6 +190,10 @@ impl Store for Guarded {
 
     fn finish(&self) -> Result<(), StoreError> {
         self.store.finish()
+    }
+
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        self.store.extension(prefix)
     }
 
     fn checked(&self) -> Option<Arc<dyn Store>> {

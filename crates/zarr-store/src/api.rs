@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile,
-    ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
+    ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, StoreError,
 };
 
 /// Keys and their bytes: all that an array needs of its storage.
@@ -213,6 +213,16 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// None of the puts since the last call has then taken effect.
     fn finish(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// What a layer above has to know of the node at `prefix` and the store does not understand: for
+    /// an array that consists of others, `zarr_array::Members`.
+    ///
+    /// `None` by default. A store that wraps another should forward it; where that is forgotten, a
+    /// store with such nodes refuses to read what cannot be read without it.
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        let _ = prefix;
+        None
     }
 
     /// The same store, with puts that verify what they have written: its length, and its ETag or

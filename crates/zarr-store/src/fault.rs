@@ -9,8 +9,9 @@ use std::time::Duration;
 use super::buffer::assemble;
 use super::listing::{failed, until_error};
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile, ObjectMeta,
-    Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
+    Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard, ObjectFile,
+    ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
+    StoreError,
 };
 
 /// How an operation fails.
@@ -270,6 +271,10 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.inner.location(prefix)
+    }
+
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        self.inner.extension(prefix)
     }
 }
 

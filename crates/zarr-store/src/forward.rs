@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile,
-    ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
+    ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
+    StoreError,
 };
 
 macro_rules! forward {
@@ -95,6 +96,10 @@ macro_rules! forward {
 
             fn checked(&self) -> Option<Arc<dyn Store>> {
                 (**self).checked()
+            }
+
+            fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+                (**self).extension(prefix)
             }
 
             fn location(&self, prefix: &Prefix) -> Option<Location> {

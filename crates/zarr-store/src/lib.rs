@@ -85,7 +85,8 @@ pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
-    Capabilities, DirEntry, Links, LockGuard, LockScope, ObjectMeta, PutMode, PutOutcome, Version,
+    Capabilities, DirEntry, Extension, Links, LockGuard, LockScope, ObjectMeta, PutMode,
+    PutOutcome, Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;

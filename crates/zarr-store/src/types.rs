@@ -1,5 +1,6 @@
 //! What the methods of a store take and give.
 
+use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -162,6 +163,10 @@ impl Default for Capabilities {
         Self::new()
     }
 }
+
+/// What a layer above gave a store for one of its nodes: see
+/// [`Store::extension`](super::Store::extension).
+pub type Extension = Arc<dyn Any + Send + Sync>;
 
 /// How a listing treats links, such as the symbolic links of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 mod asynchronous;
 mod explain_loss;
 mod indices;
+mod joined;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod open;
@@ -31,6 +32,7 @@ use zarr_metadata::{ArrayMetadata, Codec, DataType};
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
+use crate::members::Members;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
@@ -108,6 +110,8 @@ struct Shared {
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
     options: Options,
+    /// The arrays of which it consists, if it does.
+    members: Option<Arc<Members>>,
 }
 
 /// The codec chain, bound to the grid's chunk shapes.
@@ -157,6 +161,7 @@ impl Array {
             }
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
+        let members = store.extension(prefix).and_then(|extension| extension.downcast().ok());
         let shared = Shared {
             layout,
             metadata,
@@ -165,6 +170,7 @@ impl Array {
             codecs: Mutex::default(),
             indices: indices::Indices::default(),
             options,
+            members,
         };
         Ok(Self {
             store,

@@ -123,6 +123,9 @@ impl Array {
         out: &mut Output<'_>,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
+        if self.read_box_of_member(part, out, &mut worker.buffers)? {
+            return Ok(());
+        }
         let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, .. } } = worker;
         let key = keys.of(part.chunk)?;
         let mut reader =

@@ -201,20 +201,33 @@ impl Array {
         slots: &Mutex<Slots>,
         worker: &mut Worker,
     ) -> Result<u64, ArrayError> {
-        let Worker { codec: kept, encoded } = worker;
-        let key = self.chunk_key(part.chunk())?;
-        if !self.store().read_into(&key, encoded)? {
-            return Ok(0);
-        }
-        let codec = self.codec_of(part.chunk_shape(), kept)?;
         let moves = Moves::new(part, shape);
-        let decoded = codec
-            .decode_at(encoded, &moves.in_chunk, self.fill())
-            .map_err(|cause| chunk_error(&key, cause))?;
+        let decoded = match self.read_variable_of_member(part)? {
+            Some(read) => read,
+            None => self.decode_variable_part(part, &moves, worker)?,
+        };
+        let Some(decoded) = decoded else { return Ok(0) };
         let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = moves.in_selection.iter().zip(decoded.iter());
         moved.for_each(|(slot, element)| slots.set(*slot, element));
         Ok(u64::try_from(decoded.bytes().len()).unwrap_or(u64::MAX))
+    }
+
+    /// The elements of a part of a chunk, `None` if the chunk is not stored.
+    fn decode_variable_part(
+        &self,
+        part: &ChunkPart<'_>,
+        moves: &Moves,
+        worker: &mut Worker,
+    ) -> Result<Option<ByteStrings>, ArrayError> {
+        let Worker { codec: kept, encoded } = worker;
+        let key = self.chunk_key(part.chunk())?;
+        if !self.store().read_into(&key, encoded)? {
+            return Ok(None);
+        }
+        let codec = self.codec_of(part.chunk_shape(), kept)?;
+        let decoded = codec.decode_at(encoded, &moves.in_chunk, self.fill());
+        decoded.map(Some).map_err(|cause| chunk_error(&key, cause))
     }
 
     /// The strings of byte strings that are known to be UTF-8: chunks and the fill value were

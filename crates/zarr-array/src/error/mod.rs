@@ -129,6 +129,28 @@ pub enum ArrayError {
         /// The error, with the first chunk that failed.
         cause: Box<ArrayError>,
     },
+    /// A member of an array that consists of others cannot be read.
+    #[error("member {}: {cause}", Printable(member))]
+    Member {
+        /// The member's name.
+        member: String,
+        /// What is wrong with it.
+        cause: Box<ArrayError>,
+    },
+    /// An array is not what it was when others were joined with it.
+    #[error(
+        "changed since it was joined: {what} is {}, and was {}",
+        Printable(found),
+        Printable(recorded)
+    )]
+    MemberChanged {
+        /// What has changed.
+        what: &'static str,
+        /// What it is now.
+        found: String,
+        /// What it was.
+        recorded: String,
+    },
     /// An axis that the array does not have.
     #[error("axis {axis}: the array has {rank} {}", if *.rank == 1 { "axis" } else { "axes" })]
     Axis {

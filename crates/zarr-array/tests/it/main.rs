@@ -22,6 +22,8 @@ mod layout;
 #[cfg(test)]
 mod loss;
 #[cfg(test)]
+mod members;
+#[cfg(test)]
 mod others;
 #[cfg(test)]
 mod partial;

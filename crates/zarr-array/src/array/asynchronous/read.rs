@@ -169,8 +169,14 @@ impl Array {
 
     /// The asynchronous interface of the store. For a remote store without one, an interface on
     /// threads that may block; `None` if the store answers as fast as a thread can ask.
+    ///
+    /// An array that consists of others has `None`, too: its members are opened by whoever needs
+    /// them, and each is in a store of its own.
     fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
+        if self.members().is_some() {
+            return None;
+        }
         store.asynchronous().or_else(|| {
             let far = store.capabilities().requests_in_flight > threads::cores();
             far.then(|| -> Arc<dyn AsyncStore> { Arc::new(Offload::new(Arc::clone(store))) })

@@ -1,0 +1,186 @@
+//! Arrays that consist of others: which of these holds what.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_grid::Grid;
+use zarr_metadata::DataType;
+
+use crate::array::Array;
+use crate::error::ArrayError;
+
+/// The most members that are kept open, some kilobytes each.
+const KEPT: usize = 4096;
+
+/// Opens the members of an array that consists of others.
+pub trait MemberSource: fmt::Debug + Send + Sync {
+    /// Opens a member, whose number on each axis is given; `None` for a place without one, which
+    /// reads as the fill value. May be called from several threads at once.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being opened, or shows that it is not the array that was meant.
+    fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError>;
+
+    /// What messages call a member.
+    fn name(&self, member: &[u64]) -> String;
+}
+
+/// The arrays of which another one consists, side by side in a grid: each is one chunk of it.
+///
+/// A store gives them as the [extension](crate::store::Store::extension) of the array's path, as an
+/// `Arc<Members>`. Then [`Array::open`] opens an array whose elements are those of its members: each
+/// chunk is read from the member that it lies in, with that member's own chunks, codecs and fill
+/// value. Members are opened when a read needs them, and kept open.
+///
+/// Each chunk of the array must lie within one member. It is best if it is one chunk of the member,
+/// or several whole ones: threads divide the work by the array's chunks.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Prefix};
+/// use zarr_array::{Array, ArrayError, MemberSource, Members};
+/// use zarr_grid::{Axis, Grid, Run};
+/// use zarr_metadata::{ArrayBuilder, DataType};
+///
+/// #[derive(Debug)]
+/// struct Months(Vec<Array>);
+///
+/// impl MemberSource for Months {
+///     fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
+///         Ok(self.0.get(member[0] as usize).cloned())
+///     }
+///
+///     fn name(&self, member: &[u64]) -> String {
+///         format!("month {}", member[0] + 1)
+///     }
+/// }
+///
+/// let mut months = Vec::new();
+/// for days in [31, 28] {
+///     let metadata = ArrayBuilder::new([days], DataType::Uint8).chunk_shape([7]).build()?;
+///     months.push(Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?);
+/// }
+/// months[1].write(0..1, &[5])?;
+/// let axis = Axis::from_runs(59, [31, 28].map(|edge| Run { edge, count: 1 }))?;
+/// let members = Members::new(Grid::new([axis]), DataType::Uint8, Arc::new(Months(months)));
+/// assert_eq!(members.locate(&[31])?, (vec![1], vec![0]));
+/// assert_eq!(members.open(&[1])?.ok_or("there")?.read(0..2)?, [5, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Members {
+    grid: Grid,
+    data_type: DataType,
+    new_axis: Option<usize>,
+    source: Arc<dyn MemberSource>,
+    opened: Mutex<HashMap<Box<[u64]>, Option<Array>>>,
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Members")
+            .field("shape", &self.grid.shape())
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Members {
+    /// Members that cut an array of elements of this type as the chunks of `grid` do.
+    #[must_use]
+    pub fn new(grid: Grid, data_type: DataType, source: Arc<dyn MemberSource>) -> Self {
+        Self { grid, data_type, new_axis: None, source, opened: Mutex::default() }
+    }
+
+    /// The members do not have this axis of the array: each is at one index of it.
+    #[must_use]
+    pub fn new_axis(mut self, axis: usize) -> Self {
+        self.new_axis = Some(axis);
+        self
+    }
+
+    /// What members have of a list with one entry per axis of the array.
+    pub(crate) fn without_new_axis<T>(&self, mut axes: Vec<T>) -> Vec<T> {
+        if let Some(axis) = self.new_axis.filter(|axis| *axis < axes.len()) {
+            axes.remove(axis);
+        }
+        axes
+    }
+
+    /// The grid of the members, each as long as one of its chunks.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The number of the member that holds an element of the array, and the element's index in the
+    /// member.
+    ///
+    /// # Errors
+    /// [`ArrayError::Selection`] for an index outside the array, or of another rank.
+    pub fn locate(&self, index: &[u64]) -> Result<(Vec<u64>, Vec<u64>), ArrayError> {
+        let (mut member, mut within) = (vec![0; self.grid.rank()], vec![0; self.grid.rank()]);
+        self.grid
+            .locate(index, &mut member, &mut within)
+            .map_err(|cause| ArrayError::Selection { cause })?;
+        Ok((member, self.without_new_axis(within)))
+    }
+
+    /// What messages call a member.
+    #[must_use]
+    pub fn name(&self, member: &[u64]) -> String {
+        self.source.name(member)
+    }
+
+    /// Opens a member, or gives it again if it is kept open; `None` for a place without one.
+    ///
+    /// # Errors
+    /// [`ArrayError::Member`] with the member's name, and why it cannot be opened. It is also one if
+    /// the member's shape or data type is not that of its place.
+    pub fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
+        if let Some(open) = self.opened().get(member) {
+            return Ok(open.clone());
+        }
+        let open = self.open_anew(member).map_err(|cause| self.failed(member, cause))?;
+        let mut opened = self.opened();
+        if opened.len() >= KEPT {
+            opened.clear();
+        }
+        opened.insert(member.into(), open.clone());
+        Ok(open)
+    }
+
+    fn open_anew(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
+        let Some(array) = self.source.open(member)? else { return Ok(None) };
+        let mut shape = vec![0; self.grid.rank()];
+        self.grid
+            .chunk_shape(member, &mut shape)
+            .map_err(|cause| ArrayError::Selection { cause })?;
+        let shape = self.without_new_axis(shape);
+        if array.shape() != shape {
+            return Err(ArrayError::MemberChanged {
+                what: "its shape",
+                found: format!("{:?}", array.shape()),
+                recorded: format!("{shape:?}"),
+            });
+        }
+        if *array.data_type() != self.data_type {
+            return Err(ArrayError::MemberChanged {
+                what: "its data type",
+                found: array.data_type().to_string(),
+                recorded: self.data_type.to_string(),
+            });
+        }
+        Ok(Some(array))
+    }
+
+    /// An error of a member, with its name.
+    pub(crate) fn failed(&self, member: &[u64], cause: ArrayError) -> ArrayError {
+        ArrayError::Member { member: self.name(member), cause: Box::new(cause) }
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<Box<[u64]>, Option<Array>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
