@@ -5,10 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use zarr_metadata::Codec;
 
-use super::content::{Content, ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
+use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    BITS, CLIPPED, FILL_ONLY, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk,
-    unexamined,
+    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk, unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
 use super::variable::examine_variable;
@@ -284,7 +283,7 @@ impl<'a> Decoder<'a> {
                 vec![unexamined(key, "elements past the array's end are not looked for")]
             }
         };
-        found.extend(findings(key, content));
+        found.extend(content.findings(key));
         Ok(found)
     }
 }
@@ -322,44 +321,4 @@ fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
         }
         _ => None,
     })
-}
-
-/// The findings for a chunk's content.
-pub(super) fn findings(key: &Key, content: Content) -> Vec<Finding> {
-    match content {
-        Content::Empty => {
-            let message = "nothing but the fill value; it need not be stored";
-            vec![Finding::new(FILL_ONLY, message).with_key(key.as_str())]
-        }
-        Content::Bits(bits) => {
-            vec![
-                Finding::new(BITS, format!("{bits}: bits beyond the elements' own"))
-                    .with_key(key.as_str()),
-            ]
-        }
-        Content::Shard { empty, bits } => {
-            let more = |others: u64| match others {
-                0 => String::new(),
-                1 => ", and 1 more inner chunk".to_owned(),
-                n => format!(", and {n} more inner chunks"),
-            };
-            let mut findings = Vec::new();
-            if let Some((first, others)) = empty {
-                let message = format!(
-                    "inner chunk {first:?}{}: nothing but the fill value; need not be stored",
-                    more(others)
-                );
-                findings.push(Finding::new(FILL_ONLY, message).with_key(key.as_str()));
-            }
-            if let Some(((first, found), others)) = bits {
-                let message = format!(
-                    "inner chunk {first:?}, {found}{}: bits beyond the elements' own",
-                    more(others)
-                );
-                findings.push(Finding::new(BITS, message).with_key(key.as_str()));
-            }
-            findings
-        }
-        Content::Canonical => Vec::new(),
-    }
 }

@@ -7,7 +7,9 @@ use zarr_codec::{AxisEdges, Chain, ChunkCodec, ChunkError, Encoded, Options, Scr
 use zarr_metadata::{Codec, CodecKind, DataType};
 use zarr_view::{CopyError, Output, View};
 
+use super::finding::{BITS, FILL_ONLY, Finding};
 use crate::array::Array;
+use crate::store::Key;
 
 /// The most bytes of elements for which a shard is decoded as a whole, however few bytes it has.
 const WHOLE: u64 = 64 << 20;
@@ -83,6 +85,48 @@ pub(super) enum Content {
     Bits(String),
     /// Inner chunks with such content: the first of each kind and the number of others.
     Shard { empty: Option<(Vec<usize>, u64)>, bits: Option<((Vec<usize>, String), u64)> },
+}
+
+impl Content {
+    /// The findings for a chunk's content.
+    pub(super) fn findings(self, key: &Key) -> Vec<Finding> {
+        match self {
+            Self::Empty => {
+                let message = "nothing but the fill value; it need not be stored";
+                vec![Finding::new(FILL_ONLY, message).with_key(key.as_str())]
+            }
+            Self::Bits(bits) => {
+                vec![
+                    Finding::new(BITS, format!("{bits}: bits beyond the elements' own"))
+                        .with_key(key.as_str()),
+                ]
+            }
+            Self::Shard { empty, bits } => {
+                let more = |others: u64| match others {
+                    0 => String::new(),
+                    1 => ", and 1 more inner chunk".to_owned(),
+                    n => format!(", and {n} more inner chunks"),
+                };
+                let mut findings = Vec::new();
+                if let Some((first, others)) = empty {
+                    let message = format!(
+                        "inner chunk {first:?}{}: nothing but the fill value; need not be stored",
+                        more(others)
+                    );
+                    findings.push(Finding::new(FILL_ONLY, message).with_key(key.as_str()));
+                }
+                if let Some(((first, found), others)) = bits {
+                    let message = format!(
+                        "inner chunk {first:?}, {found}{}: bits beyond the elements' own",
+                        more(others)
+                    );
+                    findings.push(Finding::new(BITS, message).with_key(key.as_str()));
+                }
+                findings
+            }
+            Self::Canonical => Vec::new(),
+        }
+    }
 }
 
 /// Elements other than the fill value past the array's end.

@@ -2,7 +2,6 @@
 
 use zarr_codec::{ByteStrings, ChunkErrorKind};
 
-use super::chunks::findings as findings_of;
 use super::content::Content;
 use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, unexamined};
 use crate::array::Array;
@@ -72,7 +71,7 @@ pub(super) fn examine_variable(
     drop(decoded);
     // Each inner chunk has just been decoded without error.
     let empty = codec.fill_only(encoded, fill).unwrap_or_default();
-    findings.extend(findings_of(key, Content::Shard { empty, bits: None }));
+    findings.extend(Content::Shard { empty, bits: None }.findings(key));
     Ok(Some(findings))
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::list::{Step, Walk};
-use super::{LocalStore, lock, names};
+use super::{LocalStore, lock_file, names};
 #[cfg(doc)]
 use crate::Store;
 use crate::{Links, Listing, Operation, Prefix, StoreError};
@@ -146,7 +146,7 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
         Ok(_) => return Ok(false),
         Err(error) => return gone(error),
     }
-    let file = match lock::open_existing(path) {
+    let file = match lock_file::open_existing(path) {
         Ok(file) => file,
         Err(error) => return gone(error),
     };
@@ -159,7 +159,7 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
         },
     }
     // It may have become an object since, or another file may have taken its place.
-    if !lock::is_at(&file, path)? {
+    if !lock_file::is_at(&file, path)? {
         return Ok(false);
     }
     fs::remove_file(path).map(|()| true).or_else(gone)

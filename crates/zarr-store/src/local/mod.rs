@@ -5,6 +5,7 @@ mod durable;
 mod leftovers;
 mod list;
 mod lock;
+mod lock_file;
 mod names;
 mod path;
 mod read;

@@ -9,6 +9,7 @@ mod instructions;
 mod kernel;
 mod memory;
 mod nest;
+mod one_loop;
 mod output;
 mod owned;
 mod plan;

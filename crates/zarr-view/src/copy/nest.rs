@@ -5,15 +5,8 @@ use smallvec::SmallVec;
 use super::Element;
 use super::instructions::Detected;
 use super::kernel::Kernel;
+use super::one_loop::Loop;
 use crate::view::{Dims, signed};
-
-/// One loop: the number of steps, and the distance of each step on both sides, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Loop {
-    pub(super) count: usize,
-    pub(super) src: isize,
-    pub(super) dst: isize,
-}
 
 /// Nested loops over a box of elements that are valid on both sides.
 #[derive(Debug, Clone)]
@@ -62,10 +55,7 @@ impl Nest {
     /// Runs the loops on a source and a destination.
     ///
     /// # Safety
-    /// For every element that the nest was made from, its bytes are valid for reads from `src` and
-    /// for writes from `dst`. All bytes of the source between the lowest and the highest of them
-    /// are valid for reads, too. The two sides do not overlap, and nothing else accesses what is
-    /// written meanwhile.
+    /// As [`Kernel::run`], for every element that the nest was made from.
     #[expect(unsafe_code, reason = "walks buffers whose bounds the caller has proved")]
     pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8) {
         // Both point to the first element of the loops. The start of an output may be moved

@@ -6,7 +6,7 @@ use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::tile::{Gather, Scatter, Square, Tile};
 use super::vector::{Interleave, LANE, Plain};
 use super::{LINE, prefetch};

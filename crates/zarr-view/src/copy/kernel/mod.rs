@@ -19,7 +19,7 @@ mod x86;
 
 use super::Element;
 use super::instructions::Detected;
-use super::nest::Loop;
+use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
 use shuffle::Shuffles;
@@ -155,7 +155,10 @@ impl Kernel {
     /// Runs all loops.
     ///
     /// # Safety
-    /// As [`Nest::run`](super::nest::Nest::run), from the first element on both sides.
+    /// `src` and `dst` point to the first element of the loops. For every element that the loops
+    /// reach, its bytes are valid for reads from `src` and for writes from `dst`. All bytes of the
+    /// source between the lowest and the highest of them are valid for reads, too. The two sides do
+    /// not overlap, and nothing else accesses what is written meanwhile.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
         if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
             let Self { size, unit, instructions, .. } = *self;

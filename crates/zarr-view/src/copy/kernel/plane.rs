@@ -8,7 +8,7 @@
 //! overwritten.
 
 use super::super::instructions::Detected;
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::block::{Block, Move};
 use super::buffer::Buffer;
 use super::layout::Layout;

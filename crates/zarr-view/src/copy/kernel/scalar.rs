@@ -1,6 +1,6 @@
 //! One element at a time, for steps and sizes without a vector kernel.
 
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::swap;
 use crate::view::signed;
 

@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512, Ssse3, Vbmi};
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::block::starts;
 use super::scalar;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

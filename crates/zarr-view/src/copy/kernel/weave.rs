@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::vector::LANE;
 use crate::view::{Dims, signed};
 

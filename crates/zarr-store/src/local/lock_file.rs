@@ -1,0 +1,76 @@
+//! Opening files to lock them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens or creates the lock file; also returns whether it existed.
+pub(super) fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    let refused = refuse_links(&mut options);
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let link = || io::Error::other("there is a symbolic link in the place of its lock file");
+    // If opening follows links: the maker of the store may have put one here, and a file would be
+    // created elsewhere.
+    if !refused && is_link() {
+        return Err(link());
+    }
+    match options.clone().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        result => return result.map(|file| (file, false)),
+    }
+    match options.clone().write(true).create(true).truncate(false).open(path) {
+        // It may have been left by another user's process: permission to read suffices to lock it.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            options.open(path).map_err(|_| error)
+        }
+        Err(_) if refused && is_link() => Err(link()),
+        result => result,
+    }
+    .map(|file| (file, true))
+}
+
+/// Opens a file to lock it, if it exists.
+pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    refuse_links(&mut options);
+    // Some network file systems grant exclusive locks only on files opened for writing.
+    match options.clone().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => options.open(path),
+        opened => opened,
+    }
+}
+
+/// Opening a link becomes an error, and opening a pipe does not wait. Returns whether the system
+/// supports this.
+#[cfg(target_os = "linux")]
+fn refuse_links(options: &mut OpenOptions) -> bool {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    true
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_links(_: &mut OpenOptions) -> bool {
+    false
+}
+
+#[cfg(unix)]
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let here = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((here.dev(), here.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lock files are never removed here, so the one at the path is the one that was opened.
+#[cfg(not(unix))]
+pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}

@@ -1,0 +1,9 @@
+//! One of the nested loops that a copy is made of.
+
+/// One loop: the number of steps, and the distance of each step on both sides, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loop {
+    pub(super) count: usize,
+    pub(super) src: isize,
+    pub(super) dst: isize,
+}
