@@ -75,7 +75,8 @@ fn follow_in(
     scope: Scope,
     policy: UpdatePolicy,
 ) -> Result<(), ArrayError> {
-    // Most groups have none, which can be seen without a lock.
+    // Most groups have none, which can be seen without a lock. Creation has read the document
+    // too, but before the node was there: a group that was consolidated in between lacks it.
     let Some(document) = store.read(&above.key(METADATA_KEY)?)? else { return Ok(()) };
     match NodeMetadata::from_json(&document) {
         Ok(NodeMetadata::Group(group)) if group.consolidated_metadata().is_some() => {}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use zarr_metadata::{ArrayMetadata, GroupMetadata};
+use zarr_metadata::{ArrayMetadata, ConsolidatedMetadata, GroupMetadata};
 
 use super::array::Prepared;
 use super::begin::{begin, withdraw};
@@ -88,33 +88,20 @@ pub fn copy_tree(
                 from.at(&prefix).refuse_unfinished()?;
                 above = prefix.parent();
             }
-            // The documents of arrays that change, which consolidated metadata of groups repeats.
-            let mut changed = Changed::new();
-            let mut looked = group.consolidated_metadata().is_some();
-            if looked {
-                look(from, to, change, options, &mut changed)?;
-            }
-            let marker = group_marker(from, to, &group, &changed)?;
-            let tree = begin(&marker, &[from], None, options, &mut || {
-                if !std::mem::replace(&mut looked, true) {
-                    look(from, to, change, options, &mut changed)?;
-                }
-                Ok(())
-            })?;
-            if !looked {
-                // A copy that is resumed was checked when it began; its documents are needed again.
-                look(from, to, change, options, &mut changed)?;
-            }
+            let mut first = FirstVisit { from, to, options, changed: None };
+            let marker = first.group_marker(from, to, &group, change)?;
+            let tree =
+                begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();
             let walked = walk(from, to, &mut |here, there, visit| {
                 match visit {
                     // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
                     Visit::Group(group) => {
-                        group_marker(here, there, group, &changed)?.begin_within(tree)?;
+                        first.group_marker(here, there, group, change)?.begin_within(tree)?;
                     }
                     Visit::GroupEnd(group) => {
-                        let marker = group_marker(here, there, group, &changed)?;
+                        let marker = first.group_marker(here, there, group, change)?;
                         let found = match tree != TargetState::Fresh && marker.is_finished()? {
                             true => TargetState::Finished,
                             false => TargetState::Fresh,
@@ -149,31 +136,66 @@ pub fn copy_tree(
 /// The documents of arrays that change, by their prefix in the source.
 type Changed = HashMap<String, String>;
 
-/// Visits the source before anything is written or removed, to refuse what can be refused.
-fn look(
-    from: Endpoint<'_>,
-    to: Endpoint<'_>,
-    change: &mut Change<'_>,
-    options: &CopyOptions,
-    changed: &mut Changed,
-) -> Result<(), TransferError> {
-    walk(from, to, &mut |here, there, visit| match visit {
-        Visit::Array(metadata) => {
-            let job = Job::new(here, there, *metadata, change, options)?;
-            if job.document != job.changed.json() {
-                changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
+/// The visit of the source before anything is written or removed, to refuse what can be refused.
+///
+/// A copy that is resumed was checked when it began. It visits the source first only if
+/// consolidated metadata repeats the documents of arrays that change.
+struct FirstVisit<'a> {
+    from: Endpoint<'a>,
+    to: Endpoint<'a>,
+    options: &'a CopyOptions,
+    /// What it found, once it was made.
+    changed: Option<Changed>,
+}
+
+impl FirstVisit<'_> {
+    /// The documents of arrays that change.
+    fn changed(&mut self, change: &mut Change<'_>) -> Result<&Changed, TransferError> {
+        let changed = match self.changed.take() {
+            Some(changed) => changed,
+            None => self.visit(change)?,
+        };
+        Ok(self.changed.insert(changed))
+    }
+
+    fn visit(&self, change: &mut Change<'_>) -> Result<Changed, TransferError> {
+        let mut changed = Changed::new();
+        walk(self.from, self.to, &mut |here, there, visit| match visit {
+            Visit::Array(metadata) => {
+                let job = Job::new(here, there, *metadata, change, self.options)?;
+                if job.document != job.changed.json() {
+                    changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
+                }
+                Ok(())
             }
-            Ok(())
-        }
-        // Finds links out of the store, and objects that may not be read.
-        Visit::Others(keys) if !options.nodes_only => {
-            keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
-                Some(_) => Ok(()),
-                None => Err(TransferError::NoObject { key: key.to_string() }),
-            })
-        }
-        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
-    })
+            // Finds links out of the store, and objects that may not be read.
+            Visit::Others(keys) if !self.options.nodes_only => {
+                keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
+                    Some(_) => Ok(()),
+                    None => Err(TransferError::NoObject { key: key.to_string() }),
+                })
+            }
+            Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
+        })?;
+        Ok(changed)
+    }
+
+    /// The marker of a group's copy.
+    fn group_marker<'m>(
+        &mut self,
+        from: Endpoint<'_>,
+        to: Endpoint<'m>,
+        group: &GroupMetadata,
+        change: &mut Change<'_>,
+    ) -> Result<Marker<'m>, TransferError> {
+        let document = match group.consolidated_metadata() {
+            Some(consolidated) => {
+                document_of(group, consolidated, from, to, self.changed(change)?)?
+            }
+            None => group.json().to_owned(),
+        };
+        Marker::new(from, group.json(), to, Kind::Group, document)
+    }
 }
 
 /// What a walk visits.
@@ -241,17 +263,6 @@ fn walk(
     Ok(())
 }
 
-/// The marker of a group's copy.
-fn group_marker<'a>(
-    from: Endpoint<'_>,
-    to: Endpoint<'a>,
-    group: &GroupMetadata,
-    changed: &Changed,
-) -> Result<Marker<'a>, TransferError> {
-    let document = document_of(group, from, to, changed)?;
-    Marker::new(from, group.json(), to, Kind::Group, document)
-}
-
 /// The copy of one array, checked as far as possible before anything is written.
 struct Job<'a> {
     from: Endpoint<'a>,
@@ -315,13 +326,11 @@ impl<'a> Job<'a> {
 /// consolidated metadata.
 fn document_of(
     group: &GroupMetadata,
+    consolidated: ConsolidatedMetadata<'_>,
     from: Endpoint<'_>,
     to: Endpoint<'_>,
     changed: &Changed,
 ) -> Result<String, TransferError> {
-    let Some(consolidated) = group.consolidated_metadata() else {
-        return Ok(group.json().to_owned());
-    };
     let mut any = false;
     let mut entries = Vec::new();
     for (path, json) in consolidated.entries() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, MARKER, TransferError};
+use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Selection};
 
@@ -162,4 +162,37 @@ fn a_group_is_not_resumed_into_other_chunks() {
     let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.resume(true));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
     assert_eq!(objects(&inner), before);
+}
+
+/// A copy visits its source before it writes anything. One that is resumed was checked when it
+/// began.
+#[test]
+fn a_resumed_copy_visits_its_source_once() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    for name in ["a", "b", "c"] {
+        array(&from, name);
+    }
+    let inner = MemoryStore::new();
+    let visits = |to: Shared, options: &CopyOptions| {
+        let mut visits = 0;
+        let copied = copy_tree(
+            Endpoint::new(&from, &Prefix::root()),
+            Endpoint::new(&to, &Prefix::root()),
+            &mut |_, metadata| {
+                visits += 1;
+                Ok(metadata.clone())
+            },
+            options,
+            &mut |_, _| {},
+        );
+        (visits, copied.is_ok())
+    };
+    let dying = Arc::new(FaultStore::new(inner.clone()).at(12, Fault::DieBefore));
+    let (before, copied) = visits(dying, &CopyOptions::new());
+    assert!(before > 3 && !copied, "{before}");
+    assert_eq!(visits(Arc::new(inner.clone()), &CopyOptions::new().resume(true)), (3, true));
+    assert_eq!(visits(Arc::new(MemoryStore::new()), &CopyOptions::new()), (6, true));
+    let source = objects(&*from);
+    assert!(objects(&inner) == source);
 }
