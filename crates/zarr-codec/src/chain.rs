@@ -7,7 +7,7 @@ use zarr_metadata::{Codec, DataType};
 use crate::array_to_array::ArrayToArray;
 use crate::array_to_bytes::shard::Shard;
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec, Mapped};
-use crate::bytes_to_bytes::{self, BytesToBytes, OtherArray};
+use crate::bytes_to_bytes::{self, BytesToBytes, Other};
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
 use crate::element::ElementType;
@@ -181,7 +181,7 @@ impl Chain {
                     ArrayOutput::Bytes => {
                         let elements = ElementCodec::Bytes { big_endian: false };
                         array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
-                        bytes_to_bytes.push((Box::new(OtherArray::new(other)), place));
+                        bytes_to_bytes.push((Box::new(Other::of_array(other)), place));
                         continue;
                     }
                 }

@@ -109,7 +109,7 @@ pub use extension::Extension;
 pub use fill_value::FillValue;
 pub use finding::Finding;
 pub use group::GroupMetadata;
-pub use json::same_value;
+pub use json::{JsonTokens, same_value};
 pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
 pub use node::NodeMetadata;
 pub use printable::{Printable, is_printable};

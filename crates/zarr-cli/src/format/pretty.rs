@@ -4,6 +4,7 @@
 use std::iter::Peekable;
 
 use serde_json::value::RawValue;
+use zarr_kit::metadata::JsonTokens;
 
 /// The document with one member per line, and lists of plain values in one line: people read shapes
 /// and indices too.
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 /// The text must be JSON, with no more levels than the reader of documents allows.
 pub(crate) fn pretty(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    value(&mut Tokens(json).peekable(), 0, &mut text);
+    value(&mut JsonTokens::new(json).peekable(), 0, &mut text);
     text
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 /// The text with quotes around the words for numbers that are not finite.
 pub(crate) fn quoted_words(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
-    for token in Tokens(text) {
+    for token in JsonTokens::new(text) {
         match token {
             "NaN" | "Infinity" | "-Infinity" => quoted.push_str(&format!("\"{token}\"")),
             token => quoted.push_str(token),
@@ -36,7 +37,7 @@ pub(crate) fn quoted_words(text: &str) -> String {
     quoted
 }
 
-fn value(tokens: &mut Peekable<Tokens<'_>>, depth: usize, text: &mut String) {
+fn value(tokens: &mut Peekable<JsonTokens<'_>>, depth: usize, text: &mut String) {
     let Some(open) = tokens.next() else { return };
     text.push_str(open);
     let close = match open {
@@ -80,37 +81,6 @@ fn value(tokens: &mut Peekable<Tokens<'_>>, depth: usize, text: &mut String) {
 fn new_line(depth: usize, text: &mut String) {
     text.push('\n');
     text.push_str(&"  ".repeat(depth));
-}
-
-/// The tokens of a text, without the space between them.
-#[derive(Clone)]
-struct Tokens<'t>(&'t str);
-
-impl<'t> Iterator for Tokens<'t> {
-    type Item = &'t str;
-
-    fn next(&mut self) -> Option<&'t str> {
-        let text = self.0.trim_start_matches([' ', '\n', '\r', '\t']);
-        let end = match text.chars().next()? {
-            '{' | '}' | '[' | ']' | ',' | ':' => 1,
-            '"' => {
-                let mut escaped = true;
-                let closes = |c: char| {
-                    let closes = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    closes
-                };
-                text.find(closes).map_or(text.len(), |at| at + 1)
-            }
-            _ => {
-                let ends = [',', '}', ']', ':', ' ', '\n', '\r', '\t'];
-                text.find(ends).unwrap_or(text.len())
-            }
-        };
-        let (token, rest) = text.split_at(end);
-        self.0 = rest;
-        Some(token)
-    }
 }
 
 #[cfg(test)]

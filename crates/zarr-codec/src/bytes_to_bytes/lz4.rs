@@ -2,7 +2,7 @@
 
 use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
 
-use super::{BytesToBytes, check_decoded, check_limit, check_ratio, reserve};
+use super::{BytesToBytes, check_decoded, check_limit, check_ratio, decode_stated, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::{narrow, widen};
 
@@ -46,9 +46,7 @@ impl BytesToBytes for Lz4 {
         let (length, block) = split(encoded)?;
         check_limit(length, limit)?;
         check_ratio(block, length, MOST_EXPANSION)?;
-        reserve(out, length)?;
-        out.resize(length, 0);
-        self.decode_to(encoded, out)
+        decode_stated(self, encoded, length, out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {

@@ -37,9 +37,7 @@ use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::others::{Codecs, Make};
 
-pub(crate) use self::others::{OtherArray, corrupt, refused};
-
-use self::others::OtherBytes;
+pub(crate) use self::others::{Other, corrupt, refused};
 
 /// Refuses a length that `encoded` bytes cannot decode to in a format that expands by at most
 /// `ratio`, before memory is allocated for it.
@@ -70,6 +68,18 @@ fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
         return Err(ChunkErrorKind::DecodedLimit { limit });
     }
     Ok(())
+}
+
+/// Decodes to the length that `encoded` states, which has been compared with that of `encoded`.
+fn decode_stated(
+    codec: &dyn BytesToBytes,
+    encoded: &[u8],
+    length: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ChunkErrorKind> {
+    reserve(out, length)?;
+    out.resize(length, 0);
+    codec.decode_to(encoded, out)
 }
 
 /// Refuses a decoded length other than the expected one.
@@ -220,7 +230,7 @@ pub(crate) fn bind(
         )),
         Codec::Unknown(unknown) => match others.get(unknown.name()) {
             Some(Make::Bytes(make)) => {
-                Box::new(OtherBytes(make(unknown).map_err(ChainErrorKind::other)?))
+                Box::new(Other(make(unknown).map_err(ChainErrorKind::other)?))
             }
             Some(Make::Array(_)) => return Err(ChainErrorKind::Order),
             None => return Err(ChainErrorKind::Unsupported),

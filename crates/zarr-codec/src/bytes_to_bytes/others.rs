@@ -9,22 +9,87 @@ use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
 use crate::others::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
-/// A bytes-to-bytes codec.
-pub(crate) struct OtherBytes(pub(crate) Box<dyn BytesCodec>);
+/// A codec that gives back memory of its own.
+pub(crate) trait Foreign: Send + Sync {
+    fn encoded_len(&self, _decoded: u64) -> Option<u64> {
+        None
+    }
 
-impl fmt::Debug for OtherBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OtherBytes")
+    /// The codec for an array of this shape, if it matters to it.
+    fn for_shape(&self, _shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
+        None
+    }
+
+    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError>;
+
+    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError>;
+}
+
+/// A bytes-to-bytes codec.
+impl Foreign for Box<dyn BytesCodec> {
+    fn encoded_len(&self, decoded: u64) -> Option<u64> {
+        (**self).encoded_len(decoded)
+    }
+
+    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError> {
+        (**self).decode(encoded, length)
+    }
+
+    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
+        (**self).encode(decoded)
     }
 }
 
-impl BytesToBytes for OtherBytes {
+/// An array-to-bytes codec, which is given elements in C order.
+pub(crate) struct OfArray {
+    codec: Arc<dyn ArrayCodec>,
+    shape: Vec<usize>,
+}
+
+impl Foreign for OfArray {
+    fn for_shape(&self, shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
+        let codec = Arc::clone(&self.codec);
+        Some(Arc::new(Other(Self { codec, shape: shape.to_vec() })))
+    }
+
+    fn decode(&self, encoded: &[u8], _: DecodedLength) -> Result<Vec<u8>, CodecError> {
+        self.codec.decode(encoded, &self.shape)
+    }
+
+    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
+        self.codec.encode(decoded, &self.shape)
+    }
+}
+
+/// A codec of another author as one of a chain.
+pub(crate) struct Other<F>(pub(crate) F);
+
+impl Other<OfArray> {
+    /// Of no shape yet.
+    pub(crate) fn of_array(codec: Arc<dyn ArrayCodec>) -> Self {
+        Self(OfArray { codec, shape: Vec::new() })
+    }
+}
+
+impl<F> fmt::Debug for Other<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Other")
+    }
+}
+
+impl<F: Foreign> BytesToBytes for Other<F> {
     fn encoded_len(&self, decoded: Option<u64>) -> Option<u64> {
         self.0.encoded_len(decoded?)
     }
 
     fn most_encoded(&self, decoded: u64) -> u64 {
-        self.0.encoded_len(decoded).unwrap_or_else(|| most(decoded))
+        // What a codec that is not known is taken to add at most.
+        let most = decoded.saturating_mul(2).saturating_add(1 << 16);
+        self.0.encoded_len(decoded).unwrap_or(most)
+    }
+
+    fn for_shape(&self, shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
+        self.0.for_shape(shape)
     }
 
     fn check_len(&self, _: &[u8], _: usize) -> Result<(), ChunkErrorKind> {
@@ -46,7 +111,10 @@ impl BytesToBytes for OtherBytes {
 
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
         let decoded = self.0.decode(encoded, DecodedLength::Exactly(widen(out.len())));
-        fill(out, &decoded.map_err(corrupt)?)
+        let decoded = decoded.map_err(corrupt)?;
+        check_decoded(decoded.len(), out.len())?;
+        out.copy_from_slice(&decoded);
+        Ok(())
     }
 
     fn decode_up_to(
@@ -70,82 +138,6 @@ impl BytesToBytes for OtherBytes {
             _ => Ok(()),
         }
     }
-}
-
-/// An array-to-bytes codec, which is given elements in C order.
-#[derive(Clone)]
-pub(crate) struct OtherArray {
-    codec: Arc<dyn ArrayCodec>,
-    shape: Vec<usize>,
-}
-
-impl OtherArray {
-    /// Of no shape yet.
-    pub(crate) fn new(codec: Arc<dyn ArrayCodec>) -> Self {
-        Self { codec, shape: Vec::new() }
-    }
-}
-
-impl fmt::Debug for OtherArray {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OtherArray({:?})", self.shape)
-    }
-}
-
-impl BytesToBytes for OtherArray {
-    fn for_shape(&self, shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
-        Some(Arc::new(Self { codec: Arc::clone(&self.codec), shape: shape.to_vec() }))
-    }
-
-    fn most_encoded(&self, decoded: u64) -> u64 {
-        most(decoded)
-    }
-
-    fn check_len(&self, _: &[u8], _: usize) -> Result<(), ChunkErrorKind> {
-        Ok(())
-    }
-
-    fn decode_owned(
-        &self,
-        encoded: &[u8],
-        expected: usize,
-    ) -> Option<Result<Vec<u8>, ChunkErrorKind>> {
-        let decoded = self.codec.decode(encoded, &self.shape).map_err(corrupt);
-        Some(decoded.and_then(|decoded| {
-            check_decoded(decoded.len(), expected)?;
-            Ok(decoded)
-        }))
-    }
-
-    fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        fill(out, &self.codec.decode(encoded, &self.shape).map_err(corrupt)?)
-    }
-
-    fn decode_up_to(
-        &self,
-        encoded: &[u8],
-        limit: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ChunkErrorKind> {
-        *out = self.codec.decode(encoded, &self.shape).map_err(corrupt)?;
-        check_limit(out.len(), limit)
-    }
-
-    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        *out = self.codec.encode(decoded, &self.shape).map_err(refused)?;
-        Ok(())
-    }
-}
-
-/// What a codec that is not known is taken to make of so many bytes at most.
-fn most(decoded: u64) -> u64 {
-    decoded.saturating_mul(2).saturating_add(1 << 16)
-}
-
-fn fill(out: &mut [u8], decoded: &[u8]) -> Result<(), ChunkErrorKind> {
-    check_decoded(decoded.len(), out.len())?;
-    out.copy_from_slice(decoded);
-    Ok(())
 }
 
 /// What a codec says when it decodes.

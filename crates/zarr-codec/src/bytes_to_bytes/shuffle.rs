@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use super::{BytesToBytes, check_decoded, check_limit, reserve};
+use super::{BytesToBytes, check_decoded, check_limit, decode_stated, reserve};
 use crate::error::ChunkErrorKind;
 
 #[derive(Debug)]
@@ -60,9 +60,7 @@ impl BytesToBytes for Shuffle {
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind> {
         check_limit(encoded.len(), limit)?;
-        reserve(out, encoded.len())?;
-        out.resize(encoded.len(), 0);
-        self.decode_to(encoded, out)
+        decode_stated(self, encoded, encoded.len(), out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {

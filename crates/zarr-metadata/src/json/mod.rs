@@ -5,12 +5,14 @@
 mod object;
 mod read;
 mod skip;
+mod tokens;
 mod value;
 mod write;
 
 pub(crate) use object::{Object, read_elements, utf8};
 pub(crate) use read::{JsonType, Raw, Reader, unescape};
 pub(crate) use skip::{Grammar, distinct};
+pub use tokens::JsonTokens;
 pub use value::same_value;
 pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
 

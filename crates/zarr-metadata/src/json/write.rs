@@ -1,5 +1,7 @@
 //! Writing JSON: strings, and the layout of whole documents.
 
+use super::JsonTokens;
+
 /// Columns that a value may take to stay on one line.
 const LINE: usize = 80;
 
@@ -24,11 +26,11 @@ pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
     let mut level = level;
     // Containers open on the current line, if any.
     let mut inline = 0_usize;
-    let mut rest = raw;
-    while let Some(token) = next_token(&mut rest) {
+    let mut tokens = JsonTokens::new(raw);
+    while let Some(token) = tokens.next() {
         match token {
             "{" | "[" => {
-                let fits = inline == 0 && one_line(token, rest);
+                let fits = inline == 0 && one_line(token, tokens.clone());
                 out.push_str(token);
                 if inline > 0 || fits {
                     inline = inline.saturating_add(1);
@@ -58,14 +60,8 @@ pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
 }
 
 /// Whether two JSON texts differ in nothing but the space between tokens.
-pub(crate) fn same(mut a: &str, mut b: &str) -> bool {
-    loop {
-        match (next_token(&mut a), next_token(&mut b)) {
-            (None, None) => return true,
-            (a, b) if a != b => return false,
-            _ => {}
-        }
-    }
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    JsonTokens::new(a).eq(JsonTokens::new(b))
 }
 
 pub(crate) fn new_line(level: usize, out: &mut String) {
@@ -74,11 +70,11 @@ pub(crate) fn new_line(level: usize, out: &mut String) {
 }
 
 /// Whether the container whose opening token has just been read fits on one line.
-fn one_line(open: &str, mut rest: &str) -> bool {
+fn one_line(open: &str, rest: JsonTokens<'_>) -> bool {
     let mut width = open.len();
     let mut depth = 1_usize;
     let mut plain = open == "[";
-    while let Some(token) = next_token(&mut rest) {
+    for token in rest {
         match token {
             "{" | "[" => {
                 plain = false;
@@ -97,32 +93,6 @@ fn one_line(open: &str, mut rest: &str) -> bool {
         }
     }
     false
-}
-
-/// The next token of text that is known to be JSON.
-fn next_token<'a>(rest: &mut &'a str) -> Option<&'a str> {
-    let text = rest.trim_start_matches([' ', '\n', '\r', '\t']);
-    let mut bytes = text.bytes().enumerate();
-    let (_, first) = bytes.next()?;
-    let end = match first {
-        b'{' | b'}' | b'[' | b']' | b',' | b':' => Some(1),
-        b'"' => {
-            let mut escaped = false;
-            bytes
-                .find(|&(_, b)| {
-                    let closes = b == b'"' && !escaped;
-                    escaped = b == b'\\' && !escaped;
-                    closes
-                })
-                .map(|(at, _)| at.saturating_add(1))
-        }
-        _ => bytes
-            .find(|(_, b)| matches!(b, b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t'))
-            .map(|(at, _)| at),
-    };
-    let (token, tail) = text.split_at_checked(end.unwrap_or(text.len()))?;
-    *rest = tail;
-    Some(token)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod library;
 
 use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle, NumcodecsBlosc};
 
-use super::{BytesToBytes, check_decoded, reserve};
+use super::{BytesToBytes, check_decoded, check_limit, decode_stated, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::{narrow, widen};
 
@@ -92,13 +92,8 @@ impl BytesToBytes for Blosc {
         limit: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind> {
-        let length = check_header(encoded, |found| match widen(found) > limit {
-            true => Err(ChunkErrorKind::DecodedLimit { limit }),
-            false => Ok(()),
-        })?;
-        reserve(out, length)?;
-        out.resize(length, 0);
-        self.decode_to(encoded, out)
+        let length = check_header(encoded, |found| check_limit(found, limit))?;
+        decode_stated(self, encoded, length, out)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {

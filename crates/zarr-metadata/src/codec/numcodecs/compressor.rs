@@ -7,122 +7,77 @@ use crate::codec::configuration::{
 };
 use crate::json::{Object, Raw};
 
-/// The configuration of `numcodecs.zlib` and of `numcodecs.gzip`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Deflate {
-    /// From 0 to 9, or -1 for the level that zlib chooses, which is 6.
-    pub level: i32,
+/// Configurations of one number: its name, type, value in numcodecs and range.
+macro_rules! of_one_number {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident {
+            $(#[$member_doc:meta])*
+            $member:ident: $type:ty = $default:literal in $range:expr
+        }
+        $new_doc:literal, $default_doc:literal;
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub struct $name {
+            $(#[$member_doc])*
+            pub $member: $type,
+        }
+
+        impl $name {
+            #[doc = $new_doc]
+            #[must_use]
+            pub fn new($member: $type) -> Self {
+                $name { $member }
+            }
+        }
+
+        #[doc = $default_doc]
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $member: $default }
+            }
+        }
+
+        impl Configuration for $name {
+            fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+                const NAME: &str = stringify!($member);
+                members.check_known(&[NAME])?;
+                let read = |raw: Raw<'_>| narrow(raw, *$range.start(), *$range.end());
+                Ok($name { $member: or(members, NAME, $default, read)? })
+            }
+
+            fn write(&self, members: &mut Members<'_>) {
+                members.plain(stringify!($member), self.$member);
+            }
+
+            fn has_fixed_size(&self) -> bool {
+                false
+            }
+        }
+    )*};
 }
 
-impl Deflate {
-    /// Compresses at a level from -1 to 9.
-    #[must_use]
-    pub fn new(level: i32) -> Self {
-        Deflate { level }
+of_one_number! {
+    /// The configuration of `numcodecs.zlib` and of `numcodecs.gzip`.
+    Deflate {
+        /// From 0 to 9, or -1 for the level that zlib chooses, which is 6.
+        level: i32 = 1 in (-1..=9)
     }
-}
-
-/// The level of numcodecs: 1.
-impl Default for Deflate {
-    fn default() -> Self {
-        Deflate { level: 1 }
+    "Compresses at a level from -1 to 9.", "The level of numcodecs: 1.";
+    /// The configuration of `numcodecs.bz2`.
+    Bz2 {
+        /// From 1 to 9: hundreds of thousands of bytes in a block.
+        level: u32 = 1 in (1..=9)
     }
-}
-
-impl Configuration for Deflate {
-    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
-        members.check_known(&["level"])?;
-        let Deflate { level } = Deflate::default();
-        Ok(Deflate { level: or(members, "level", level, |raw| narrow(raw, -1, 9))? })
+    "Compresses at a level from 1 to 9.", "The level of numcodecs: 1.";
+    /// The configuration of `numcodecs.lz4`.
+    Lz4 {
+        /// How much speed is preferred to size; 0 and less mean 1.
+        acceleration: i32 = 1 in (i64::from(i32::MIN)..=i64::from(i32::MAX))
     }
-
-    fn write(&self, members: &mut Members<'_>) {
-        members.plain("level", self.level);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
-}
-
-/// The configuration of `numcodecs.bz2`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Bz2 {
-    /// From 1 to 9: hundreds of thousands of bytes in a block.
-    pub level: u32,
-}
-
-impl Bz2 {
-    /// Compresses at a level from 1 to 9.
-    #[must_use]
-    pub fn new(level: u32) -> Self {
-        Bz2 { level }
-    }
-}
-
-/// The level of numcodecs: 1.
-impl Default for Bz2 {
-    fn default() -> Self {
-        Bz2 { level: 1 }
-    }
-}
-
-impl Configuration for Bz2 {
-    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
-        members.check_known(&["level"])?;
-        let Bz2 { level } = Bz2::default();
-        Ok(Bz2 { level: or(members, "level", level, |raw| narrow(raw, 1, 9))? })
-    }
-
-    fn write(&self, members: &mut Members<'_>) {
-        members.plain("level", self.level);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
-}
-
-/// The configuration of `numcodecs.lz4`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Lz4 {
-    /// How much speed is preferred to size; 0 and less mean 1.
-    pub acceleration: i32,
-}
-
-impl Lz4 {
-    /// Compresses with this acceleration.
-    #[must_use]
-    pub fn new(acceleration: i32) -> Self {
-        Lz4 { acceleration }
-    }
-}
-
-/// The acceleration of numcodecs: 1.
-impl Default for Lz4 {
-    fn default() -> Self {
-        Lz4 { acceleration: 1 }
-    }
-}
-
-impl Configuration for Lz4 {
-    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
-        members.check_known(&["acceleration"])?;
-        let Lz4 { acceleration } = Lz4::default();
-        let read = |raw: Raw<'_>| narrow(raw, i32::MIN.into(), i32::MAX.into());
-        Ok(Lz4 { acceleration: or(members, "acceleration", acceleration, read)? })
-    }
-
-    fn write(&self, members: &mut Members<'_>) {
-        members.plain("acceleration", self.acceleration);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
+    "Compresses with this acceleration.", "The acceleration of numcodecs: 1.";
 }
 
 /// The configuration of `numcodecs.zstd`.
