@@ -23,6 +23,7 @@ mod sizes;
 mod thorough;
 mod tidy;
 mod venv;
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -75,6 +76,11 @@ const COMMANDS: &[Command] = &[
         name: "python",
         about: "the Python package: build, types, tests, examples, in an environment of its own",
         run: python::python,
+    },
+    Command {
+        name: "wheels",
+        about: "what a release uploads: the Python package's source distribution and wheel, tested",
+        run: wheels::wheels,
     },
     Command {
         name: "bench",

@@ -31,13 +31,17 @@ pub(crate) fn python(arguments: &[String]) -> Outcome {
     }
 }
 
+/// Installs a wheel, and runs the package's tests and examples with it.
+pub(crate) fn test_wheel(wheel: &Path) -> Outcome {
+    let python = venv::environment("package", REQUIREMENTS)?;
+    let pip = ["pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
+    step(module(&python, &pip).arg(wheel))?;
+    test(&python)
+}
+
 fn build_and_test(python: &Path) -> Outcome {
     let package = root().join("crates/zarr-python");
-    let module = |arguments: &[&str]| {
-        let mut command = Command::new(python);
-        command.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    };
+    let module = |arguments: &[&str]| module(python, arguments);
     let pip = ["pip", "install", "--quiet", "--no-deps", "--no-build-isolation"];
     // pip calls maturin by name, which is in the environment.
     let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -47,10 +51,23 @@ fn build_and_test(python: &Path) -> Outcome {
     step(module(&pip).arg("--force-reinstall").arg(&package).env("PATH", path))?;
     let cache = target().join("mypy");
     step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
-    let pytest = ["pytest", "-q", "-p", "no:cacheprovider"];
-    step(module(&pytest).arg(package.join("tests")))?;
-    step(module(&pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))?;
+    test(python)?;
     zarr_python(python, &[])
+}
+
+/// The tests and examples, with the package that is installed.
+fn test(python: &Path) -> Outcome {
+    let pytest = ["pytest", "-q", "-p", "no:cacheprovider"];
+    let tests = root().join("crates/zarr-python/tests");
+    step(module(python, &pytest).arg(tests))?;
+    step(module(python, &pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))
+}
+
+/// `python -m` with these arguments.
+fn module(python: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(python);
+    command.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
 }
 
 /// zarr-python's own tests with the package's codec pipeline, or, with `--fetch`, what they need.

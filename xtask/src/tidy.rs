@@ -27,6 +27,7 @@ pub(crate) fn tidy(_: &[String]) -> Outcome {
             faults.push(format!("{place}: listed as a place of unsafe code, and not there"));
         }
     }
+    licences(&files, &mut faults);
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
             continue; // deleted, or not text
@@ -96,6 +97,19 @@ fn returned_sources(path: &str, text: &str, faults: &mut Vec<String>) {
 
 fn is_library_root(path: &str) -> bool {
     path.starts_with("crates/") && path.ends_with("/src/lib.rs")
+}
+
+/// Each package contains the texts of its licences: they are released one by one.
+fn licences(files: &[String], faults: &mut Vec<String>) {
+    for path in files {
+        let Some(package) = path.strip_suffix("/Cargo.toml") else { continue };
+        for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            let licence = format!("{package}/{name}");
+            if package.starts_with("crates/") && !files.contains(&licence) {
+                faults.push(format!("{licence} is missing: a link to ../../{name}"));
+            }
+        }
+    }
 }
 
 /// Paths of one machine and registry hosts never belong in a repository.

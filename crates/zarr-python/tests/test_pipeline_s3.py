@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 
 import numpy as np
 import pytest
@@ -12,28 +11,12 @@ from zarr.storage import FsspecStore, ObjectStore
 
 from zarr_kit import _stores
 
-moto = pytest.importorskip("moto.server")
+pytest.importorskip("moto.server")
 
 
-def one_at_a_time(app):
-    lock = Lock()
-
-    def locked(environ, start_response):
-        with lock:
-            return list(app(environ, start_response))
-
-    return locked
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    # moto compares a condition and stores an object in two steps, which other requests can separate.
-    server._server.app = one_at_a_time(server._server.app)
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+@pytest.fixture
+def endpoint(server):
+    return server
 
 
 @pytest.fixture

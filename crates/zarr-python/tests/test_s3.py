@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zarr_kit
 
-server_module = pytest.importorskip("moto.server")
+pytest.importorskip("moto.server")
 
 SECRET = "SECRET-OF-THE-TEST"
 
@@ -24,15 +24,6 @@ def has_remote():
 
 
 pytestmark = pytest.mark.skipif(not has_remote(), reason="built without object storage")
-
-
-@pytest.fixture(scope="module")
-def server():
-    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture

@@ -16,6 +16,10 @@ da = pytest.importorskip("dask.array")
 from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31, 30)
+
+# The first release whose engine "zarr" reads rectilinear grids: ours needs no such release, only the
+# comparison does.
+ENGINE_READS_RAGGED = tuple(map(int, xr.__version__.split(".")[:2])) >= (2026, 9)
 STARTS = (0, 31, 59, 90)
 
 
@@ -56,6 +60,8 @@ def open_kit(where, **arguments):
 
 def both(where):
     found = open_kit(where).load()
+    if not ENGINE_READS_RAGGED:
+        return found
     xr.testing.assert_identical(found, xr.open_dataset(where, engine="zarr", consolidated=False).load())
     return found
 
@@ -270,7 +276,9 @@ def test_strings(tmp_path):
     )
     to_zarr(ds, tmp_path / "a.zarr", encoding={"objects": {"chunks": ((1, 3),)}})
     found = both(tmp_path / "a.zarr")
-    assert found.objects.dtype == found.strings.dtype == np.dtypes.StringDType()
+    # Xarray decodes strings to objects before release 2026.9.
+    expected = np.dtypes.StringDType() if ENGINE_READS_RAGGED else object
+    assert found.objects.dtype == found.strings.dtype == expected
     assert json.loads((tmp_path / "a.zarr/fixed/zarr.json").read_text())["data_type"]["name"] == "fixed_length_utf32"
     for name in ds.variables:
         assert found[name].values.tolist() == ds[name].values.tolist()

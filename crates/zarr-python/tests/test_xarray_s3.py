@@ -9,21 +9,12 @@ import zarr_kit
 xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 da = pytest.importorskip("dask.array")
-server_module = pytest.importorskip("moto.server")
+pytest.importorskip("moto.server")
 
 from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31)
 URL = "s3://bucket/rain.zarr"
-
-
-@pytest.fixture(scope="module")
-def server():
-    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture

@@ -16,6 +16,10 @@ from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31, 30)
 
+# The first release whose engine "zarr" reads rectilinear grids: ours needs no such release, only the
+# comparison does.
+ENGINE_READS_RAGGED = tuple(map(int, xr.__version__.split(".")[:2])) >= (2026, 9)
+
 
 @pytest.fixture(autouse=True)
 def rectilinear():
@@ -69,6 +73,8 @@ def open_kit(where, **arguments):
 def both(where, **arguments):
     """What both engines read, which is the same."""
     found = open_kit(where, **arguments).load()
+    if not ENGINE_READS_RAGGED:
+        return found
     other = xr.open_dataset(where, engine="zarr", consolidated=False, **arguments).load()
     xr.testing.assert_identical(found, other)
     for name, variable in other.variables.items():
@@ -97,7 +103,10 @@ def test_both_write_the_same_documents(tmp_path):
     weather().to_zarr(tmp_path / "b.zarr", encoding=encoding, consolidated=False)
     for name in weather().variables:
         ours, theirs = document(tmp_path / "a.zarr", name), document(tmp_path / "b.zarr", name)
-        for member in ("shape", "data_type", "chunk_grid", "fill_value", "attributes"):
+        members = ["shape", "data_type", "chunk_grid", "fill_value", "attributes"]
+        if not ENGINE_READS_RAGGED:
+            members.remove("fill_value")  # Releases of 2025 store 0 for floats, later ones NaN as we do.
+        for member in members:
             assert ours.get(member, {}) == theirs.get(member), (name, member)
         assert ours.get("dimension_names", []) == (theirs.get("dimension_names") or [])
     xr.testing.assert_identical(both(tmp_path / "a.zarr"), both(tmp_path / "b.zarr"))
@@ -294,8 +303,9 @@ def test_trees(tmp_path):
     encoding = {"/b/c": {"count": {"chunks": (60, 8)}}}
     to_zarr(tree, tmp_path / "a.zarr", encoding=encoding)
     found = xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit")
-    other = xr.open_datatree(tmp_path / "a.zarr", engine="zarr", consolidated=False)
-    xr.testing.assert_identical(found.load(), other.load())
+    if ENGINE_READS_RAGGED:
+        other = xr.open_datatree(tmp_path / "a.zarr", engine="zarr", consolidated=False)
+        xr.testing.assert_identical(found.load(), other.load())
     xr.testing.assert_equal(found, tree)
     assert found["/b/c/count"].encoding["chunks"] == (60, 8)
     assert "w" not in zarr_kit.open_group(tmp_path / "a.zarr", "d")
