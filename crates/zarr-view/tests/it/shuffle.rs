@@ -109,3 +109,30 @@ fn steps_and_reversed_axes() {
         }
     }
 }
+
+/// Elements and stretches of every length that moves as vectors, or as two parts that overlap.
+#[test]
+fn short_stretches() {
+    for size in (1..=40).chain([47, 48, 63, 64, 65, 95, 96, 127, 128, 129, 200, 256, 511, 512, 513])
+    {
+        for [outer, inner] in [[1, 2], [3, 5], [7, 2]] {
+            let rows = View::contiguous(&[outer, inner, 2]).unwrap();
+            let rows = rows.shrink(&[0..outer, 0..inner, 0..1]).unwrap();
+            let to = View::contiguous(&[inner, outer, 1]).unwrap();
+            for from in flips(&rows.permute(&[1, 0, 2]).unwrap()) {
+                check(&from, &to, element(size));
+            }
+        }
+    }
+}
+
+/// One element many times, of each size, in short and in long rows.
+#[test]
+fn columns_that_repeat() {
+    for element in elements().into_iter().chain([3, 12, 16, 24].map(element)) {
+        for count in [1, 2, 3, 5, 8, 31, 32, 33, 64, 65, 4096, 4097] {
+            let from = View::contiguous(&[3, 1]).unwrap().expand(&[3, count]).unwrap();
+            check(&from, &View::contiguous(&[3, count]).unwrap(), element);
+        }
+    }
+}

@@ -9,7 +9,7 @@ use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
 use super::tile::{Gather, Scatter, Square, Tile};
 use super::vector::{Interleave, LANE, Plain};
-use super::{LINE, prefetch};
+use super::{LINE, prefetch, scalar};
 use crate::view::signed;
 
 /// How many bytes ahead a block prefetches its source.
@@ -190,9 +190,14 @@ impl Block {
                     for column in columns.clone() {
                         let from = src.wrapping_offset(from + signed(column) * along.src);
                         let to = dst.wrapping_offset(to + signed(column * size));
-                        let bytes = if N > 0 { N } else { size };
                         // SAFETY: one element of the block.
-                        unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
+                        unsafe {
+                            if N > 0 {
+                                core::ptr::copy_nonoverlapping(from, to, N);
+                            } else {
+                                scalar::short(from, to, size);
+                            }
+                        };
                     }
                 }
             }

@@ -6,6 +6,7 @@ mod block;
 mod buffer;
 mod layout;
 mod plane;
+mod rows;
 mod scalar;
 mod shuffle;
 mod swap;
@@ -22,7 +23,9 @@ use super::instructions::Detected;
 use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
+use rows::Rows;
 use shuffle::Shuffles;
+use vector::LANE;
 use weave::{Blocks, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
@@ -62,6 +65,8 @@ pub(super) struct Kernel {
 enum Pattern {
     /// None: one stretch that is contiguous on both sides.
     Stretch,
+    /// The last one or two, with a short stretch at each step.
+    Rows,
     /// The last one, with any steps.
     Line,
     /// The last two or three, transposed in blocks.
@@ -92,15 +97,26 @@ impl Kernel {
             loops.pop();
         }
         let total = loops.iter().fold(kernel.size, |all, each| all.saturating_mul(each.count));
-        kernel.stream = total >= STREAMED && kernel.size < STREAMED;
+        // Elements of a lane and more need no buffer to be fast.
+        let cache = if kernel.size >= LANE { 4 * STREAMED } else { STREAMED };
+        kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
         if kernel.size > LONGEST {
             return kernel;
+        }
+        if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
+            return Self { pattern: Pattern::Rows, ..kernel };
         }
         if let Some(weave) = Weave::choose(loops, kernel.size) {
             return Self { pattern: Pattern::Weave(weave), stream: false, ..kernel };
         }
         kernel.pattern = Pattern::Line;
+        // One element many times: from some length on this is faster than a transpose.
+        if loops[inner].src == 0
+            && (kernel.size >= LANE || kernel.size * loops[inner].count >= RUN_OUT)
+        {
+            return kernel;
+        }
         // The loop with the largest step in the source belongs to the plane, too.
         let step = |axis: &usize| loops[*axis].src.unsigned_abs();
         let slowest = (0..=inner).filter(|axis| step(axis) > 0).min_by_key(step);
@@ -214,6 +230,15 @@ impl Kernel {
             // SAFETY: one stretch of `size` bytes on both sides.
             (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
             // SAFETY: a stretch at each step of the last loop.
+            (Pattern::Rows, &[line]) => unsafe {
+                let loops = [Loop { count: 1, src: 0, dst: 0 }, line];
+                Rows { loops, size: self.size }.run(self.instructions, src, dst);
+            },
+            // SAFETY: a stretch at each step of the last two loops.
+            (Pattern::Rows, &[outer, inner]) => unsafe {
+                Rows { loops: [outer, inner], size: self.size }.run(self.instructions, src, dst);
+            },
+            // SAFETY: a stretch at each step of the last loop.
             (Pattern::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
             // SAFETY: the elements of the last loop.
             (Pattern::Line, &[line]) => unsafe {
@@ -244,16 +269,18 @@ impl Kernel {
         }
     }
 
-    /// Copies stretches, and prefetches those ahead: the processor predicts how a stretch
-    /// continues, but not where the next one starts.
+    /// Copies stretches. If the copy exceeds the cache, short ones are prefetched: the processor
+    /// predicts how a stretch continues, but not where the next one starts.
     ///
     /// # Safety
     /// At each step of the loop `size` bytes are valid for reads from `src`, and for writes from
     /// `dst`.
     unsafe fn stretches(&self, line: Loop, src: *const u8, dst: *mut u8) {
         let Loop { count, src: src_step, dst: dst_step } = line;
+        // Streaming stores pay only if the source is read straight through, or if rows are short.
+        let past = self.stream && (self.size < AHEAD || src_step == signed(self.size));
         let ahead = signed((AHEAD / self.size).max(1)).wrapping_mul(src_step);
-        let asked = if src_step == signed(self.size) { 0 } else { self.size.min(AHEAD) };
+        let asked = if past && src_step != signed(self.size) { self.size } else { 0 };
         for i in 0..signed(count) {
             let from = src.wrapping_offset(i * src_step);
             for at in (0..asked).step_by(LINE) {
@@ -262,7 +289,7 @@ impl Kernel {
             // SAFETY: step i of the loop is within both buffers.
             unsafe {
                 let to = dst.offset(i * dst_step);
-                if self.stream && self.unit <= 1 {
+                if past && self.unit <= 1 {
                     stream(from, to, self.size);
                 } else {
                     swap::copy(from, to, self.size, self.unit);

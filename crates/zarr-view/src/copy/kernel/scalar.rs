@@ -15,13 +15,44 @@ unsafe fn element<const N: usize>(src: *const u8, dst: *mut u8, size: usize, uni
     // writes, that they do not overlap, and that `unit` divides the element.
     unsafe {
         if N == 0 && unit == 1 {
-            core::ptr::copy_nonoverlapping(src, dst, size);
+            short(src, dst, size);
         } else if N == 0 {
             swap::copy(src, dst, size, unit);
         } else {
             core::ptr::copy_nonoverlapping(src, dst, N);
             swap::in_place(dst, N, unit);
         }
+    }
+}
+
+/// Copies `size` bytes, without a call if they are few: two moves that overlap.
+///
+/// # Safety
+/// They are valid for reads from `src` and for writes from `dst`, and do not overlap.
+#[inline(always)]
+pub(super) unsafe fn short(src: *const u8, dst: *mut u8, size: usize) {
+    macro_rules! twice {
+        ($bytes:literal) => {{
+            // SAFETY: the first and the last bytes of the element, of which it has at least that
+            // many; both are read before the first is written.
+            unsafe {
+                let at = size - $bytes;
+                let first = src.cast::<[u8; $bytes]>().read();
+                let last = src.add(at).cast::<[u8; $bytes]>().read();
+                dst.cast::<[u8; $bytes]>().write(first);
+                dst.add(at).cast::<[u8; $bytes]>().write(last);
+            }
+        }};
+    }
+    match size {
+        // SAFETY: the caller guarantees a byte on both sides.
+        1 => unsafe { dst.write(src.read()) },
+        2..=4 => twice!(2),
+        5..=8 => twice!(4),
+        9..=16 => twice!(8),
+        17..=32 => twice!(16),
+        // SAFETY: as the caller guarantees.
+        _ => unsafe { core::ptr::copy_nonoverlapping(src, dst, size) },
     }
 }
 
@@ -64,6 +95,22 @@ unsafe fn repeat<const N: usize>(
         // SAFETY: the caller guarantees that a byte is valid for reads and `count` bytes for
         // writes.
         return unsafe { dst.write_bytes(src.read(), count) };
+    }
+    /// Bytes of a constant number of elements, which fit registers.
+    const WHOLE: usize = 64;
+    if matches!(N, 2 | 4 | 8 | 16) && count * N >= WHOLE {
+        let mut elements = [0; WHOLE];
+        for at in (0..WHOLE).step_by(N) {
+            // SAFETY: the caller guarantees that one element is valid for reads; `N` divides
+            // `WHOLE`.
+            unsafe { element::<N>(src, elements.as_mut_ptr().add(at), size, unit) };
+        }
+        for at in super::block::starts(count * N, WHOLE) {
+            // SAFETY: the caller guarantees `count` elements for writes, and the starts are whole
+            // numbers of elements.
+            unsafe { dst.add(at).cast::<[u8; WHOLE]>().write_unaligned(elements) };
+        }
+        return;
     }
     // SAFETY: the caller guarantees that one element is valid for reads, and `count` for writes.
     unsafe { element::<N>(src, dst, size, unit) };

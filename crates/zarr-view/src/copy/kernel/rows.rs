@@ -1,0 +1,87 @@
+//! Short stretches that are contiguous on both sides, in a copy that fits the cache.
+//!
+//! A call of the C library's copy takes longer than the move of some hundred bytes. Here a stretch
+//! is a few vectors, of which the last is moved back to end with the stretch.
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+use super::super::instructions::Detected;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::super::instructions::{Avx2, Avx512};
+use super::super::nest::Loop;
+use super::block::starts;
+use super::vector::{LANE, Plain, Vector};
+use crate::view::signed;
+
+/// The shortest stretch that is moved by the vectors of every instruction set.
+pub(super) const SHORTEST: usize = 64;
+
+/// Stretches of `size` bytes, at least [`SHORTEST`], at each step of two loops.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) loops: [Loop; 2],
+    pub(super) size: usize,
+}
+
+impl Rows {
+    /// Moves all stretches.
+    ///
+    /// # Safety
+    /// Each is valid for reads from `src` and for writes from `dst`, and the two do not overlap.
+    pub(super) unsafe fn run(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+        // SAFETY: the caller guarantees the stretches; the tokens prove that the processor has
+        // the instructions, and every processor for which this is compiled has SSE2.
+        unsafe {
+            match instructions {
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                Detected::Vbmi(token) => self.avx512(token.avx512(), src, dst),
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                Detected::Avx512(token) => self.avx512(token, src, dst),
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                Detected::Avx2(token) => self.avx2(token, src, dst),
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i>(src, dst),
+                _ => self.vectors::<Plain>(src, dst),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    unsafe fn avx512(&self, _: Avx512, src: *const u8, dst: *mut u8) {
+        // SAFETY: as the caller guarantees; the token proves that the processor has AVX-512.
+        unsafe { self.vectors::<__m512i>(src, dst) }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[target_feature(enable = "avx2")]
+    unsafe fn avx2(&self, _: Avx2, src: *const u8, dst: *mut u8) {
+        // SAFETY: as the caller guarantees; the token proves that the processor has AVX2.
+        unsafe { self.vectors::<__m256i>(src, dst) }
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run); the processor has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn vectors<V: Vector>(&self, src: *const u8, dst: *mut u8) {
+        const { assert!(V::LANES * LANE <= SHORTEST, "a stretch holds a vector") };
+        let [outer, inner] = self.loops;
+        for i in 0..signed(outer.count) {
+            let (mut src, mut dst) =
+                (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
+            for _ in 0..inner.count {
+                for at in starts(self.size, V::LANES * LANE) {
+                    // SAFETY: a vector within the stretch at this step of both loops.
+                    unsafe { V::load(src.add(at)).store(dst.add(at)) };
+                }
+                src = src.wrapping_offset(inner.src);
+                dst = dst.wrapping_offset(inner.dst);
+            }
+        }
+    }
+}
