@@ -22,8 +22,14 @@ const GENERATORS: &[&str] = &[
     "codec_cases.py",
     "invalid.py",
     "zipped.py",
+    "version_2_by_3.py",
+    VERSION_2,
     "manifest.py",
 ];
+
+/// The script that runs with another zarr-python, and the packages that it needs.
+const VERSION_2: &str = "version_2.py";
+const OF_VERSION_2: &str = "xtask/fixtures/requirements-version-2.txt";
 
 /// The program with which the scripts write through zarrs: a separate workspace.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
@@ -129,10 +135,11 @@ fn hex(bytes: &[u8]) -> String {
 fn regenerate() -> Outcome {
     let python = environment()?;
     let zarrs = zarrs_writer()?;
+    let older = venv::environment("fixtures-version-2", OF_VERSION_2)?;
     let scripts = root().join("xtask/fixtures");
     for script in GENERATORS {
         step(
-            Command::new(&python)
+            Command::new(if *script == VERSION_2 { &older } else { &python })
                 .arg(scripts.join(script))
                 .arg(root().join("fixtures"))
                 .arg(&zarrs)

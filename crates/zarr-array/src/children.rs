@@ -10,6 +10,7 @@ use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::store::{DirEntry, Prefix, Store, StoreError};
+use crate::version_2;
 
 /// The most documents that are looked up at once, each on its own thread.
 const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
@@ -41,14 +42,18 @@ pub(crate) fn children(
             }
         }
     };
-    let mut names = nodes_among(store, &prefixes)?;
+    let mut names = nodes_among(store, &prefixes, metadata.is_version_2())?;
     names.sort();
     Ok(names)
 }
 
-/// The names of those that have a document. Looks up as many at once as the store allows
-/// requests in flight.
-fn nodes_among(store: &dyn Store, prefixes: &[Prefix]) -> Result<Vec<String>, ArrayError> {
+/// The names of those that have a document, also of Zarr version 2 in a group of that. Looks up as
+/// many at once as the store allows requests in flight.
+fn nodes_among(
+    store: &dyn Store,
+    prefixes: &[Prefix],
+    is_version_2: bool,
+) -> Result<Vec<String>, ArrayError> {
     let names = Mutex::new(Vec::new());
     let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
     let threads = store.capabilities().requests_in_flight.min(MAX_LOOKUPS);
@@ -59,7 +64,9 @@ fn nodes_among(store: &dyn Store, prefixes: &[Prefix]) -> Result<Vec<String>, Ar
         |(), range| {
             let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
             for prefix in prefixes.get(at(range.start)..at(range.end)).unwrap_or_default() {
-                if store.head(&prefix.key(node::METADATA_KEY)?)?.is_some() {
+                if (is_version_2 && version_2::is_at(store, prefix)?)
+                    || store.head(&prefix.key(node::METADATA_KEY)?)?.is_some()
+                {
                     let path = prefix.as_str();
                     let name = path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
                     names.lock().unwrap_or_else(PoisonError::into_inner).push(name);

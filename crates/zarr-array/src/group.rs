@@ -12,6 +12,7 @@ use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
 use crate::store::{Prefix, Store, UpdatePolicy};
+use crate::version_2;
 
 /// A group in a store.
 ///
@@ -122,6 +123,7 @@ impl Group {
         prefix: &Prefix,
         metadata: GroupMetadata,
     ) -> Result<Self, ArrayError> {
+        let metadata = metadata.into_version_3();
         node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.json().as_bytes())?;
         follow(&store, prefix, Scope::Node, UpdatePolicy::default());
@@ -146,6 +148,11 @@ impl Group {
 
     pub(crate) fn update_policy(&self) -> UpdatePolicy {
         self.policy
+    }
+
+    /// Refuses to change a group of Zarr version 2.
+    pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
+        version_2::refuse(self.metadata.is_version_2(), &self.prefix)
     }
 
     /// The same group with another document.
@@ -184,6 +191,8 @@ impl Group {
     pub fn node(&self, path: &str) -> Result<Node, ArrayError> {
         let prefix = self.prefix.join(path)?;
         match self.snapshot.as_ref().and_then(|snapshot| snapshot.node(path)) {
+            // Its own documents show what is wrong with them.
+            Some(Err(_)) if self.metadata.is_version_2() => node::open(&self.store, &prefix),
             Some(node) => node,
             None => node::open(&self.store, &prefix),
         }
@@ -194,6 +203,7 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, path: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+        self.refuse_version_2()?;
         let (store, prefix) = (self.store.clone(), self.prefix.join(path)?);
         let array = Array::create_with(store, &prefix, metadata, self.options.clone())?;
         Ok(array.with_update_policy(self.policy))
@@ -204,6 +214,7 @@ impl Group {
     /// # Errors
     /// As [`Group::create`].
     pub fn create_group(&self, path: &str, metadata: GroupMetadata) -> Result<Self, ArrayError> {
+        self.refuse_version_2()?;
         let group = Self::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
         Ok(group.with_update_policy(self.policy).with_options(self.options.clone()))
     }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no lazy evaluation, no Zarr version 2.
+//! No arithmetic on arrays, no lazy evaluation. Zarr version 2 is read and not written.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
@@ -54,6 +54,7 @@ mod selection;
 mod threads;
 mod transfer;
 mod unfinished;
+mod version_2;
 
 pub use array::{Array, Element, StoredChunk};
 pub use change::{Cut, delete_node, refresh_consolidated};

@@ -7,14 +7,13 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 use crate::error::ArrayError;
 use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
 use crate::unfinished::Unfinished;
+use crate::version_2;
 
 /// The document of a node, below its prefix.
 pub(crate) const METADATA_KEY: &str = "zarr.json";
 
-/// Documents of Zarr version 2, for a message better than "not found".
-const VERSION_2: [&str; 2] = [".zarray", ".zgroup"];
-
-/// The node at a path.
+/// The node at a path. That of Zarr version 2 is what it would be in version 3, and
+/// [knows](ArrayMetadata::is_version_2) that it is not.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// An array, which [`Array::with_metadata`](crate::Array::with_metadata) binds.
@@ -23,19 +22,28 @@ pub enum Node {
     Group(GroupMetadata),
 }
 
-/// Reads the metadata of the node at `prefix`.
+impl Node {
+    /// Whether the node is of Zarr version 2, which is read and never written.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        match self {
+            Node::Array(array) => array.is_version_2(),
+            Node::Group(group) => group.is_version_2(),
+        }
+    }
+}
+
+/// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
+/// documents of Zarr version 2.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
-/// which has none yet, [`ArrayError::Version2`] for one of the older
-/// format, [`ArrayError::Metadata`] if the document is not valid.
+/// which has none yet, [`ArrayError::Metadata`] if the document is not valid.
 pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
     let Some(document) = store.read(&key)? else {
-        for found in VERSION_2 {
-            if store.head(&prefix.key(found)?)?.is_some() {
-                return Err(ArrayError::Version2 { path: display(prefix), found });
-            }
+        if let Some(node) = version_2::open(store, prefix)? {
+            return Ok(node);
         }
         refuse_unfinished(store, prefix)?;
         return Err(ArrayError::NotFound { path: display(prefix) });
@@ -75,6 +83,7 @@ pub(crate) fn create(
         }
     }
     refuse_in_array(store, prefix)?;
+    version_2::refuse(version_2::is_at(store, prefix)?, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
     let exists = || ArrayError::Exists { path: display(prefix) };
     if store.capabilities().conditional_put {
@@ -90,7 +99,8 @@ pub(crate) fn create(
     Ok(store.put(&key, document)?)
 }
 
-/// Refuses a place within an array, where readers do not look for nodes.
+/// Refuses a place within an array, where readers do not look for nodes, or within a group of
+/// version 2, whose readers do not look for nodes of version 3.
 fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     let mut above = prefix.parent();
     while let Some(prefix) = above {
@@ -98,6 +108,9 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
         let node = document.map(|document| NodeMetadata::from_json(&document));
         if let Some(Ok(NodeMetadata::Array(_))) = node {
             return Err(ArrayError::NotGroup { path: display(&prefix) });
+        }
+        if node.is_none() {
+            version_2::refuse(version_2::is_at(store, &prefix)?, &prefix)?;
         }
         above = prefix.parent();
     }

@@ -158,9 +158,9 @@ fn at(place: &str, cause: &ArrayError) -> String {
         ArrayError::NotFound { .. } => {
             format!("{place}: no array or group here: there is no zarr.json")
         }
-        ArrayError::Version2 { found, .. } => format!(
-            "{place}: this is Zarr version 2 ({found}); only version 3 is read, and zarr-python's \
-             `zarr migrate` converts it"
+        ArrayError::Version2 { .. } => format!(
+            "{place}: this is Zarr version 2, which is read and never written; `zarr-kit copy` makes \
+             a copy of version 3, which can be changed"
         ),
         ArrayError::Unfinished { resumable: false, .. } => format!(
             "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \

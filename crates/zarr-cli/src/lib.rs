@@ -5,8 +5,8 @@
 //! arguments and prints. [`Description`] holds the output of `info` and `draw` for other programs.
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no plots of their values, no Zarr version 2. This interface is not
-//! stable: programs should use `zarr_kit`.
+//! No arithmetic on arrays, no plots of their values, nothing written in Zarr version 2. This
+//! interface is not stable: programs should use `zarr_kit`.
 
 #![forbid(unsafe_code)]
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::node_store::is_node;
+
 /// The most neighbours of a missing folder that are compared.
 const LOOKED_AT: usize = 10_000;
 
@@ -20,7 +22,7 @@ pub(crate) fn node(path: &str) -> Option<String> {
         .take(LOOKED_AT)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|other| Some((rank(name, &other)?, other)))
-        .filter(|(_, other)| listed.join(other).join("zarr.json").is_file())
+        .filter(|(_, other)| is_node(&listed.join(other)))
         .collect();
     names.sort();
     let (_, nearest) = names.into_iter().next()?;

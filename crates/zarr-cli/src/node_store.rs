@@ -106,7 +106,8 @@ impl NodeStore {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };
         // Completion in a shell leads to a trailing `zarr.json`.
-        let path = path.strip_suffix("/zarr.json").unwrap_or(path);
+        let document = path.rsplit_once('/').filter(|(_, name)| DOCUMENTS.contains(name));
+        let path = document.map_or(path, |(path, _)| path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
         let folder = store::local_path(path);
@@ -152,10 +153,15 @@ impl NodeStore {
     }
 
     fn has_document(&self) -> Result<bool, CliError> {
-        let key = Prefix::root()
-            .key("zarr.json")
-            .map_err(|cause| CliError::Key { place: self.shown.clone(), cause })?;
-        Ok(self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some())
+        for name in DOCUMENTS {
+            let key = Prefix::root()
+                .key(name)
+                .map_err(|cause| CliError::Key { place: self.shown.clone(), cause })?;
+            if self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub(crate) fn node(&self) -> Result<Node, CliError> {
@@ -210,17 +216,21 @@ impl NodeStore {
         // A store that cannot be listed gives no hint.
         let nodes = self.store.list_dir(&Prefix::root()).filter_map(|entry| {
             let Ok(DirEntry::Prefix(prefix)) = entry else { return None };
-            let found = self.store.head(&prefix.key("zarr.json").ok()?).ok()?;
-            found.map(|_| prefix.to_string())
+            let found = DOCUMENTS.iter().any(|name| {
+                let key = prefix.key(name).ok();
+                key.is_some_and(|key| self.store.head(&key).is_ok_and(|found| found.is_some()))
+            });
+            found.then(|| prefix.to_string())
         });
         let mut below: Vec<String> = nodes.take(3).collect();
         below.sort();
         if let Some(first) = below.first() {
             return format!("; did you mean {}/{first}?", self.shown);
         }
-        let above = self.folder.as_deref().and_then(|folder| {
-            folder.ancestors().skip(1).take(8).find(|folder| folder.join("zarr.json").is_file())
-        });
+        let above = self
+            .folder
+            .as_deref()
+            .and_then(|folder| folder.ancestors().skip(1).take(8).find(|folder| is_node(folder)));
         above.map_or_else(String::new, |node| match node.display().to_string() {
             path if path.is_empty() => "; did you mean the folder above?".to_owned(),
             path => format!("; did you mean {path}?"),
@@ -243,6 +253,14 @@ impl NodeStore {
             }
         }
     }
+}
+
+/// The documents that make a folder a node: that of version 3, and those of version 2.
+pub(crate) const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
+
+/// Whether a folder has a document of a node.
+pub(crate) fn is_node(folder: &Path) -> bool {
+    DOCUMENTS.iter().any(|name| folder.join(name).is_file())
 }
 
 /// A place in a hierarchy.
@@ -282,7 +300,7 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
         for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
             let name = folder.file_name().and_then(|name| name.to_str());
             let (Some(name), Some(text)) = (name, parent.to_str()) else { break };
-            if !look(text, name, parent.join("zarr.json").is_file())? {
+            if !look(text, name, is_node(parent))? {
                 break;
             }
         }

@@ -84,4 +84,6 @@ mod book {
     struct FromZarrPython;
     #[doc = include_str!("../../../docs/from-zarrs.md")]
     struct FromZarrs;
+    #[doc = include_str!("../../../docs/version-2.md")]
+    struct Version2;
 }

@@ -54,6 +54,8 @@ pub struct ArrayMetadata {
     codecs: Vec<Codec>,
     dimension_names: Option<Vec<Option<String>>>,
     findings: Vec<Finding>,
+    /// Whether it stands for documents of Zarr version 2.
+    is_version_2: bool,
 }
 
 impl ArrayMetadata {
@@ -145,6 +147,7 @@ impl ArrayMetadata {
             codecs,
             dimension_names,
             findings,
+            is_version_2: false,
         })
     }
 
@@ -350,6 +353,23 @@ impl ArrayMetadata {
     #[must_use]
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.dimension_names.as_deref()
+    }
+
+    /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
+    /// in any store. A change gives a document of version 3.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        self.is_version_2
+    }
+
+    /// The same document as one of version 3 proper, to be stored.
+    #[must_use]
+    pub fn into_version_3(self) -> Self {
+        ArrayMetadata { is_version_2: false, ..self }
+    }
+
+    pub(crate) fn of_version_2(self) -> Self {
+        ArrayMetadata { is_version_2: true, ..self }
     }
 
     /// Faults of the document that do not prevent reading it.

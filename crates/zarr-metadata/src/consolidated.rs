@@ -34,6 +34,8 @@ pub struct ConsolidatedMetadata<'a> {
     must_understand: Option<bool>,
     /// The places of the nodes in the order of their paths.
     sorted: Vec<usize>,
+    /// Whether the nodes stand for documents of Zarr version 2.
+    is_version_2: bool,
 }
 
 impl<'a> ConsolidatedMetadata<'a> {
@@ -51,7 +53,15 @@ impl<'a> ConsolidatedMetadata<'a> {
         let nodes = nodes.rest();
         let mut sorted: Vec<usize> = (0..nodes.len()).collect();
         sorted.sort_by_key(|at| nodes.get(*at).map(|(path, _)| path.as_ref()));
-        Ok(ConsolidatedMetadata { nodes, must_understand, sorted })
+        Ok(ConsolidatedMetadata { nodes, must_understand, sorted, is_version_2: false })
+    }
+
+    pub(crate) fn of_version_2(self) -> Self {
+        ConsolidatedMetadata { is_version_2: true, ..self }
+    }
+
+    pub(crate) fn is_version_2(&self) -> bool {
+        self.is_version_2
     }
 
     /// What is said of readers that do not know consolidated metadata, if anything.

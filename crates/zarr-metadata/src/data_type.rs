@@ -2,6 +2,7 @@
 
 mod fixed;
 mod layout;
+pub(crate) mod numpy;
 mod record;
 mod time;
 

@@ -27,6 +27,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 pub struct GroupMetadata {
     document: Document,
     findings: Vec<Finding>,
+    /// Whether it stands for documents of Zarr version 2.
+    is_version_2: bool,
 }
 
 impl GroupMetadata {
@@ -39,7 +41,7 @@ impl GroupMetadata {
         let mut findings = Vec::new();
         let document = Document::read(utf8(json)?, &mut findings, |_, _, _| None)?;
         document.check("group", GROUP)?;
-        let mut group = GroupMetadata { document, findings };
+        let mut group = GroupMetadata { document, findings, is_version_2: false };
         let consolidated = group
             .read_consolidated()
             .breaks(Rule::CONSOLIDATED_METADATA)
@@ -62,7 +64,11 @@ impl GroupMetadata {
     #[must_use]
     pub fn new() -> Self {
         let members = [("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
-        GroupMetadata { document: Document::new(&members), findings: Vec::new() }
+        GroupMetadata {
+            document: Document::new(&members),
+            findings: Vec::new(),
+            is_version_2: false,
+        }
     }
 
     /// The document with these attributes, the JSON text of an object.
@@ -185,10 +191,28 @@ impl GroupMetadata {
     fn read_consolidated(&self) -> Result<Option<ConsolidatedMetadata<'_>>> {
         match self.document.member("consolidated_metadata") {
             Some(raw) if raw.json_type() != JsonType::Null => {
-                ConsolidatedMetadata::read(raw).map(Some)
+                let read = ConsolidatedMetadata::read(raw)?;
+                Ok(Some(if self.is_version_2 { read.of_version_2() } else { read }))
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
+    /// in any store. A change gives a document of version 3.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        self.is_version_2
+    }
+
+    /// The same document as one of version 3 proper, to be stored.
+    #[must_use]
+    pub fn into_version_3(self) -> Self {
+        GroupMetadata { is_version_2: false, ..self }
+    }
+
+    pub(crate) fn of_version_2(self) -> Self {
+        GroupMetadata { is_version_2: true, ..self }
     }
 
     /// Faults of the document that do not prevent reading it.

@@ -55,7 +55,7 @@
 //! are this project's readings of places that these leave open.
 //!
 //! # Non-goals
-//! No I/O and no chunk data. Zarr version 2 is recognised, not read. Sizes that depend on the
+//! No I/O and no chunk data. Zarr version 2 is read, not written. Sizes that depend on the
 //! chunk, such as whether a `reshape` fits each chunk of a grid, are checked where chains meet
 //! grids, not here.
 
@@ -85,6 +85,7 @@ mod printable;
 mod rule;
 mod serde_impls;
 mod variable;
+mod version_2;
 
 pub use array::ArrayMetadata;
 pub use builder::{ArrayBuilder, Fill};
@@ -114,6 +115,7 @@ pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
 pub use node::NodeMetadata;
 pub use printable::{Printable, is_printable};
 pub use rule::{Rule, Severity};
+pub use version_2::Version2Error;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -57,6 +57,22 @@ impl NodeMetadata {
         }
     }
 
+    /// Whether the document was translated from Zarr version 2, and is not in any store.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        match self {
+            NodeMetadata::Array(array) => array.is_version_2(),
+            NodeMetadata::Group(group) => group.is_version_2(),
+        }
+    }
+
+    fn of_version_2(self) -> Self {
+        match self {
+            NodeMetadata::Array(array) => NodeMetadata::Array(array.of_version_2()),
+            NodeMetadata::Group(group) => NodeMetadata::Group(group.of_version_2()),
+        }
+    }
+
     /// Faults of the document that do not prevent reading it.
     #[must_use]
     pub fn findings(&self) -> &[crate::Finding] {
@@ -72,13 +88,18 @@ impl ConsolidatedMetadata<'_> {
     pub fn nodes(
         &self,
     ) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata, MetadataError>)> {
-        self.texts().map(|(path, raw)| (path, read_consolidated(path, raw)))
+        self.texts().map(|(path, raw)| (path, self.read_node(path, raw)))
     }
 
     /// The document of the node at `path`, read now.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<Result<NodeMetadata, MetadataError>> {
-        self.text(path).map(|raw| read_consolidated(path, raw))
+        self.text(path).map(|raw| self.read_node(path, raw))
+    }
+
+    fn read_node(&self, path: &str, raw: Raw<'_>) -> Result<NodeMetadata, MetadataError> {
+        let node = read_consolidated(path, raw)?;
+        Ok(if self.is_version_2() { node.of_version_2() } else { node })
     }
 }
 

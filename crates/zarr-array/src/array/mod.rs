@@ -36,6 +36,7 @@ use crate::members::Members;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
+use crate::version_2;
 
 pub use stored::StoredChunk;
 pub use typed::Element;
@@ -143,7 +144,8 @@ impl Array {
         metadata: ArrayMetadata,
         options: Options,
     ) -> Result<Self, ArrayError> {
-        let key = prefix.key(METADATA_KEY)?;
+        let document = if metadata.is_version_2() { version_2::ARRAY } else { METADATA_KEY };
+        let key = prefix.key(document)?;
         let Some(fill) = metadata.fill_value().bytes().map(<[u8]>::to_vec) else {
             return Err(ArrayError::DataType {
                 key: key.to_string(),
@@ -450,6 +452,11 @@ impl Array {
         }
         codecs.insert(chunk_shape.into(), Arc::clone(&codec));
         Ok(codec)
+    }
+
+    /// Refuses to change an array of Zarr version 2.
+    pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
+        version_2::refuse(self.metadata().is_version_2(), self.prefix())
     }
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).

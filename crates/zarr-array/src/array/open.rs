@@ -63,6 +63,7 @@ impl Array {
         metadata: ArrayMetadata,
         options: Options,
     ) -> Result<Self, ArrayError> {
+        let metadata = metadata.into_version_3();
         let array = Self::with_metadata(store, prefix, metadata, options)?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;

@@ -264,6 +264,7 @@ impl Array {
         selection: &Selection,
         elements: &(impl Elements + ?Sized),
     ) -> Result<(SelectedChunks<'_>, usize), ArrayError> {
+        self.refuse_version_2()?;
         let key = node::metadata_key(self.prefix());
         let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
         self.variable_chain()?.check_writable().map_err(chain)?;

@@ -79,8 +79,9 @@ impl Array {
         .map_err(|cause| self.write_error(selection, transfer, in_order(), cause, log))
     }
 
-    /// Refuses codecs that cannot write.
+    /// Refuses codecs that cannot write, and arrays of Zarr version 2.
     pub(super) fn check_codecs_write(&self) -> Result<(), ArrayError> {
+        self.refuse_version_2()?;
         let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
         self.chain()?.check_writable().map_err(chain)

@@ -38,6 +38,7 @@ impl Array {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
+        self.refuse_version_2()?;
         match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
             NodeMetadata::Array(metadata) => self.with_document(metadata),
             NodeMetadata::Group(_) => {
@@ -54,6 +55,7 @@ impl Group {
     /// # Errors
     /// As [`Array::update_attributes`].
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
+        self.refuse_version_2()?;
         match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
             NodeMetadata::Group(metadata) => Ok(self.with_document(metadata)),
             NodeMetadata::Array(_) => {

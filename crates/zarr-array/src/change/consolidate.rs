@@ -37,6 +37,7 @@ impl Group {
     /// # Spec
     /// Zarr v3 core 3.1, "Consolidated metadata".
     pub fn consolidate(&self) -> Result<Self, ArrayError> {
+        self.refuse_version_2()?;
         let (store, prefix) = (self.store(), self.prefix());
         let changed = change(store, prefix, self.update_policy(), |group| {
             // Use the documents of the nodes, even if this handle trusts consolidated metadata.
@@ -54,6 +55,7 @@ impl Group {
     /// # Errors
     /// What the store says. The group is then as it was.
     pub fn remove_consolidated(&self) -> Result<bool, ArrayError> {
+        self.refuse_version_2()?;
         let (store, prefix) = (self.store(), self.prefix());
         let changed = change(store, prefix, self.update_policy(), |group| {
             let without = group.without_consolidated_metadata();

@@ -6,6 +6,7 @@ use super::follow::{Scope, follow};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Key, Links, Prefix, Store, UpdatePolicy, remove};
+use crate::version_2;
 
 /// Deletes the node at `prefix` and everything below it.
 ///
@@ -44,6 +45,8 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     if store.list(prefix, Links::Follow).next().transpose()?.is_none() {
         return Err(ArrayError::NotFound { path: node::display(prefix) });
     }
+    let has_document = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
+    version_2::refuse(!has_document && version_2::is_at(store, prefix)?, prefix)?;
     for document in documents(&**store, prefix)? {
         remove(&**store, &document)?;
     }

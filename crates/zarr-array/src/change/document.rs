@@ -35,6 +35,7 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
+        array.refuse_version_2()?;
         let key = array.prefix().key(METADATA_KEY)?;
         let store = array.store();
         let path = || node::display(array.prefix());

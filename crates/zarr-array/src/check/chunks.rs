@@ -21,6 +21,7 @@ use crate::parallel;
 use crate::store::StoreExt as _;
 use crate::store::{Key, Links, MAX_KEY_LEN};
 use crate::unfinished::MARKER;
+use crate::version_2;
 
 /// Chunks that are decoded before more are listed, so that memory does not grow with the array.
 const BATCH: usize = 4096;
@@ -32,6 +33,7 @@ impl Walk<'_> {
         &mut self,
         layout: &ChunkLayout,
         array: Option<&Array>,
+        is_version_2: bool,
     ) -> Result<(), ArrayError> {
         let data = match array.filter(|_| self.options.data) {
             Some(array) => Some(Decoder::new(array, self.options, self.progress)?),
@@ -61,7 +63,7 @@ impl Walk<'_> {
                 Err(error) => return Err(error.into()),
             };
             let name = layout.prefix().strip(&key).unwrap_or_default();
-            if name == METADATA_KEY {
+            if name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name)) {
                 continue;
             }
             if name == MARKER {

@@ -14,12 +14,20 @@ use super::{CheckOptions, Report, Summary, is_of_one_object};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::node::{self, METADATA_KEY};
+use crate::node::{self, METADATA_KEY, Node};
 use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, Unfinished};
+use crate::version_2;
 
-/// Objects of Zarr version 2.
-const VERSION_2_NAMES: [&str; 4] = [".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+/// What is looked into for nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parent {
+    Group,
+    /// A group of Zarr version 2.
+    GroupOfVersion2,
+    /// Not a group, so that what lies in it is not judged.
+    Folder,
+}
 
 /// A check in progress.
 pub(super) struct Walk<'a> {
@@ -81,20 +89,20 @@ impl<'a> Walk<'a> {
     fn node(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
         let key = prefix.key(METADATA_KEY)?;
         let Some(document) = self.store.read(&key)? else {
-            return self.unfinished(prefix, waiting);
+            return self.of_version_2(prefix, waiting);
         };
         match NodeMetadata::from_json(&document) {
             Err(error) => {
-                self.found(document_error(&key, &error));
+                self.found(document_error(key.as_str(), &error));
                 // Whatever this is, check what lies below it.
-                self.children(prefix, false, waiting)
+                self.children(prefix, Parent::Folder, waiting)
             }
             Ok(NodeMetadata::Group(group)) => {
                 self.summary.groups = self.summary.groups.saturating_add(1);
                 self.listed(prefix);
                 self.findings(&key, group.findings());
                 self.consolidated(prefix, &key, &group)?;
-                self.children(prefix, true, waiting)
+                self.children(prefix, Parent::Group, waiting)
             }
             Ok(NodeMetadata::Array(array)) => {
                 self.summary.arrays = self.summary.arrays.saturating_add(1);
@@ -105,10 +113,56 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// A place without a `zarr.json`.
+    fn of_version_2(
+        &mut self,
+        prefix: &Prefix,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let node = match version_2::open(self.store, prefix) {
+            Ok(None) => return self.unfinished(prefix, waiting),
+            Ok(Some(node)) => node,
+            Err(ArrayError::Metadata { key, cause }) => {
+                self.found(document_error(&key, &cause));
+                return self.children(prefix, Parent::Folder, waiting);
+            }
+            Err(error) => return Err(error),
+        };
+        self.listed(prefix);
+        match node {
+            Node::Group(group) => {
+                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.findings_of_attributes(prefix, group.findings())?;
+                self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
+                self.children(prefix, Parent::GroupOfVersion2, waiting)
+            }
+            Node::Array(array) => {
+                self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.findings_of_attributes(prefix, array.findings())?;
+                self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
+            }
+        }
+    }
+
     fn findings(&mut self, key: &Key, findings: &[Finding]) {
         for finding in findings {
             self.found(finding.clone().with_key(key.as_str()));
         }
+    }
+
+    /// Findings of a translated document: what is left of it to find fault with are the attributes.
+    fn findings_of_attributes(
+        &mut self,
+        prefix: &Prefix,
+        findings: &[Finding],
+    ) -> Result<(), ArrayError> {
+        let key = prefix.key(version_2::ATTRIBUTES)?;
+        for finding in findings {
+            let path = finding.path().and_then(|path| path.strip_prefix("$.attributes"));
+            let path = path.map_or_else(|| "$".to_owned(), |path| format!("${path}"));
+            self.found(finding.clone().with_key(key.as_str()).with_path(path));
+        }
+        Ok(())
     }
 
     /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
@@ -116,9 +170,10 @@ impl<'a> Walk<'a> {
     fn children(
         &mut self,
         prefix: &Prefix,
-        strict: bool,
+        parent: Parent,
         waiting: &mut Vec<Prefix>,
     ) -> Result<(), ArrayError> {
+        let strict = parent != Parent::Folder;
         let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
         entries.sort();
         let mut nodes = Vec::new();
@@ -140,6 +195,14 @@ impl<'a> Walk<'a> {
                     };
                     let is_node = match self.store.head(&key) {
                         Ok(Some(_)) => Ok(true),
+                        Ok(None) if parent != Parent::Group => {
+                            match version_2::is_at(&**self.store, &child) {
+                                Ok(false) => marked(),
+                                Ok(true) => Ok(true),
+                                Err(ArrayError::Store(error)) => Err(error),
+                                Err(error) => return Err(error),
+                            }
+                        }
                         Ok(None) => marked(),
                         Err(error) => Err(error),
                     };
@@ -168,7 +231,10 @@ impl<'a> Walk<'a> {
                 }
                 DirEntry::Object(key) if strict => {
                     let name = prefix.strip(&key).unwrap_or_default();
-                    if VERSION_2_NAMES.contains(&name) {
+                    if version_2::NAMES.contains(&name) {
+                        if parent == Parent::GroupOfVersion2 {
+                            continue;
+                        }
                         let message = "of Zarr version 2, next to a zarr.json; not read";
                         self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                     } else if name == MARKER {
@@ -201,17 +267,18 @@ impl<'a> Walk<'a> {
         });
         // Finished nodes in it are checked; the chunks of an unfinished array belong to the copy.
         match copy.kind {
-            Some(Kind::Group) => self.children(prefix, false, waiting),
+            Some(Kind::Group) => self.children(prefix, Parent::Folder, waiting),
             Some(Kind::Array) | None => Ok(()),
         }
     }
 
     /// Reports a folder in a group that is not a node.
     fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
-        for name in VERSION_2_NAMES {
+        for name in version_2::NAMES {
             let Ok(key) = prefix.key(name) else { continue };
             if self.store.head(&key)?.is_some() {
-                let message = "a node of Zarr version 2; only version 3 is read";
+                let message =
+                    "a node of Zarr version 2, which is not found in a group of version 3";
                 self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                 return Ok(());
             }
@@ -233,8 +300,9 @@ impl<'a> Walk<'a> {
         let Some(consolidated) = group.consolidated_metadata() else { return Ok(()) };
         for (path, said) in consolidated.nodes() {
             let at = format!("$.consolidated_metadata.metadata[{path:?}]");
-            let own_key = prefix.join(path).and_then(|child| child.key(METADATA_KEY));
-            let Ok(own_key) = own_key else {
+            let own_prefix = prefix.join(path);
+            let own_prefix = own_prefix.and_then(|at| at.key(METADATA_KEY).map(|key| (at, key)));
+            let Ok((own_prefix, own_key)) = own_prefix else {
                 self.found(
                     Finding::new(CONSOLIDATED, "no path that a node can have")
                         .with_key(key.as_str())
@@ -242,10 +310,14 @@ impl<'a> Walk<'a> {
                 );
                 continue;
             };
-            let own = self.store.read(&own_key)?;
-            let own = own.map(|document| NodeMetadata::from_json(&document));
+            let own = match self.store.read(&own_key)? {
+                None if group.is_version_2() => self.own_of_version_2(&own_prefix)?,
+                own => own.map(|document| NodeMetadata::from_json(&document)),
+            };
             let message = match (said, own) {
                 (_, None) => "there is no such node",
+                // Reported with its own documents.
+                (Err(_), Some(Err(_))) if group.is_version_2() => continue,
                 (Err(_), _) => "not a valid document",
                 (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
                 _ => continue,
@@ -255,6 +327,20 @@ impl<'a> Walk<'a> {
         let paths = consolidated.paths().map(str::to_owned).collect();
         self.consolidated.push((prefix.clone(), paths));
         Ok(())
+    }
+
+    /// What the documents of a node of version 2 say.
+    fn own_of_version_2(
+        &self,
+        prefix: &Prefix,
+    ) -> Result<Option<Result<NodeMetadata, MetadataError>>, ArrayError> {
+        Ok(match version_2::open(self.store, prefix) {
+            Ok(None) => None,
+            Ok(Some(Node::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
+            Ok(Some(Node::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
+            Err(ArrayError::Metadata { cause, .. }) => Some(Err(cause)),
+            Err(error) => return Err(error),
+        })
     }
 
     /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
@@ -306,8 +392,9 @@ impl<'a> Walk<'a> {
             }
             Err(error) => return Err(error),
         };
+        let is_version_2 = metadata.is_version_2();
         let array = self.open(prefix, key, metadata)?;
-        self.chunks(&layout, array.as_ref())
+        self.chunks(&layout, array.as_ref(), is_version_2)
     }
 
     /// Opens the array with this document. If its elements cannot be read, that is a finding.
@@ -399,9 +486,9 @@ fn is_reserved(prefix: &Prefix) -> bool {
     prefix.segments().last().is_some_and(|name| name.starts_with("__"))
 }
 
-fn document_error(key: &Key, error: &MetadataError) -> Finding {
+fn document_error(key: &str, error: &MetadataError) -> Finding {
     Finding::new(rule_of_document(error), error.reason().to_string())
-        .with_key(key.as_str())
+        .with_key(key)
         .with_path(error.path())
 }
 

@@ -98,6 +98,7 @@ impl Prepared {
         metadata: ArrayMetadata,
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
+        let metadata = metadata.into_version_3();
         let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
         if !same {
             return Err(TransferError::Mismatch {

@@ -8,6 +8,7 @@ use crate::group::Group;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, UpdatePolicy};
 use crate::unfinished::MARKER;
+use crate::version_2;
 
 /// What is directly in a group or folder.
 #[derive(Debug, Default)]
@@ -78,15 +79,24 @@ impl<'a> Endpoint<'a> {
     ///
     /// # Errors
     /// [`TransferError::UnfinishedSource`] if it contains an unfinished copy, which is not a node yet.
-    pub(super) fn content(self, is_group: bool) -> Result<Content, TransferError> {
+    ///
+    /// `is_version_2` says that it is a group of that, in which more objects are documents.
+    pub(super) fn content(
+        self,
+        is_group: bool,
+        is_version_2: bool,
+    ) -> Result<Content, TransferError> {
+        let is_document = |key: &Key| match key.name() {
+            METADATA_KEY => is_group,
+            name => is_version_2 && version_2::NAMES.contains(&name),
+        };
         let mut content = Content::default();
         let mut folders = Vec::new();
         for entry in self.store.list_dir(self.prefix) {
             match entry {
                 Ok(DirEntry::Prefix(prefix)) => folders.push(prefix),
                 Ok(DirEntry::Object(key)) => {
-                    let is_document = is_group && key.name() == METADATA_KEY;
-                    content.others.extend((!is_document).then_some(key));
+                    content.others.extend(Some(key).filter(|key| !is_document(key)));
                 }
                 // The nodes are those of consolidated metadata, and nothing else is known.
                 Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) if is_group => {
@@ -105,6 +115,7 @@ impl<'a> Endpoint<'a> {
                 false => {
                     let document = prefix.key(METADATA_KEY)?;
                     self.store.head(&document).map_err(source)?.is_some()
+                        || version_2::is_at(&**self.store, &prefix).map_err(source)?
                 }
             };
             if !is_node {

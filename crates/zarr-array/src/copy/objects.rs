@@ -1,8 +1,11 @@
 //! Copies objects unchanged.
 
+use std::borrow::Cow;
 use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
@@ -13,24 +16,59 @@ use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
 use crate::unfinished::MARKER;
+use crate::version_2;
 
 /// Keys that are listed before their objects are copied, so that memory does not grow with the
 /// array.
 const BATCH: usize = 256;
 
-/// Copies every object of an array except its document.
+/// The keys of an array's objects in its copy.
+pub(super) struct Renamed {
+    from: ChunkKeyEncoding,
+    to: ChunkKeyEncoding,
+    rank: usize,
+    is_version_2: bool,
+}
+
+impl Renamed {
+    pub(super) fn new(from: &ArrayMetadata, to: &ArrayMetadata) -> Self {
+        Self {
+            from: *from.chunk_key_encoding(),
+            to: *to.chunk_key_encoding(),
+            rank: from.shape().len(),
+            is_version_2: from.is_version_2(),
+        }
+    }
+
+    /// What the object of this name is called in the copy.
+    fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.from.decode(name, self.rank).filter(|_| self.from != self.to) {
+            Some(index) => Cow::Owned(self.to.encode(&index)),
+            None => Cow::Borrowed(name),
+        }
+    }
+}
+
+/// Whether an object of an array is one of its documents.
+fn is_document(name: &str, is_version_2: bool) -> bool {
+    name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name))
+}
+
+/// Copies every object of an array except its documents.
 /// An object of an interrupted copy is complete if it has the length of the source's: a put
 /// stores all of an object or nothing, and the target has only objects of the copy.
 pub(super) fn copy_objects(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
+    renamed: &Renamed,
     found: TargetState,
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
     progress(Progress::default());
-    let batch = Batch { from, to, interrupted: found == TargetState::Interrupted, options };
+    let interrupted = found == TargetState::Interrupted;
+    let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
     let mut keys = Vec::new();
     let mut copy = |keys: &mut Vec<Key>| {
         summary.add(batch.copy(keys)?);
@@ -41,7 +79,7 @@ pub(super) fn copy_objects(
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         match from.prefix.strip(&key) {
-            Some(METADATA_KEY) => {}
+            Some(name) if is_document(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
             _ => keys.push(key),
         }
@@ -66,7 +104,8 @@ pub(super) fn copy_others(
     if options.nodes_only {
         return Ok(CopySummary { left_out: count, ..CopySummary::default() });
     }
-    let batch = Batch { from, to, interrupted: target != TargetState::Fresh, options };
+    let interrupted = target != TargetState::Fresh;
+    let batch = Batch { from, to, renamed: None, interrupted, options };
     let mut summary = CopySummary { others: count, ..CopySummary::default() };
     for keys in keys.chunks(BATCH) {
         summary.add(batch.copy(keys)?);
@@ -88,7 +127,8 @@ pub(super) fn copy_beside_chunks(
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         let name = from.prefix.strip(&key).unwrap_or_default();
-        if name == METADATA_KEY || encoding.decode(name, rank).is_some() {
+        let is_document = is_document(name, array.metadata().is_version_2());
+        if is_document || encoding.decode(name, rank).is_some() {
             continue;
         }
         others.push(key);
@@ -104,6 +144,8 @@ pub(super) fn copy_beside_chunks(
 struct Batch<'a> {
     from: Endpoint<'a>,
     to: Endpoint<'a>,
+    /// How chunks are called in the copy; `None` for objects that are no chunks.
+    renamed: Option<&'a Renamed>,
     interrupted: bool,
     options: &'a CopyOptions,
 }
@@ -180,7 +222,9 @@ impl Batch<'_> {
         key: &Key,
         buffers: &mut ObjectBuffers,
     ) -> Result<Option<CopySummary>, TransferError> {
-        let target = self.to.prefix.key(self.from.prefix.strip(key).unwrap_or_default())?;
+        let name = self.from.prefix.strip(key).unwrap_or_default();
+        let renamed = self.renamed.map_or(Cow::Borrowed(name), |renamed| renamed.name(name));
+        let target = self.to.prefix.key(&renamed)?;
         let ObjectBuffers { bytes, again } = buffers;
         if self.interrupted {
             let size = self.from.store.size(key).map_err(source)?;

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use zarr_metadata::{ArrayMetadata, ConsolidatedMetadata, GroupMetadata};
+use zarr_metadata::{
+    ArrayMetadata, ChunkKeyEncoding, ConsolidatedMetadata, GroupMetadata, MetadataError,
+    NodeMetadata,
+};
 
 use super::array::Prepared;
 use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::marker::{Marker, TargetState};
-use super::objects::{copy_beside_chunks, copy_objects, copy_others};
+use super::objects::{Renamed, copy_beside_chunks, copy_objects, copy_others};
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -163,7 +166,7 @@ impl FirstVisit<'_> {
         walk(self.from, self.to, &mut |here, there, visit| match visit {
             Visit::Array(metadata) => {
                 let job = Job::new(here, there, *metadata, change, self.options)?;
-                if job.document != job.changed.json() {
+                if job.metadata.json() != job.changed.json() {
                     changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
                 }
                 Ok(())
@@ -240,6 +243,7 @@ fn walk(
             here.apart(to)?;
             here.refuse_unfinished()?;
         }
+        let mut is_version_2 = false;
         if is_node {
             let group = match node::open(from.store, &prefix).map_err(source)? {
                 Node::Array(metadata) => {
@@ -248,10 +252,11 @@ fn walk(
                 }
                 Node::Group(group) => group,
             };
+            is_version_2 = group.is_version_2();
             visit(here, there, Visit::Group(&group))?;
             ahead.push(Ahead::GroupEnd(prefix.clone(), new.clone(), group));
         }
-        let content = here.content(is_node)?;
+        let content = here.content(is_node, is_version_2)?;
         if !content.others.is_empty() {
             visit(here, there, Visit::Others(&content.others))?;
         }
@@ -267,7 +272,7 @@ fn walk(
 struct Job<'a> {
     from: Endpoint<'a>,
     to: Endpoint<'a>,
-    document: String,
+    metadata: ArrayMetadata,
     changed: ArrayMetadata,
     /// The source and the prepared copy, unless it is copied object by object.
     elements: Option<(Array, Prepared)>,
@@ -283,12 +288,13 @@ impl<'a> Job<'a> {
     ) -> Result<Self, TransferError> {
         let changed = change(from.prefix, &metadata)
             .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
-        let document = metadata.json().to_owned();
-        if document == changed.json() {
-            return Ok(Self { from, to, document, changed, elements: None });
+        let changed = of_version_3(&metadata, changed)
+            .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
+        if is_same_but_for_keys(&metadata, &changed) {
+            return Ok(Self { from, to, metadata, changed, elements: None });
         }
         let (store, options_of_source) = (from.store.clone(), options.source_options());
-        let array = Array::with_metadata(store, from.prefix, metadata, options_of_source);
+        let array = Array::with_metadata(store, from.prefix, metadata.clone(), options_of_source);
         let array = match array {
             Ok(array) => array,
             Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
@@ -298,11 +304,12 @@ impl<'a> Job<'a> {
         };
         let prepared =
             Prepared::new(&array, to.store.clone(), to.prefix, changed.clone(), options)?;
-        Ok(Self { from, to, document, changed, elements: Some((array, prepared)) })
+        Ok(Self { from, to, metadata, changed, elements: Some((array, prepared)) })
     }
 
     fn marker(&self) -> Result<Marker<'a>, TransferError> {
-        Marker::new(self.from, &self.document, self.to, Kind::Array, self.changed.json().to_owned())
+        let document = self.changed.json().to_owned();
+        Marker::new(self.from, self.metadata.json(), self.to, Kind::Array, document)
     }
 
     fn run(
@@ -312,7 +319,10 @@ impl<'a> Job<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         match self.elements {
-            None => copy_objects(self.from, self.to, found, options, progress),
+            None => {
+                let renamed = Renamed::new(&self.metadata, &self.changed);
+                copy_objects(self.from, self.to, &renamed, found, options, progress)
+            }
             Some((array, prepared)) => {
                 let mut summary = prepared.run(&array, found, options, progress)?;
                 summary.add(copy_beside_chunks(self.from, self.to, &array, found, options)?);
@@ -320,6 +330,30 @@ impl<'a> Job<'a> {
             }
         }
     }
+}
+
+/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks.
+fn of_version_3(
+    metadata: &ArrayMetadata,
+    changed: ArrayMetadata,
+) -> Result<ArrayMetadata, MetadataError> {
+    let is_kept = changed.chunk_key_encoding() == metadata.chunk_key_encoding();
+    match metadata.is_version_2() && is_kept {
+        true => changed.with_chunk_key_encoding(&ChunkKeyEncoding::default()),
+        false => Ok(changed.into_version_3()),
+    }
+}
+
+/// Whether the chunks of both are the same objects, perhaps under other keys.
+fn is_same_but_for_keys(metadata: &ArrayMetadata, changed: &ArrayMetadata) -> bool {
+    if metadata.json() == changed.json() {
+        return true;
+    }
+    let keys = metadata.chunk_key_encoding();
+    changed.chunk_key_encoding() != keys
+        && changed
+            .with_chunk_key_encoding(keys)
+            .is_ok_and(|changed| changed.json() == metadata.json())
 }
 
 /// The document of a group's copy: the source's, except for the entries of changed arrays in its
@@ -332,11 +366,19 @@ fn document_of(
     changed: &Changed,
 ) -> Result<String, TransferError> {
     let mut any = false;
+    // What is not translated in consolidated metadata is an error of the node, or there is no node.
+    let is_left_out = |path: &str| {
+        group.is_version_2() && !matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_))))
+    };
     let mut entries = Vec::new();
     for (path, json) in consolidated.entries() {
         let prefix = from.prefix.join(path).ok();
         let new = prefix.and_then(|prefix| changed.get(prefix.as_str()));
         any |= new.is_some();
+        if new.is_none() && is_left_out(path) {
+            any = true;
+            continue;
+        }
         entries.push((path, new.map_or(json, String::as_str)));
     }
     if !any {

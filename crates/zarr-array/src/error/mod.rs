@@ -63,13 +63,15 @@ pub enum ArrayError {
         /// Whether the copy can be resumed: not if its marker is damaged or not a marker.
         resumable: bool,
     },
-    /// A node of Zarr version 2.
-    #[error("{}: this is Zarr version 2 ({found}); only version 3 is read", Printable(path))]
+    /// A node of Zarr version 2 was to be changed.
+    #[error(
+        "{}: this is Zarr version 2, which is read and never written: a copy of it is version 3 and \
+         can be changed",
+        Printable(path)
+    )]
     Version2 {
         /// The node's path.
         path: String,
-        /// The document that identifies it.
-        found: &'static str,
     },
     /// There is a node where a new one was to be created.
     #[error("{}: there is already a node here", Printable(path))]

@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::{Links, Store};
-use zarr_kit::array::{ArrayError, copy, delete_node};
+use zarr_kit::array::{ArrayError, copy, delete_node, open_node};
 
 use crate::args::Delete;
 use crate::error::CliError;
@@ -25,6 +25,12 @@ pub(super) fn run(args: &Delete) -> Result<(), CliError> {
     });
     let is_node = is_node.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     if !is_node.contains(&true) {
+        // Says why a node of version 2 is not deleted.
+        if let Ok(node) = open_node(&place.store, &Prefix::root())
+            && node.is_version_2()
+        {
+            return Err(failed(ArrayError::Version2 { path: place.shown.clone() }));
+        }
         return Err(failed(ArrayError::NotFound { path: place.shown.clone() }));
     }
     let found = count(&*place.store).map_err(failed)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use zarr_kit::array::store::{Store, StoreExt as _};
 use zarr_kit::array::{ChunkLayout, Node, open_node};
 use zarr_kit::grid::Grid;
-use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Finding, Printable};
+use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Finding, MetadataError, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use super::stored::{Stored, stored};
@@ -28,16 +28,28 @@ pub(super) fn run(args: &Info) -> Result<(), CliError> {
     match open_node(&place.store, &Prefix::root()) {
         Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
         Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
-        Err(ArrayError::Version2 { found, .. }) => version_2(&place, found, args.json),
+        Err(ArrayError::Metadata { key, cause }) if key == ".zarray" => {
+            version_2(&place, &key, &cause, args.json)
+        }
         Err(cause) => Err(place.failed(cause)),
     }
 }
 
-/// The advice for Zarr version 2.
-const NOT_READ: &str = "only version 3 is read; zarr-python's `zarr migrate` converts it";
+/// What a node is, in headings.
+fn kind(kind: &str, is_version_2: bool) -> String {
+    match is_version_2 {
+        true => format!("{kind} of Zarr version 2"),
+        false => kind.to_owned(),
+    }
+}
 
-/// Describes a document of Zarr version 2 by its own text, since nothing else is known of it.
-fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result<(), CliError> {
+/// Describes an array of Zarr version 2 that version 3 cannot express by its own text.
+fn version_2(
+    place: &NodeStore,
+    document: &str,
+    cause: &MetadataError,
+    as_json: bool,
+) -> Result<(), CliError> {
     const MEMBERS: [&str; 8] = [
         "shape",
         "chunks",
@@ -54,18 +66,17 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
     let json = place.store.read(&key).map_err(|cause| place.failed(cause))?.unwrap_or_default();
     let json = String::from_utf8_lossy(&json);
     let mut out = Out::stdout();
-    let kind = if document == ".zarray" { "array" } else { "group" };
     if as_json {
         out.json(&Version2Json {
             document: raw(&json),
-            error: NOT_READ,
-            node_type: kind,
+            error: cause.to_string(),
+            node_type: "array",
             readable: false,
             zarr_format: 2,
         })?;
         return out.finish();
     }
-    heading(&mut out, place, &format!("{kind} of Zarr version 2"))?;
+    heading(&mut out, place, &kind("array", true))?;
     let mut table = Table::default();
     if let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(&json) {
         for (name, value) in members {
@@ -74,7 +85,7 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
             }
         }
     }
-    table.row("not readable", NOT_READ);
+    table.row("not readable", cause.to_string());
     table.print(&mut out)?;
     out.finish()
 }
@@ -83,13 +94,14 @@ fn version_2(place: &NodeStore, document: &'static str, as_json: bool) -> Result
 #[derive(Serialize)]
 struct Version2Json {
     document: Box<RawValue>,
-    error: &'static str,
+    error: String,
     node_type: &'static str,
     readable: bool,
     zarr_format: u8,
 }
 
 fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
+    let kind = kind("array", metadata.is_version_2());
     let bound = place.bind(metadata.clone());
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
@@ -99,7 +111,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
         out.json(&info.json())?;
         return out.finish();
     }
-    heading(&mut out, place, "array")?;
+    heading(&mut out, place, &kind)?;
     info.table().print(&mut out)?;
     out.finish()
 }
@@ -304,6 +316,9 @@ struct ArrayJson<'a> {
     node_type: &'static str,
     readable: bool,
     shape: &'a [u64],
+    /// Only for version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zarr_format: Option<u8>,
 }
 
 fn array_json<'a>(
@@ -348,6 +363,7 @@ fn array_json<'a>(
         node_type: "array",
         readable: bound.is_ok(),
         shape: metadata.shape(),
+        zarr_format: metadata.is_version_2().then_some(2),
     }
 }
 
@@ -370,6 +386,9 @@ struct GroupJson {
     attributes: Box<RawValue>,
     members: Vec<Value>,
     node_type: &'static str,
+    /// Only for version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zarr_format: Option<u8>,
 }
 
 /// The most characters of a column to which others are aligned.
@@ -400,10 +419,11 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     if as_json {
         let members: Vec<Value> = children.iter().map(child_json).collect();
         let attributes = raw(metadata.attributes());
-        out.json(&GroupJson { attributes, members, node_type: "group" })?;
+        let zarr_format = metadata.is_version_2().then_some(2);
+        out.json(&GroupJson { attributes, members, node_type: "group", zarr_format })?;
         return out.finish();
     }
-    heading(&mut out, place, "group")?;
+    heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
     attribute_rows(metadata.attributes(), &mut table);
     table.row("members", words::count(u64::try_from(children.len()).unwrap_or(u64::MAX)));

@@ -116,6 +116,25 @@ fn is_skipped(codec: &Codec) -> bool {
     matches!(codec, Codec::Unknown(extension) if !extension.must_understand())
 }
 
+impl Codec {
+    /// The data type and the dimensions of what an array-to-array codec makes of an array, as far as
+    /// they are known; `None` for other codecs.
+    pub(crate) fn output_of(
+        &self,
+        data_type: &DataType,
+        rank: Option<usize>,
+    ) -> Result<Option<(DataType, Option<usize>)>> {
+        let Ok(configuration) = self.configuration() else { return Ok(None) };
+        let input = Input { data_type: Some(data_type), rank };
+        configuration.check(input)?;
+        if self.kind() != Some(CodecKind::ArrayToArray) {
+            return Ok(None);
+        }
+        let output = configuration.output(input);
+        Ok(Some((output.data_type.unwrap_or(data_type).clone(), output.rank)))
+    }
+}
+
 /// Checks that the chain fits elements of this type in this many dimensions.
 ///
 /// Sizes are not checked: they depend on the chunk.

@@ -264,6 +264,19 @@ impl Codec {
         json
     }
 
+    /// The codec of numcodecs with this name and this text as its configuration.
+    pub(crate) fn of_numcodecs(name: &str, configuration: &str) -> Result<Self> {
+        let mut json = "{\"name\": ".to_owned();
+        write_string(name, &mut json);
+        json.push('}');
+        let unknown = || Self::read(Raw::parse(&json, Grammar::Json)?, &mut Vec::new());
+        let Some(read) = Self::reader(name) else { return unknown() };
+        let mut members = Object::read(Raw::parse(configuration, Grammar::Json)?, "an object")?;
+        // numcodecs has a value for each member that is missing.
+        let mut context = Context { missing: Vec::new(), findings: &mut Vec::new() };
+        read(&mut members, &mut context)
+    }
+
     fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
         let Some(read) = Self::reader(canonical(&extension.name)) else {

@@ -17,3 +17,4 @@ mod properties;
 mod support;
 mod traits;
 mod variable;
+mod version_2;

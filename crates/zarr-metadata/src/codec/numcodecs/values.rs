@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{integer, or};
 use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
-use crate::data_type::{DataType, TimeStep, TimeUnit};
+use crate::data_type::{DataType, numpy};
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, write_string};
 use crate::rule::Rule;
@@ -194,51 +194,13 @@ fn required<T>(
 
 const NUMPY: &str = "a data type of NumPy in little endian, such as \"<f4\" or \"float32\"";
 
-/// The letters of NumPy, each with the bytes of an element, and the type that it is here.
-const TYPES: [(&str, DataType); 14] = [
-    ("b1", DataType::Bool),
-    ("i1", DataType::Int8),
-    ("i2", DataType::Int16),
-    ("i4", DataType::Int32),
-    ("i8", DataType::Int64),
-    ("u1", DataType::Uint8),
-    ("u2", DataType::Uint16),
-    ("u4", DataType::Uint32),
-    ("u8", DataType::Uint64),
-    ("f2", DataType::Float16),
-    ("f4", DataType::Float32),
-    ("f8", DataType::Float64),
-    ("c8", DataType::Complex64),
-    ("c16", DataType::Complex128),
-];
-
 /// A data type as NumPy spells it: `<f4`, `|u1`, `int16`.
 fn numpy_type(raw: Raw<'_>) -> Result<DataType> {
     let text: Cow<'_, str> = raw.string(NUMPY)?;
     // Bytes in memory are little-endian here, so that `=` is `<`.
     let letters = text.strip_prefix(['<', '=', '|']).unwrap_or(&text);
-    if let Some(time) = time(letters) {
-        return Ok(time);
-    }
-    let found = TYPES.iter().find(|(name, data_type)| {
-        *name == letters || (letters == text && data_type.name() == letters)
-    });
-    found.map(|(_, data_type)| data_type.clone()).ok_or_else(|| raw.expected(NUMPY))
-}
-
-/// A time as NumPy spells it: `M8[10us]`, `m8[D]`, `datetime64[s]`; without a unit, `M8`.
-fn time(letters: &str) -> Option<DataType> {
-    let (name, unit) = letters.split_once('[').unwrap_or((letters, "generic]"));
-    let unit = unit.strip_suffix(']')?;
-    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
-    let (scale, unit) = unit.split_at(digits);
-    let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
-    let step = TimeStep::new(TimeUnit::from_name(unit)?, scale)?;
-    Some(match name {
-        "M8" | "datetime64" => DataType::NumpyDatetime64(step),
-        "m8" | "timedelta64" => DataType::NumpyTimedelta64(step),
-        _ => return None,
-    })
+    let named = || (letters == text).then(|| numpy::from_name(letters)).flatten();
+    numpy::from_letters(letters).or_else(named).ok_or_else(|| raw.expected(NUMPY))
 }
 
 fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&DataType>) {
@@ -257,7 +219,7 @@ fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&D
         };
         return write_string(&format!("<{name}{unit}"), members.begin(key));
     }
-    let name = TYPES.iter().find(|(_, known)| known == data_type).map_or("", |(name, _)| name);
+    let name = numpy::letters(data_type).unwrap_or_default();
     let order = if data_type.size() == Some(1) { '|' } else { '<' };
     write_string(&format!("{order}{name}"), members.begin(key));
 }

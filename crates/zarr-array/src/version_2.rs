@@ -1,0 +1,74 @@
+//! Nodes of Zarr version 2: read as what they are in version 3, and never written.
+//!
+//! Their chunks need no code of their own, since each document of version 2 that can be read has
+//! an equal one of version 3.
+
+use std::sync::Arc;
+
+use zarr_metadata::{ArrayMetadata, GroupMetadata, Version2Error};
+
+use crate::error::ArrayError;
+use crate::node::{self, Node};
+use crate::store::{Prefix, Store, StoreExt as _};
+
+/// The document of an array.
+pub(crate) const ARRAY: &str = ".zarray";
+
+/// The document of a group.
+const GROUP: &str = ".zgroup";
+
+/// The attributes of a node.
+pub(crate) const ATTRIBUTES: &str = ".zattrs";
+
+/// Copies of all documents below a group.
+pub(crate) const CONSOLIDATED: &str = ".zmetadata";
+
+/// The documents that identify a node.
+const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
+
+/// Objects of Zarr version 2 that are no chunks.
+#[cfg(any(feature = "check", feature = "copy"))]
+pub(crate) const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
+
+/// The node of version 2 at `prefix`, where there is none of version 3.
+pub(crate) fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Option<Node>, ArrayError> {
+    let read = |name: &str| Ok::<_, ArrayError>(store.read(&prefix.key(name)?)?);
+    let wrong = |error: Version2Error| match prefix.key(error.document()) {
+        Ok(key) => ArrayError::Metadata { key: key.to_string(), cause: error.cause().clone() },
+        Err(error) => error.into(),
+    };
+    if let Some(zarray) = read(ARRAY)? {
+        let zattrs = read(ATTRIBUTES)?;
+        let array = ArrayMetadata::from_version_2(&zarray, zattrs.as_deref()).map_err(wrong)?;
+        return Ok(Some(Node::Array(array)));
+    }
+    let (zgroup, zmetadata) = (read(GROUP)?, read(CONSOLIDATED)?);
+    if zgroup.is_none() && zmetadata.is_none() {
+        return Ok(None);
+    }
+    let zattrs = read(ATTRIBUTES)?;
+    let [zgroup, zattrs, zmetadata] = [&zgroup, &zattrs, &zmetadata].map(|json| json.as_deref());
+    GroupMetadata::from_version_2(zgroup, zattrs, zmetadata)
+        .map(|group| Some(Node::Group(group)))
+        .map_err(wrong)
+}
+
+/// Whether there is a node of version 2 at `prefix`.
+pub(crate) fn is_at(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
+    for name in DOCUMENTS {
+        // A key that is too long is that of no object.
+        let Ok(key) = prefix.key(name) else { return Ok(false) };
+        if store.head(&key)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses to change a node of version 2.
+pub(crate) fn refuse(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
+    match is_version_2 {
+        true => Err(ArrayError::Version2 { path: node::display(prefix) }),
+        false => Ok(()),
+    }
+}

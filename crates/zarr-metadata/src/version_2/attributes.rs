@@ -1,0 +1,111 @@
+//! `.zattrs`: attributes of version 2, and what Xarray keeps there.
+
+use crate::data_type::{Component, DataType, Kind};
+use crate::document::attribute;
+use crate::error::MetadataError;
+use crate::fill_value::FillValue;
+use crate::json::{Grammar, JsonType, Object, Raw, read_elements, utf8, write_string};
+use crate::variable::write_base64;
+
+/// The names of the dimensions, among the attributes.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The value of missing elements, among the attributes.
+const MISSING: &str = "_FillValue";
+
+/// The attributes of a node of version 2.
+pub(super) struct Attributes<'a> {
+    raw: Option<Raw<'a>>,
+}
+
+/// The attributes of an array of version 3.
+pub(super) struct OfArray {
+    pub(super) json: Option<String>,
+    pub(super) dimension_names: Option<Vec<String>>,
+}
+
+impl<'a> Attributes<'a> {
+    /// Reads a document.
+    pub(super) fn read(zattrs: Option<&'a [u8]>) -> Result<Self, MetadataError> {
+        match zattrs {
+            Some(json) => Self::of(Some(Raw::parse(utf8(json)?, Grammar::WithNotFinite)?)),
+            None => Ok(Attributes { raw: None }),
+        }
+    }
+
+    /// The attributes in this value, which has been read.
+    pub(super) fn of(raw: Option<Raw<'a>>) -> Result<Self, MetadataError> {
+        if let Some(raw) = raw {
+            // Refuses what is there twice.
+            Object::read(raw, "an object")?;
+        }
+        Ok(Attributes { raw })
+    }
+
+    /// The text; `None` if there are none.
+    pub(super) fn json(&self) -> Option<&'a str> {
+        self.raw.map(Raw::text).filter(|text| *text != "{}")
+    }
+
+    /// Those of an array of this rank. `written` is the fill value in the document.
+    pub(super) fn of_array(
+        &self,
+        rank: usize,
+        written: Raw<'_>,
+        data_type: &DataType,
+        fill: &FillValue,
+    ) -> OfArray {
+        let kept = OfArray { json: self.json().map(str::to_owned), dimension_names: None };
+        let Some(raw) = self.raw else { return kept };
+        let Some(names) = dimension_names(raw, rank) else { return kept };
+        let Ok(members) = Object::read(raw, "an object") else { return kept };
+        let mut json = "{".to_owned();
+        let mut push = |name: &str, value: &str| {
+            json.push_str(if json.len() > 1 { ", " } else { "" });
+            write_string(name, &mut json);
+            json.push_str(": ");
+            json.push_str(value);
+        };
+        for (name, raw) in members.rest() {
+            if name != DIMENSIONS {
+                push(&name, raw.text());
+            }
+        }
+        let is_said = attribute(raw.text(), MISSING).is_some();
+        if !is_said
+            && written.json_type() != JsonType::Null
+            && let Some(value) = missing(data_type, fill)
+        {
+            push(MISSING, &value);
+        }
+        json.push('}');
+        OfArray { json: Some(json).filter(|json| json != "{}"), dimension_names: Some(names) }
+    }
+}
+
+/// The names, if there is one for each dimension.
+fn dimension_names(attributes: Raw<'_>, rank: usize) -> Option<Vec<String>> {
+    let raw = Raw::checked(attribute(attributes.text(), DIMENSIONS)?);
+    let names = read_elements(raw, "names", |raw| raw.string("a name").map(Into::into)).ok()?;
+    (names.len() == rank).then_some(names)
+}
+
+/// The fill value of a number or a bool as Xarray writes it among the attributes of version 3: that
+/// of floats is the base64 of a 64-bit float.
+fn missing(data_type: &DataType, fill: &FillValue) -> Option<String> {
+    let Some(Kind::Numbers { component, components: 1 }) = data_type.kind() else { return None };
+    if matches!(component, Component::Bool | Component::Int { .. }) {
+        return Some(fill.json().to_owned());
+    }
+    let text = fill.json().trim_matches('"');
+    let value: f64 = match text {
+        "NaN" => f64::NAN,
+        "Infinity" => f64::INFINITY,
+        "-Infinity" => f64::NEG_INFINITY,
+        text => text.parse().ok()?,
+    };
+    let mut json = "\"".to_owned();
+    write_base64(&value.to_le_bytes(), &mut json);
+    json.push('"');
+    Some(json)
+}

@@ -1,0 +1,80 @@
+//! `fill_value` of version 2.
+
+use std::borrow::Cow;
+
+use super::data_type::Dtype;
+use crate::codec::Endian;
+use crate::data_type::{Component, DataType, Kind};
+use crate::error::MetadataError;
+use crate::fill_value::FillValue;
+use crate::json::{Grammar, JsonType, Raw, read_elements};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The fill value in version 3, in canonical form.
+///
+/// `null` says that elements which were never written are undefined; they read as zeros, as the
+/// empty string, and as NaT.
+pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
+    let Dtype { data_type, order } = dtype;
+    if raw.json_type() == JsonType::Null {
+        return FillValue::default_for(data_type);
+    }
+    if is_zero(raw) && (data_type.is_variable_length() || is_text(data_type)) {
+        // What zarr-python 2 writes if nobody says a fill value.
+        return FillValue::zero(data_type);
+    }
+    let json = spelled(raw, data_type)?;
+    let value = FillValue::read(
+        data_type,
+        Raw::parse(&json, Grammar::WithNotFinite)?,
+        order.unwrap_or(Endian::Little),
+    );
+    // The value as this document has it, not as it was spelled for version 3.
+    match value {
+        Ok(value) => match value.bytes() {
+            Some(bytes) => FillValue::from_bytes(data_type, bytes),
+            None => Ok(value),
+        },
+        Err(_) if json != raw.text() => Err(raw.expected(format!("a value of type {data_type}"))),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_zero(raw: Raw<'_>) -> bool {
+    raw.text() == "0"
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::FixedLengthUtf32(_) | DataType::NullTerminatedBytes(_))
+}
+
+/// The text as version 3 spells the value.
+fn spelled<'a>(raw: Raw<'a>, data_type: &DataType) -> Result<Cow<'a, str>> {
+    let Some(Kind::Numbers { component, components }) = data_type.kind() else {
+        return Ok(Cow::Borrowed(raw.text()));
+    };
+    if components == 1 || raw.json_type() != JsonType::Array {
+        return Ok(number(raw, component));
+    }
+    let parts = read_elements(raw, "[real, imaginary]", |raw| Ok(number(raw, component)))?;
+    Ok(Cow::Owned(format!("[{}]", parts.join(", "))))
+}
+
+/// One component: bare words for numbers that are not finite are put in quotes, `0` and `1` are
+/// bools, and integers may have a fraction of zero, all of which NumPy reads.
+fn number<'a>(raw: Raw<'a>, component: Component) -> Cow<'a, str> {
+    match (component, raw.json_type()) {
+        (_, JsonType::NotFinite) => Cow::Owned(format!("\"{}\"", raw.text())),
+        (Component::Bool, JsonType::Number) => match raw.text() {
+            "0" | "0.0" => Cow::Borrowed("false"),
+            "1" | "1.0" => Cow::Borrowed("true"),
+            other => Cow::Borrowed(other),
+        },
+        (Component::Int { .. }, JsonType::Number) => match raw.text().strip_suffix(".0") {
+            Some(whole) if !whole.contains(['e', 'E']) => Cow::Borrowed(whole),
+            _ => Cow::Borrowed(raw.text()),
+        },
+        _ => Cow::Borrowed(raw.text()),
+    }
+}

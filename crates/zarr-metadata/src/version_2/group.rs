@@ -1,0 +1,89 @@
+//! `.zgroup`: the document of a group of version 2.
+
+use super::attributes::Attributes;
+use super::consolidated::Consolidated;
+use super::{Version2Error, check_format, members, of};
+use crate::document::Document;
+use crate::error::{At, MetadataError};
+use crate::group::GroupMetadata;
+use crate::json::Object;
+
+impl GroupMetadata {
+    /// Reads a group of Zarr version 2 from its documents `.zgroup`, `.zattrs` and `.zmetadata`, of
+    /// which there must be the first or the last.
+    ///
+    /// The result is the document that the group would have in version 3. The documents of
+    /// `.zmetadata` become consolidated metadata, each as in version 3; those that cannot be
+    /// translated are `{"zarr_format": 2}` in it.
+    ///
+    /// # Errors
+    /// If a text is not JSON, or breaks a rule of the specification; not for what is wrong with a
+    /// single node in `.zmetadata`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{GroupMetadata, NodeMetadata};
+    ///
+    /// let group = GroupMetadata::from_version_2(
+    ///     Some(br#"{"zarr_format": 2}"#),
+    ///     Some(br#"{"title": "Seattle"}"#),
+    ///     Some(br#"{"zarr_consolidated_format": 1, "metadata": {
+    ///       ".zgroup": {"zarr_format": 2}, "station/.zgroup": {"zarr_format": 2}}}"#),
+    /// )?;
+    /// assert_eq!(group.attribute("title"), Some("\"Seattle\""));
+    /// let nodes = group.consolidated_metadata().expect("copies of the documents below");
+    /// assert!(matches!(nodes.node("station"), Some(Ok(NodeMetadata::Group(_)))));
+    /// # Ok::<_, zarr_metadata::Version2Error>(())
+    /// ```
+    ///
+    /// # Spec
+    /// Zarr version 2, "Groups"; `.zmetadata` as zarr-python 2.18 writes it.
+    pub fn from_version_2(
+        zgroup: Option<&[u8]>,
+        zattrs: Option<&[u8]>,
+        zmetadata: Option<&[u8]>,
+    ) -> Result<Self, Version2Error> {
+        let consolidated = match zmetadata {
+            Some(json) => Some(Consolidated::read(json).map_err(of(".zmetadata"))?),
+            None => None,
+        };
+        match (zgroup, &consolidated) {
+            (Some(json), _) => members(json)
+                .and_then(|mut members| check_format(&mut members))
+                .map_err(of(".zgroup"))?,
+            (None, Some(consolidated)) => {
+                consolidated.check_root().map_err(of(".zmetadata"))?;
+            }
+            (None, None) => {
+                let error = MetadataError::unexpected("no document", "a JSON object");
+                return Err(of(".zgroup")(error));
+            }
+        }
+        let attributes = match (zattrs, zgroup, &consolidated) {
+            // The copy stands for the group as a whole, if that has no document of its own.
+            (None, None, Some(consolidated)) => {
+                consolidated.root_attributes().map_err(of(".zmetadata"))?
+            }
+            _ => Attributes::read(zattrs).map_err(of(".zattrs"))?,
+        };
+        let group = translate(&attributes).map_err(of(".zattrs"))?;
+        let Some(consolidated) = consolidated else { return Ok(group) };
+        let entries = consolidated.entries();
+        let entries = entries.iter().map(|(path, json)| (path.as_str(), json.as_str()));
+        let group = group.with_consolidated_metadata(entries).map_err(of(".zmetadata"))?;
+        Ok(group.of_version_2())
+    }
+}
+
+/// The group with these attributes.
+pub(super) fn translate(attributes: &Attributes<'_>) -> Result<GroupMetadata, MetadataError> {
+    let mut members = vec![("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
+    members.extend(attributes.json().map(|json| ("attributes", json.to_owned())));
+    let document = Document::new(&members);
+    GroupMetadata::from_json(document.text().as_bytes()).map(GroupMetadata::of_version_2)
+}
+
+/// Checks the document of a group in `.zmetadata`.
+pub(super) fn check(mut members: Object<'_>) -> Result<(), MetadataError> {
+    check_format(&mut members).member(".zgroup")
+}
