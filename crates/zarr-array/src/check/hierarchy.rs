@@ -14,14 +14,14 @@ use super::{CheckOptions, Report, Summary, is_of_one_object};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::node::{self, METADATA_KEY, Node};
+use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, Unfinished};
 use crate::version_2;
 
 /// What is looked into for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parent {
+pub(super) enum Parent {
     Group,
     /// A group of Zarr version 2.
     GroupOfVersion2,
@@ -113,61 +113,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A place without a `zarr.json`.
-    fn of_version_2(
-        &mut self,
-        prefix: &Prefix,
-        waiting: &mut Vec<Prefix>,
-    ) -> Result<(), ArrayError> {
-        let node = match version_2::open(self.store, prefix) {
-            Ok(None) => return self.unfinished(prefix, waiting),
-            Ok(Some(node)) => node,
-            Err(ArrayError::Metadata { key, cause }) => {
-                self.found(document_error(&key, &cause));
-                return self.children(prefix, Parent::Folder, waiting);
-            }
-            Err(error) => return Err(error),
-        };
-        self.listed(prefix);
-        match node {
-            Node::Group(group) => {
-                self.summary.groups = self.summary.groups.saturating_add(1);
-                self.findings_of_attributes(prefix, group.findings())?;
-                self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
-                self.children(prefix, Parent::GroupOfVersion2, waiting)
-            }
-            Node::Array(array) => {
-                self.summary.arrays = self.summary.arrays.saturating_add(1);
-                self.findings_of_attributes(prefix, array.findings())?;
-                self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
-            }
-        }
-    }
-
     fn findings(&mut self, key: &Key, findings: &[Finding]) {
         for finding in findings {
             self.found(finding.clone().with_key(key.as_str()));
         }
     }
 
-    /// Findings of a translated document: what is left of it to find fault with are the attributes.
-    fn findings_of_attributes(
-        &mut self,
-        prefix: &Prefix,
-        findings: &[Finding],
-    ) -> Result<(), ArrayError> {
-        let key = prefix.key(version_2::ATTRIBUTES)?;
-        for finding in findings {
-            let path = finding.path().and_then(|path| path.strip_prefix("$.attributes"));
-            let path = path.map_or_else(|| "$".to_owned(), |path| format!("${path}"));
-            self.found(finding.clone().with_key(key.as_str()).with_path(path));
-        }
-        Ok(())
-    }
-
     /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
     /// objects that are not nodes.
-    fn children(
+    pub(super) fn children(
         &mut self,
         prefix: &Prefix,
         parent: Parent,
@@ -253,7 +207,11 @@ impl<'a> Walk<'a> {
     }
 
     /// A place without a document: there is an unfinished copy, or it has just been removed.
-    fn unfinished(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
+    pub(super) fn unfinished(
+        &mut self,
+        prefix: &Prefix,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
         let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
         let key = prefix.key(MARKER)?;
         self.found(match copy.kind {
@@ -291,7 +249,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares consolidated metadata with the document of each node.
-    fn consolidated(
+    pub(super) fn consolidated(
         &mut self,
         prefix: &Prefix,
         key: &Key,
@@ -329,22 +287,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What the documents of a node of version 2 say.
-    fn own_of_version_2(
-        &self,
-        prefix: &Prefix,
-    ) -> Result<Option<Result<NodeMetadata, MetadataError>>, ArrayError> {
-        Ok(match version_2::open(self.store, prefix) {
-            Ok(None) => None,
-            Ok(Some(Node::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
-            Ok(Some(Node::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
-            Err(ArrayError::Metadata { cause, .. }) => Some(Err(cause)),
-            Err(error) => return Err(error),
-        })
-    }
-
     /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
-    fn listed(&mut self, prefix: &Prefix) {
+    pub(super) fn listed(&mut self, prefix: &Prefix) {
         // Nodes come depth first: a group that is not above this node is not above any later one.
         self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
         let lacking: Vec<Finding> = self
@@ -373,7 +317,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn array(
+    pub(super) fn array(
         &mut self,
         prefix: &Prefix,
         key: &Key,
@@ -486,7 +430,7 @@ fn is_reserved(prefix: &Prefix) -> bool {
     prefix.segments().last().is_some_and(|name| name.starts_with("__"))
 }
 
-fn document_error(key: &str, error: &MetadataError) -> Finding {
+pub(super) fn document_error(key: &str, error: &MetadataError) -> Finding {
     Finding::new(rule_of_document(error), error.reason().to_string())
         .with_key(key)
         .with_path(error.path())

@@ -26,6 +26,7 @@ mod content;
 mod finding;
 mod hierarchy;
 mod variable;
+mod version_2;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

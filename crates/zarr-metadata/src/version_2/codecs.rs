@@ -88,7 +88,7 @@ pub(super) fn translate(
     for one in given {
         one.at(chain.push(one.raw))?;
     }
-    chain.to_bytes();
+    chain.add_bytes();
     Ok((dtype, chain.codecs))
 }
 
@@ -149,7 +149,7 @@ impl Chain {
     }
 
     /// Adds `bytes`, if elements are what there is.
-    fn to_bytes(&mut self) {
+    fn add_bytes(&mut self) {
         if let Some(Dtype { order, .. }) = self.current.take() {
             self.codecs.push(Codec::Bytes(Bytes::new(order)));
         }
@@ -177,7 +177,7 @@ impl Chain {
         let codec = Codec::of_numcodecs(&format!("numcodecs.{name}"), &text)?;
         if codec.kind() == Some(CodecKind::BytesToBytes) {
             let codec = self.of_the_core(codec);
-            self.to_bytes();
+            self.add_bytes();
             self.codecs.push(codec);
             return Ok(());
         }
