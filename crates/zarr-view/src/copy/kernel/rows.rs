@@ -9,7 +9,7 @@ use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
-use super::super::nest::Loop;
+use super::super::one_loop::Loop;
 use super::block::starts;
 use super::vector::{LANE, Plain, Vector};
 use crate::view::signed;
