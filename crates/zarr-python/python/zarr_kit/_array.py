@@ -266,7 +266,7 @@ class Array(Node[_native.Array]):
     # Changes ---------------------------------------------------------------------------------
 
     def resize(
-        self, shape: Sequence[int], *, chunks: Any = None, discard: bool = True
+        self, shape: int | Sequence[int], *, chunks: Any = None, discard: bool = True
     ) -> None:
         """Changes the shape; new elements read as the fill value.
 
@@ -282,7 +282,8 @@ class Array(Node[_native.Array]):
             their chunks stay stored, and reappear if the array grows again.
         """
         added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
-        self._set(self._native.resize(list(shape), added, discard))
+        lengths = list(_grid.checked_shape(shape))
+        self._set(self._native.resize(lengths, added, discard))
 
     def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
         """Adds elements at the end of an axis.
@@ -372,6 +373,8 @@ class Array(Node[_native.Array]):
 
     def with_threads(self, threads: int | None) -> Array:
         """The same array, using at most this number of threads per read or write."""
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads: at least 1, or None, not {threads}")
         return Array(self._native.with_threads(threads))
 
     def to_dask(self, chunks: Any = None) -> Any:

@@ -25,10 +25,7 @@ def array_document(
     attributes: Mapping[str, Any] | None = None,
 ) -> str:
     """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
-    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    shape = tuple(int(length) for length in shape)
-    if any(length < 0 for length in shape):
-        raise ValueError(f"the lengths of a shape are at least 0: {shape}")
+    shape = _grid.checked_shape(shape)
     data_type = _dtypes.to_zarr(dtype)
     chain = None if codecs is None else codecs_json(codecs)
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))

@@ -113,7 +113,9 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
     if found.kind == "V" and found.fields is None:
         return _extension("raw_bytes", length_bytes=found.itemsize)
     if found.kind == "V" and found.fields is not None:
-        fields = [{"name": n, "data_type": to_zarr(f[0])} for n, f in found.fields.items()]
+        if any(found[name].subdtype for name in found.names or ()):
+            raise TypeError(f"Zarr has no data type for arrays within records: {found}")
+        fields = [{"name": name, "data_type": to_zarr(found[name])} for name in found.names or ()]
         return _extension("struct", fields=fields)
     raise TypeError(f"Zarr has no data type for numpy's {found}")
 

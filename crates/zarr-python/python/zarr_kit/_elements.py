@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _dtypes, _native
+from ._cast import cast, texts
 from ._indexing import Axis
 
 OBJECTS = 1 << 14
@@ -102,7 +103,7 @@ class Fixed:
         _dtypes.from_stored(out, self._data_type)
 
     def checked(self, value: Any) -> NDArray[Any]:
-        found = _cast(value, self.dtype)
+        found = cast(value, self.dtype)
         return _dtypes.to_stored(found, self._data_type).view(self._plain)
 
     def write(
@@ -152,7 +153,7 @@ class Objects:
             out.flat[start:stop] = np.array(found.objects(start, stop), self.dtype)
 
     def checked(self, value: Any) -> NDArray[Any]:
-        return _texts(value, self._kind)
+        return texts(value, self._kind)
 
     def write(
         self, axes: tuple[Axis, ...], counts: tuple[int, ...], value: NDArray[Any]
@@ -163,90 +164,6 @@ class Objects:
         self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
     ) -> _native.Array:
         return self._native.append_variable(axis, count, value.reshape(-1).tolist(), edges)
-
-
-def _texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
-    """A value as an array of only strings, or only byte strings."""
-    # Without an explicit type, numpy would convert numbers and missing values to text.
-    found = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, object)
-    if found.dtype.kind == ("U" if kind is str else "S"):
-        return found
-    if found.dtype.kind == "T" and kind is str and not hasattr(found.dtype, "na_object"):
-        return found
-    found = found.astype(object)
-    if set(map(type, found.flat)) <= {kind}:
-        return found
-    for index, element in np.ndenumerate(found):
-        if isinstance(element, kind):
-            continue
-        if _is_missing(element):
-            raise ValueError(
-                f"the element at {index} is missing ({element!r}): elements of {kind.__name__} have "
-                "no missing values in Zarr; write another value in its place"
-            )
-        raise TypeError(
-            f"the element at {index} is {type(element).__name__}, the array has elements of "
-            f"{kind.__name__}"
-        )
-    return found
-
-
-def _is_missing(element: Any) -> bool:
-    """Whether it is None, NaN, NaT, or pandas' NA (which does not compare equal to itself)."""
-    if element is None:
-        return True
-    try:
-        return bool(element != element)
-    except (TypeError, ValueError):
-        return True
-
-
-def _cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Converts elements to a type, without silently changing any value.
-
-    numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
-    errors here. Floats are rounded to the type's precision, as numpy does.
-    """
-    if dtype.kind in "US":
-        return _unchanged(_texts(value, str if dtype.kind == "U" else bytes), dtype)
-    found = np.asarray(value)
-    if found.dtype == dtype:
-        return found
-    if dtype.kind in "Mm":
-        if found.dtype.kind in "bfc":
-            raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
-        return _unchanged(found, dtype) if found.dtype.kind == dtype.kind else found.astype(dtype)
-    limits = _dtypes.integer_limits(dtype)
-    if limits is not None and found.dtype.kind in "biu":
-        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
-        if low < limits[0] or high > limits[1]:
-            outside = low if low < limits[0] else high
-            raise OverflowError(f"{outside} does not fit into {dtype}")
-        return found.astype(dtype)
-    is_number = found.dtype.kind in "biufc"
-    safe = is_number and dtype.kind in "biufc" or limits is not None
-    return found.astype(dtype, casting="same_kind" if safe else "unsafe")
-
-
-def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Converts elements to another type if it keeps them all.
-
-    Raises
-    ------
-    ValueError
-        If it does not: a text is too long, or a time is not a multiple of the type's unit.
-    """
-    if found.dtype == dtype:
-        return found
-    cast = found.astype(dtype)
-    if found.dtype.kind in "Mm":
-        differs = (cast != found) & ~np.isnat(found)
-    else:
-        differs = cast.astype(object) != found.astype(object)
-    if np.any(differs):
-        first = found[differs].flat[0] if found.ndim else found[()]
-        raise ValueError(f"{first!r} does not fit into {dtype}")
-    return cast
 
 
 def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:

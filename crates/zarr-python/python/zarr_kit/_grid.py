@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+
+
+def checked_shape(shape: Any) -> tuple[int, ...]:
+    """A shape as numpy takes it: an integer, or a sequence of them.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If a length is negative.
+    """
+    try:
+        lengths: tuple[int, ...] = (operator.index(shape),)
+    except TypeError:
+        try:
+            lengths = tuple(map(operator.index, shape))
+        except TypeError:
+            raise TypeError(f"a shape is an integer or a sequence of integers, not {shape!r}") from None
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"the lengths of a shape are at least 0: {lengths}")
+    return lengths
 
 
 def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
@@ -42,6 +65,8 @@ def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
         return [max(length, 1) for length in shape]
     if isinstance(chunks, (int, np.integer)):
         chunks = (chunks,) * len(shape)
+    if isinstance(chunks, str | float):
+        raise TypeError(f"chunks are integers, or a sequence with an entry per axis, not {chunks!r}")
     chunks = list(chunks)
     if len(chunks) != len(shape):
         raise ValueError(f"chunks have {len(chunks)} axes, the shape has {len(shape)}")

@@ -176,7 +176,7 @@ def _steps(entry: Any, axis: int, length: int) -> tuple[Steps, bool]:
         except ValueError:
             raise ValueError(f"axis {axis}: the step of a slice cannot be zero") from None
         except TypeError:
-            raise IndexError(f"axis {axis}: the limits of a slice are integers or None") from None
+            raise TypeError(f"axis {axis}: the limits of a slice are integers or None") from None
         found = range(start, stop, step)
         return (start, len(found), step) if found else (0, 0, 1), False
     if not _is_integer(entry):

@@ -1,0 +1,144 @@
+"""Converts elements to the type of an array, without silently changing any value."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _dtypes
+
+
+def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts elements to a type, without silently changing any value.
+
+    numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
+    errors here. Floats are rounded to the type's precision, as numpy does.
+    """
+    if dtype.kind in "US":
+        return _unchanged(texts(value, str if dtype.kind == "U" else bytes), dtype)
+    if dtype.fields is not None:
+        return _records(value, dtype)
+    found = np.asarray(value)
+    if found.dtype == dtype:
+        return found
+    if dtype.kind in "Mm":
+        return _times(found, dtype)
+    limits = _dtypes.integer_limits(dtype)
+    if limits is None:
+        safe = found.dtype.kind in "biufc" and dtype.kind in "biufc"
+        return found.astype(dtype, casting="same_kind" if safe else "unsafe")
+    if _dtypes.integer_limits(found.dtype) is None:
+        if found.dtype.kind in "fcV":
+            raise TypeError(f"elements of {found.dtype} are no values of {dtype}: round them first")
+        return found.astype(dtype, casting="same_kind")
+    found = found if found.dtype.kind in "biu" else found.astype(np.int8)
+    low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
+    if low < limits[0] or high > limits[1]:
+        outside = low if low < limits[0] else high
+        raise OverflowError(f"{outside} does not fit into {dtype}")
+    return found.astype(dtype)
+
+
+def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts records, given as a numpy array with the same fields or as tuples, field by field."""
+    names = dtype.names or ()
+    found = np.asarray(value) if hasattr(value, "dtype") else None
+    if found is None or found.dtype.kind == "O":
+        # Tuples are records for numpy only if it is told so. Objects keep each element as it is.
+        found = np.asarray(value, np.dtype([(name, object) for name in names]))
+    elif found.dtype.names != names:
+        given = found.dtype.names or found.dtype
+        raise TypeError(f"elements of {given} are no records with the fields {names}, in this order")
+    records = np.empty(found.shape, dtype)
+    for name in names if found.size else ():
+        column, field = found[name], dtype.fields[name][0] if dtype.fields else dtype
+        plain: Any = column.tolist() if column.dtype.kind == "O" else column
+        records[name] = cast(plain, field)
+    return records
+
+
+def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts points in time, or durations."""
+    if found.dtype.kind in "bfcV":
+        raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
+    if found.dtype.kind == dtype.kind:
+        return _unchanged(found, dtype)
+    if found.dtype.kind in "US" and dtype.kind == "M":
+        if set(found.flat) <= {"NaT", "nat", "NAT", ""}:
+            return np.full(found.shape, "NaT", dtype)
+        try:
+            # In the finest unit of the texts themselves.
+            exact = np.array(found.tolist(), "M8")
+        except ValueError:
+            raise ValueError(f"no times, which are text such as 2001-02-03T04:05: {found!r}") from None
+        return _unchanged(exact, dtype)
+    times = found.astype(dtype)
+    if found.dtype.kind == "O":
+        for index, element in enumerate(found.flat):
+            # pandas' times are datetimes too, whose nanoseconds numpy drops.
+            exact = getattr(element, "asm8", element)
+            if isinstance(exact, datetime | timedelta):
+                exact = np.asarray(exact, f"{dtype.kind}8[us]")[()]
+            if isinstance(exact, np.datetime64 | np.timedelta64):
+                times.flat[index] = _unchanged(np.asarray(exact), dtype)
+    return times
+
+
+def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts elements to another type if it keeps them all.
+
+    Raises
+    ------
+    ValueError
+        If it does not: a text is too long, or a time is not a multiple of the type's unit.
+    """
+    if found.dtype == dtype:
+        return found
+    converted = found.astype(dtype)
+    if found.dtype.kind in "Mm":
+        differs = (converted != found) & ~np.isnat(found)
+    else:
+        differs = converted.astype(object) != found.astype(object)
+    if np.any(differs):
+        first = found[differs].flat[0] if found.ndim else found[()]
+        raise ValueError(f"{first!r} does not fit into {dtype}")
+    return converted
+
+
+def texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
+    """A value as an array of only strings, or only byte strings."""
+    # Without an explicit type, numpy would convert numbers and missing values to text.
+    found = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, object)
+    if found.dtype.kind == ("U" if kind is str else "S"):
+        return found
+    if found.dtype.kind == "T" and kind is str and not hasattr(found.dtype, "na_object"):
+        return found
+    found = found.astype(object)
+    if set(map(type, found.flat)) <= {kind}:
+        return found
+    for index, element in np.ndenumerate(found):
+        if isinstance(element, kind):
+            continue
+        if _is_missing(element):
+            raise ValueError(
+                f"the element at {index} is missing ({element!r}): elements of {kind.__name__} have "
+                "no missing values in Zarr; write another value in its place"
+            )
+        raise TypeError(
+            f"the element at {index} is {type(element).__name__}, the array has elements of "
+            f"{kind.__name__}"
+        )
+    return found
+
+
+def _is_missing(element: Any) -> bool:
+    """Whether it is None, NaN, NaT, or pandas' NA (which does not compare equal to itself)."""
+    if element is None:
+        return True
+    try:
+        return bool(element != element)
+    except (TypeError, ValueError):
+        return True

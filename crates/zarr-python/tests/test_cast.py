@@ -1,0 +1,133 @@
+"""Values that an array's type cannot hold are refused; records are what numpy makes of them."""
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pytest
+import zarr_kit
+
+RECORD = np.dtype([("day", "i2"), ("name", "U3"), ("at", [("x", "f4"), ("on", "?")])])
+
+
+def written(dtype, value, shape=2):
+    array = zarr_kit.create("memory:", shape=shape, dtype=dtype)
+    array[...] = value
+    return array[...]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (1, "ab", (2.5, True)),
+        [(1, "ab", (2.5, True)), (-3, "", (0, False))],
+        np.array([(1, "ab", (2.5, True)), (-3, "", (0, False))], RECORD),
+        np.array([(1, "ab", (2.5, True)), (-3, "", (0, False))], RECORD)[::-1],
+        np.array((7, "abc", (1, 0)), RECORD),
+    ],
+)
+def test_records_are_those_of_numpy(value):
+    expected = np.zeros(2, RECORD)
+    expected[...] = value
+    np.testing.assert_array_equal(written(RECORD, value), expected)
+    scalar = np.zeros((), RECORD)
+    scalar[...] = expected[0]
+    np.testing.assert_array_equal(written(RECORD, expected[0], shape=()), scalar)
+    assert written(RECORD, np.zeros(0, RECORD), shape=0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ((70000, "ab", (2.5, True)), OverflowError),
+        ((1, "abcd", (2.5, True)), ValueError),
+        ((1.5, "ab", (2.5, True)), TypeError),
+        ((1, "ab"), ValueError),
+        (np.array([1, 2]), TypeError),
+        (np.zeros(2, [("name", "U3"), ("day", "i2"), ("at", "i4")]), TypeError),
+        (np.full(2, 70000, [("day", "i4"), ("name", "U3"), ("at", RECORD["at"])]), OverflowError),
+    ],
+)
+def test_records_that_would_change_are_refused(value, error):
+    with pytest.raises(error):
+        written(RECORD, value)
+
+
+def test_records_have_no_arrays_within():
+    with pytest.raises(TypeError, match="arrays within records"):
+        zarr_kit.create("memory:", shape=1, dtype=[("a", "i4", (2,))])
+    titled = zarr_kit.create("memory:", shape=1, dtype=np.dtype([(("title", "a"), "i4")]))
+    assert titled.dtype.names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("M8[D]", date(2001, 2, 3)),
+        ("M8[D]", datetime(2001, 2, 3)),
+        ("M8[s]", datetime(2001, 2, 3, 4, 5, 6)),
+        ("M8[D]", [None, "NaT", "2001-02-03"]),
+        ("M8[s]", ["2001-02-03T04:05", "NaT"]),
+        ("M8[Y]", "2001"),
+        ("M8[Y]", "NaT"),
+        ("m8[s]", timedelta(minutes=2)),
+        ("M8[ns]", np.datetime64("NaT", "D")),
+    ],
+)
+def test_times_are_those_of_numpy(dtype, value):
+    shape = np.shape(value) or (2,)
+    expected = np.zeros(shape, dtype)
+    expected[...] = value
+    np.testing.assert_array_equal(written(dtype, value, shape), expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("M8[D]", datetime(2001, 2, 3, 4)),
+        ("M8[D]", [None, datetime(2001, 2, 3, 4)]),
+        ("M8[D]", "2001-02-03T04"),
+        ("M8[Y]", "2001-02-03"),
+        ("m8[s]", timedelta(milliseconds=2)),
+        ("M8[D]", "soon"),
+    ],
+)
+def test_times_that_would_be_cut_are_refused(dtype, value):
+    with pytest.raises(ValueError):
+        written(dtype, value)
+
+
+def test_pandas_times_have_nanoseconds():
+    pd = pytest.importorskip("pandas")
+    time = pd.Timestamp("2001-02-03T04:05:06.000000007")
+    assert written("M8[ns]", time)[0] == time.to_datetime64()
+    with pytest.raises(ValueError, match="does not fit"):
+        written("M8[us]", time)
+
+
+@pytest.mark.parametrize("name", ["int2", "int4", "uint2", "uint4"])
+def test_small_integers_are_not_made_of_fractions(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for value in (1.5, np.nan, np.array([1, 1], ml_dtypes.bfloat16)):
+        with pytest.raises(TypeError, match=f"no values of {name}"):
+            written(name, value)
+    assert written(name, np.array([1, 0], ml_dtypes.int4)).tolist() == [1, 0]
+    with pytest.raises(OverflowError):
+        written(name, np.array([5, -5], ml_dtypes.int4) if name != "int4" else np.array([8, 0], ml_dtypes.uint4))
+
+
+def test_shapes_are_integers():
+    for shape in (3.5, "3", [3, None]):
+        with pytest.raises(TypeError, match="a shape is an integer"):
+            zarr_kit.create("memory:", shape=shape, dtype="i4")
+    array = zarr_kit.create("memory:", shape=3, dtype="i4", chunks=2)
+    array.resize(5)
+    assert array.shape == (5,)
+    with pytest.raises(ValueError, match="at least 0"):
+        array.resize(-1)
+    for chunks in ("auto", 2.0):
+        with pytest.raises(TypeError, match="chunks are integers"):
+            zarr_kit.create("memory:", shape=3, dtype="i4", chunks=chunks)
+    with pytest.raises(ValueError, match="at least 1"):
+        array.with_threads(-1)
+    with pytest.raises(TypeError, match="limits of a slice"):
+        array["a":]
