@@ -7,11 +7,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::codecs::{Codecs, Preset};
+use crate::error::CliError;
+
 pub(crate) use content::{Diff, Stats};
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
-const REGION: &str = "Region in numpy's syntax: 0:10,5,::2,[0,3] [default: the whole array]";
+const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], or by the names of axes, time=0:10,x=5 [default: the whole array]";
 
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
@@ -179,12 +182,15 @@ Chunks:
   time=31|28|31x2,x=100     by axis: edges with | between them, xN repeats one; --dims names axes
   [[31,28,[31,2]],100]      as in zarr.json: a chunk shape, edges of each axis, or a whole chunk_grid
 
-Codecs are the JSON list of zarr.json; left out, they are bytes (little endian) and zstd.
+Codecs are names with commas between them, with their most important setting: transpose (the axes in
+reverse order), packbits:12 (the lowest 12 bits), zstd:3, gzip:6, blosc:lz4:5, crc32c; or the JSON list
+of zarr.json. Left out, they are bytes (little endian) and zstd.
 
 Examples:
   zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
   zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
-    --codecs '[{\"name\": \"packbits\"}]'
+    --preset mask
+  zarr-kit create camera.zarr --shape 100,512,640 --dtype uint16 --codecs packbits:12,zstd:3
   zarr-kit create time.zarr --shape 90 --dtype \\
     '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
   zarr-kit create copy.zarr --metadata zarr.json
@@ -194,7 +200,7 @@ pub(crate) struct Create {
     /// The new array or group: a folder or a URL.
     pub(crate) path: String,
     /// Create a group, not an array.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "fill", "dims",
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
         "metadata"])]
     pub(crate) group: bool,
     /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
@@ -216,9 +222,8 @@ pub(crate) struct Create {
     /// The lengths of the chunks [default: regular, at most 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
-    /// The codec chain, as the JSON list of zarr.json.
-    #[arg(long, value_name = "JSON")]
-    pub(crate) codecs: Option<String>,
+    #[command(flatten)]
+    pub(crate) encoding: Encoding,
     /// The value of elements that were never written, as JSON [default: 0, false or NaT].
     #[arg(long, value_name = "JSON", allow_hyphen_values = true, value_parser = value)]
     pub(crate) fill: Option<String>,
@@ -230,11 +235,30 @@ pub(crate) struct Create {
     pub(crate) attributes: Option<String>,
     /// A zarr.json that contains all of this.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
-        "fill", "dims", "attributes"])]
+        "preset", "fill", "dims", "attributes"])]
     pub(crate) metadata: Option<PathBuf>,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How chunks are encoded.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Encoding {
+    /// The codec chain: transpose,packbits:12,zstd:3, or the JSON list of zarr.json.
+    #[arg(long, value_name = "CODECS")]
+    pub(crate) codecs: Option<String>,
+    /// A codec chain by what the array is for.
+    #[arg(long, value_enum, value_name = "PRESET", conflicts_with = "codecs")]
+    pub(crate) preset: Option<Preset>,
+}
+
+impl Encoding {
+    /// The chosen codec chain, if any.
+    pub(crate) fn codecs(&self) -> Result<Option<Codecs>, CliError> {
+        let chosen = self.codecs.as_deref().map(|text| Codecs::parse("--codecs", text));
+        Ok(chosen.transpose()?.or(self.preset.map(Preset::codecs)))
+    }
 }
 
 /// Copy an array or group into other chunks, other codecs or another store.

@@ -12,6 +12,7 @@
 
 mod args;
 mod chunks;
+mod codecs;
 mod commands;
 mod describe;
 mod error;
@@ -22,6 +23,7 @@ mod node_store;
 mod number;
 mod print;
 mod progress;
+mod region;
 mod sizes;
 mod system;
 mod usage;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node};
-use zarr_kit::metadata::{Codec, FillValue, MetadataError, Rule};
+use zarr_kit::metadata::{FillValue, MetadataError, Rule};
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
     Prefix, Store,
@@ -123,10 +123,8 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
             .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
         builder = builder.chunk_grid(grid);
     }
-    if let Some(json) = &args.codecs {
-        let codecs = Codec::list_from_json(json.as_bytes())
-            .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?;
-        builder = builder.codecs(codecs);
+    if let Some(codecs) = args.encoding.codecs()? {
+        builder = builder.codecs(codecs.of(&data_type, shape.len()));
     }
     if let Some(text) = &args.fill {
         builder = builder.fill_value(fill(&data_type, text)?);

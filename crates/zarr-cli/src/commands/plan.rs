@@ -8,11 +8,11 @@ use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{PlannedChunk, PlannedReads};
 use zarr_kit::metadata::Printable;
 
-use super::read::region;
 use crate::args::Plan;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::Out;
+use crate::region::region;
 use crate::words;
 
 /// The most chunks that are listed in text; --json lists all.
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
     let array = place.bind(metadata.clone());
-    let region = region(metadata.shape(), args.region.as_deref())?;
+    let region = region(&metadata, args.region.as_deref())?;
     let size = metadata.data_type().size();
     let size = size.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
     let failed = |cause| place.failed(cause);

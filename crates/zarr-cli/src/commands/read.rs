@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
-use zarr_kit::Selection;
-
+use super::write::bytes_of;
 use super::{PIECE, corners, explain, strings};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
@@ -12,7 +10,10 @@ use crate::format::nested::Nested;
 use crate::format::{csv, lines, npy, text};
 use crate::node_store::NodeStore;
 use crate::print::{self, Out};
+use crate::progress::Bar;
+use crate::region::region;
 use crate::words;
+use clap::ValueEnum;
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
@@ -21,7 +22,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let format = format_of(args.format, args.output.as_deref())?;
     let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
-    let region = region(array.shape(), args.region.as_deref())?;
+    let region = region(array.metadata(), args.region.as_deref())?;
     if args.output.is_none() && print::stdout_is_terminal() {
         match format {
             ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),
@@ -76,8 +77,15 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     if format == ReadFormat::Npy {
         out.bytes(&npy::header(array.data_type(), &region.shape()))?;
     }
+    // Beside elements that scroll past, a bar would only flicker.
+    let bar = args.output.is_some().then(Bar::new);
+    let (mut done, total) = (0_u64, bytes_of(&region, array.element_size()));
     for piece in array.pieces(&region, PIECE).map_err(failed)? {
         let elements = array.read(&piece).map_err(failed)?;
+        done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+        if let Some(bar) = &bar {
+            bar.bytes("reading", done, total);
+        }
         if let Some(csv) = &mut csv {
             out.bytes(csv.format(&elements)?.as_bytes())?;
         } else if let Some(nested) = &mut nested {
@@ -96,15 +104,6 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         out.bytes(nested.end().as_bytes())?;
     }
     out.finish()
-}
-
-/// The region of `--region`, or the whole array.
-pub(super) fn region(shape: &[u64], text: Option<&str>) -> Result<Selection, CliError> {
-    match text {
-        None => Ok(Selection::whole(shape)),
-        Some(text) => Selection::parse(text, shape)
-            .map_err(|cause| CliError::Region { text: text.to_owned(), cause }),
-    }
 }
 
 /// The format of `--format`, or of the file's extension; otherwise text.

@@ -10,32 +10,31 @@ use zarr_kit::metadata::DataType;
 use zarr_kit::view::{self, CopyError, Element, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
-use super::read::region;
 use super::{PIECE, strings};
 use crate::args::{Write, Writing};
 use crate::error::CliError;
 use crate::format::json;
 use crate::format::npy::{self, Npy};
 use crate::node_store::NodeStore;
-use crate::print::Out;
+use crate::print::done;
+use crate::progress::Bar;
+use crate::region::region;
 use crate::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let array = writer(&place, args.writing)?;
-    let region = region(array.shape(), args.region.as_deref())?;
+    let region = region(array.metadata(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     place.finish()?;
-    if !args.json {
-        return Ok(());
-    }
-    let axes = region.axes().iter().map(axis_json);
-    let mut out = Out::stdout();
-    out.json(&json!({
-        "array": place.shown, "shape": region.shape(), "elements": region.elements(),
-        "region": axes.collect::<Vec<_>>(),
-    }))?;
-    out.finish()
+    let elements = words::counted(region.elements().unwrap_or(u64::MAX), "element");
+    done(args.json, format_args!("wrote {elements} to {}", place.shown), || {
+        let axes = region.axes().iter().map(axis_json);
+        json!({
+            "array": place.shown, "shape": region.shape(), "elements": region.elements(),
+            "region": axes.collect::<Vec<_>>(),
+        })
+    })
 }
 
 /// The indices of an axis as JSON: start, count and step, or the list.
@@ -87,12 +86,19 @@ fn write(
     if let Some(length) = input.length {
         input.check_length(length, array, region)?;
     }
+    let bar = Bar::new();
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
         let elements = in_memory(elements, &header, array.data_type());
         array.write(&piece, &elements).map_err(failed)?;
+        bar.bytes("writing", input.position, bytes_of(region, size));
     }
     input.end()
+}
+
+/// The bytes of all elements of a region, if a `u64` can hold them.
+pub(super) fn bytes_of(region: &Selection, size: usize) -> Option<u64> {
+    region.elements()?.checked_mul(u64::try_from(size).ok()?)
 }
 
 /// File extensions of formats other than raw elements: their bytes would be read as numbers.

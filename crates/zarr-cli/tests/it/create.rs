@@ -80,7 +80,7 @@ fn mistakes_leave_nothing_behind() {
         create(&["--shape", "5", "--dtype", "int8", "--chunks", "0"]),
         create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"zstd\"}]"]),
         create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"byts\"}]"]),
-        create(&["--shape", "5", "--dtype", "int8", "--codecs", "bytes"]),
+        create(&["--shape", "5", "--dtype", "int8", "--codecs", "byts"]),
         create(&["--shape", "5", "--dtype", "int16", "--codecs", "[\"bytes\"]"]),
         create(&[
             "--shape",
@@ -110,4 +110,38 @@ fn mistakes_leave_nothing_behind() {
     let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
     insta::assert_snapshot!(session(folder.path(), &commands));
     assert!(!folder.path().join("x").exists());
+}
+
+#[test]
+fn codecs_in_the_short_form_and_presets() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    let shape = ["--shape", "4,6", "--chunks", "2,6", "--dims", "time,x"];
+    let create = |name, rest: &[&str]| {
+        succeed(at, &[&["create", name], &shape[..], rest].concat());
+        let json = fs::read_to_string(at.join(name).join("zarr.json")).expect("a document");
+        let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        document["codecs"].to_string()
+    };
+    let long = r#"[{"name": "packbits"}]"#;
+    let mask = create("mask", &["--dtype", "bool", "--preset", "mask"]);
+    assert_eq!(mask, create("long", &["--dtype", "bool", "--codecs", long]));
+    let camera = create("camera", &["--dtype", "uint16", "--preset", "12bit"]);
+    assert_eq!(camera, create("short", &["--dtype", "uint16", "--codecs", "packbits:12,zstd:3"]));
+    assert_eq!(
+        create("plain", &["--dtype", "float32", "--preset", "zstd"]),
+        create("default", &["--dtype", "float32"])
+    );
+    let names = create("names", &["--dtype", "string", "--codecs", "zstd:9"]);
+    assert!(names.starts_with(r#"[{"name":"vlen-utf8"}"#), "{names}");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["create", "x", "--shape", "4", "--dtype", "int8", "--codecs", "zstd:x"],
+            &["create", "x", "--shape", "4", "--dtype", "int8", "--preset", "fast"],
+            &["create", "x", "--shape", "4", "--dtype", "float32", "--codecs", "packbits:40"],
+            &["create", "x", "--shape", "4", "--dtype", "int8", "--preset", "mask", "--codecs", "zstd"],
+        ]
+    ));
+    assert!(!at.join("x").exists());
 }

@@ -234,3 +234,22 @@ fn a_format_and_a_name_that_contradict_each_other_are_refused() {
         assert!(folder.join(name).exists(), "{name}");
     }
 }
+
+#[test]
+fn regions_by_name() {
+    let array = "fixtures/seattle-weather.zarr/daily";
+    let read = |region: &str| text(&root(), &["read", array, "--region", region]);
+    assert_eq!(read("variable=1,time=28:34"), read("28:34,1"));
+    assert_eq!(read("variable=[3,0],time=5"), read("5,[3,0]"));
+    assert_eq!(read("time=-1"), read("-1"));
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["read", array, "--region", "day=5"],
+            &["read", array, "--region", "time=5,3"],
+            &["read", array, "--region", "time=5,0=3"],
+            &["read", array, "--region", "time=9999"],
+            &["plan", array, "--region", "time=28:34,variable=2"],
+        ]
+    ));
+}

@@ -17,12 +17,12 @@ use zarr_kit::metadata::Codec;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, AxisSelection, Selection, Store};
 
 use super::chunk_counts;
-use super::read::region;
 use crate::args::Draw;
 use crate::chunks::axis_of;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{Out, note};
+use crate::region::region;
 use crate::words;
 
 /// Cells per axis in an SVG picture.
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         None => cut_axes(&layout),
     };
     let marked = args.region.as_deref();
-    let marked = marked.map(|text| region(metadata.shape(), Some(text))).transpose()?;
+    let marked = marked.map(|text| region(&metadata, Some(text))).transpose()?;
     let in_characters = args.output.is_none() && !args.json;
     let (down, across) = match in_characters {
         true => (terminal::ROWS, terminal::columns(metadata.shape(), axes)),

@@ -8,7 +8,8 @@ use zarr_kit::metadata::{DataType, FillValue};
 use zarr_kit::{ArrayMetadata, Selection};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
-use super::{PIECE, read};
+use super::PIECE;
+use super::write::bytes_of;
 use crate::args::Stats;
 use crate::error::CliError;
 use crate::format::{element, value};
@@ -16,6 +17,7 @@ use crate::node_store::NodeStore;
 use crate::number::Numbers;
 use crate::print::{self, Out, Table};
 use crate::progress::Bar;
+use crate::region::region;
 use crate::words;
 
 /// The most rows of the histogram.
@@ -35,7 +37,7 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
         });
     };
     let metadata = array.metadata();
-    let region = read::region(array.shape(), args.region.as_deref())?;
+    let region = region(metadata, args.region.as_deref())?;
     let apart = Apart {
         fill: metadata.fill_value().bytes().unwrap_or_default().to_vec(),
         missing: missing(metadata),
@@ -60,9 +62,7 @@ fn add_all(
 ) -> Result<(), CliError> {
     let failed = |cause| place.failed(cause);
     let bar = Bar::new();
-    let size = u64::try_from(array.element_size()).unwrap_or(u64::MAX);
-    let elements = region.shape().iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
-    let total = elements.and_then(|all| all.checked_mul(size));
+    let total = bytes_of(region, array.element_size());
     let mut done = 0_u64;
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         let elements = array.read(&piece).map_err(failed)?;

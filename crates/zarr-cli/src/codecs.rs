@@ -1,0 +1,271 @@
+//! Codec chains as arguments: the JSON list of `zarr.json`, or a short form.
+//!
+//! The short form is names with `,` between them, in the order of encoding, each with its most
+//! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
+//! bits per value, and zstd at level 3. What it leaves out depends on the array: the order of the
+//! axes on their number, the byte order and blosc's element size on the data type. If no codec makes
+//! bytes of elements, `bytes` does, in little-endian order, or the codec of strings.
+
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use zarr_kit::DataType;
+use zarr_kit::metadata::{BloscCompressor, Bytes, Codec, Endian, Packbits};
+
+use crate::error::CliError;
+
+/// The level of zstd, gzip and blosc if none is given: that of `create` without codecs, and those
+/// of the programs of that name.
+const ZSTD: i32 = 3;
+const GZIP: u32 = 6;
+const BLOSC: u32 = 5;
+
+/// The codecs of the short form, for messages.
+const FORM: &str = "transpose, bytes[:big], packbits[:BITS], zstd[:LEVEL], gzip[:LEVEL], \
+    blosc[:COMPRESSOR[:LEVEL]] and crc32c are known in the short form, with commas between them; \
+    all others as the JSON list of zarr.json";
+
+/// A codec chain by what the array is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Booleans and small integers: all their bits and no others, not compressed.
+    Mask,
+    /// Samples of 12 bits in 16: packbits:12,zstd:3.
+    #[value(name = "12bit")]
+    TwelveBit,
+    /// Anything: zstd:3.
+    Zstd,
+}
+
+impl Preset {
+    pub(crate) fn codecs(self) -> Codecs {
+        Codecs::Short(match self {
+            Self::Mask => vec![Short::Packbits(None)],
+            Self::TwelveBit => vec![Short::Packbits(Some(12)), Short::Zstd(ZSTD)],
+            Self::Zstd => vec![Short::Zstd(ZSTD)],
+        })
+    }
+}
+
+/// A codec chain that may depend on the array.
+#[derive(Debug, Clone)]
+pub(crate) enum Codecs {
+    Listed(Vec<Codec>),
+    Short(Vec<Short>),
+}
+
+/// A codec of the short form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Short {
+    /// The axes in reverse order.
+    Transpose,
+    Bytes(Endian),
+    /// All bits of the data type, or the lowest ones.
+    Packbits(Option<u64>),
+    Zstd(i32),
+    Gzip(u32),
+    Blosc(BloscCompressor, u32),
+    Crc32c,
+}
+
+impl Codecs {
+    /// Parses the value of an argument such as `--codecs`.
+    pub(crate) fn parse(argument: &'static str, text: &str) -> Result<Self, CliError> {
+        if text.trim_start().starts_with(['[', '{']) {
+            return Codec::list_from_json(text.as_bytes())
+                .map(Self::Listed)
+                .map_err(|cause| CliError::Metadata { argument, cause });
+        }
+        let codecs = text.split(',').map(|entry| {
+            entry
+                .trim()
+                .parse()
+                .map_err(|reason: String| CliError::argument(argument, text, reason))
+        });
+        codecs.collect::<Result<_, _>>().map(Self::Short)
+    }
+
+    /// The chain for an array of this type and number of axes.
+    pub(crate) fn of(&self, data_type: &DataType, rank: usize) -> Vec<Codec> {
+        let codecs = match self {
+            Self::Listed(codecs) => return codecs.clone(),
+            Self::Short(codecs) => codecs,
+        };
+        let mut chain: Vec<Codec> = codecs.iter().map(|codec| codec.of(data_type, rank)).collect();
+        if !codecs.iter().any(|codec| matches!(codec, Short::Bytes(_) | Short::Packbits(_))) {
+            let after = codecs.iter().take_while(|codec| **codec == Short::Transpose).count();
+            let of_elements = match data_type {
+                DataType::String => Codec::VlenUtf8,
+                DataType::Bytes => Codec::VlenBytes,
+                _ => Short::Bytes(Endian::Little).of(data_type, rank),
+            };
+            chain.insert(after, of_elements);
+        }
+        chain
+    }
+}
+
+impl Short {
+    fn of(&self, data_type: &DataType, rank: usize) -> Codec {
+        match self {
+            Self::Transpose => Codec::transpose((0..rank).rev().collect::<Vec<_>>()),
+            Self::Bytes(endian) => {
+                Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(*endian)))
+            }
+            Self::Packbits(Some(bits)) => Codec::packbits(0..=bits.saturating_sub(1)),
+            Self::Packbits(None) => Codec::Packbits(Packbits::default()),
+            Self::Zstd(level) => Codec::zstd(*level),
+            Self::Gzip(level) => Codec::gzip(*level),
+            Self::Blosc(compressor, level) => {
+                let size = data_type.size().and_then(|size| u64::try_from(size).ok());
+                Codec::blosc(*compressor, *level, size.unwrap_or(1).max(1))
+            }
+            Self::Crc32c => Codec::Crc32c,
+        }
+    }
+}
+
+impl FromStr for Short {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let (first, second) = (parts.next(), parts.next());
+        let unused = match name {
+            "blosc" => parts.next(),
+            "transpose" | "crc32c" => first,
+            _ => second,
+        };
+        if let Some(unused) = unused {
+            return Err(format!("{name} has no setting {unused:?} in the short form; {FORM}"));
+        }
+        match name {
+            "transpose" => Ok(Self::Transpose),
+            "crc32c" => Ok(Self::Crc32c),
+            "bytes" => match first {
+                None | Some("little") => Ok(Self::Bytes(Endian::Little)),
+                Some("big") => Ok(Self::Bytes(Endian::Big)),
+                Some(other) => Err(format!("bytes has no byte order {other:?}; little or big")),
+            },
+            "packbits" => {
+                let bits = first.map(|text| number("packbits", "bits", text, 1, 64)).transpose()?;
+                Ok(Self::Packbits(bits))
+            }
+            "zstd" => level("zstd", first, ZSTD, -131_072, 22).map(Self::Zstd),
+            "gzip" => level("gzip", first, GZIP, 0, 9).map(Self::Gzip),
+            "blosc" => {
+                let compressor = match first {
+                    None | Some("zstd") => BloscCompressor::Zstd,
+                    Some("lz4") => BloscCompressor::Lz4,
+                    Some("lz4hc") => BloscCompressor::Lz4hc,
+                    Some("blosclz") => BloscCompressor::Blosclz,
+                    Some("zlib") => BloscCompressor::Zlib,
+                    Some("snappy") => BloscCompressor::Snappy,
+                    Some(other) => {
+                        return Err(format!(
+                            "blosc has no compressor {other:?}; blosclz, lz4, lz4hc, snappy, zlib \
+                             or zstd"
+                        ));
+                    }
+                };
+                Ok(Self::Blosc(compressor, level("blosc", second, BLOSC, 0, 9)?))
+            }
+            "" => Err(format!("a codec is missing; {FORM}")),
+            other => Err(format!("{other:?} is not a codec of the short form; {FORM}")),
+        }
+    }
+}
+
+fn level<T: FromStr + Ord + std::fmt::Display>(
+    codec: &str,
+    text: Option<&str>,
+    default: T,
+    least: T,
+    most: T,
+) -> Result<T, String> {
+    text.map_or(Ok(default), |text| number(codec, "level", text, least, most))
+}
+
+fn number<T: FromStr + Ord + std::fmt::Display>(
+    codec: &str,
+    what: &str,
+    text: &str,
+    least: T,
+    most: T,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
+    number.ok_or_else(|| format!("{codec}: {what} {text:?}; {least} to {most} is allowed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_kit::DataType;
+
+    use super::Codecs;
+
+    /// The names and configurations of the chain for an array of three axes.
+    fn chain(text: &str, data_type: &DataType) -> Vec<String> {
+        let codecs = Codecs::parse("--codecs", text).expect("codecs").of(data_type, 3);
+        let metadata = zarr_kit::ArrayBuilder::new([2, 3, 4], data_type.clone())
+            .codecs(codecs)
+            .build()
+            .expect("a document");
+        let document: serde_json::Value = serde_json::from_str(metadata.json()).expect("JSON");
+        document["codecs"].as_array().expect("a list").iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_short_form_is_completed_for_the_array() {
+        assert_eq!(
+            chain("transpose,packbits:12,zstd:9", &DataType::Uint16),
+            [
+                r#"{"configuration":{"order":[2,1,0]},"name":"transpose"}"#,
+                r#"{"configuration":{"last_bit":11},"name":"packbits"}"#,
+                r#"{"configuration":{"checksum":false,"level":9},"name":"zstd"}"#,
+            ]
+        );
+        assert_eq!(
+            chain("transpose, gzip, crc32c", &DataType::Float32),
+            [
+                r#"{"configuration":{"order":[2,1,0]},"name":"transpose"}"#,
+                r#"{"configuration":{"endian":"little"},"name":"bytes"}"#,
+                r#"{"configuration":{"level":6},"name":"gzip"}"#,
+                r#"{"name":"crc32c"}"#,
+            ]
+        );
+        assert_eq!(chain("bytes:big", &DataType::Uint8), [r#"{"name":"bytes"}"#]);
+        assert_eq!(chain("packbits", &DataType::Bool), [r#"{"name":"packbits"}"#]);
+        let blosc = chain("blosc:lz4", &DataType::Float64);
+        assert!(blosc[1].contains(r#""typesize":8"#) && blosc[1].contains(r#""cname":"lz4""#));
+    }
+
+    #[test]
+    fn json_is_as_in_the_document() {
+        let json = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+        let found = chain(json, &DataType::Uint8);
+        assert_eq!(found, [r#"{"configuration":{"last_bit":3},"name":"packbits"}"#]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let messages: Vec<String> = [
+            "",
+            "zip",
+            "zstd:99",
+            "zstd:3:4",
+            "packbits:0",
+            "packbits:x",
+            "bytes:middle",
+            "blosc:lz5",
+            "transpose:1",
+            "zstd,,gzip",
+            "[",
+            "zstd[3]",
+        ]
+        .iter()
+        .map(|text| Codecs::parse("--codecs", text).expect_err(text).to_string())
+        .collect();
+        insta::assert_snapshot!(messages.join("\n"));
+    }
+}
