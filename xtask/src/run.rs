@@ -21,9 +21,10 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-kit",
 ];
 
-/// All crates, from the bottom to the top: the command line has no API.
+/// All crates, from the bottom to the top: the command line and the native part of the Python
+/// package have no API.
 pub(crate) fn crates() -> impl Iterator<Item = &'static str> {
-    LIBRARIES.iter().copied().chain(["zarr-cli"])
+    LIBRARIES.iter().copied().chain(["zarr-cli", "zarr-python"])
 }
 
 /// The root of the repository: the folder that holds `xtask`.

@@ -13,6 +13,7 @@ use crate::store::{Key, KeyError, Prefix};
 
 /// The location of an array's chunks: its prefix in the store, the encoding of its chunk keys,
 /// and its chunk grid.
+///
 /// It is made from the metadata document alone and needs no codec, so arrays whose data type or
 /// codecs are not supported have one as well. [`Array::layout`](crate::Array::layout) returns
 /// that of an open array.

@@ -115,6 +115,7 @@ pub(crate) struct Selected<'a> {
 
 impl<'a> Selected<'a> {
     /// Memory is proportional to the selection's own lists.
+    ///
     /// Refuses arrays whose elements have no fixed size.
     pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
         array.chain()?;
@@ -172,6 +173,7 @@ impl<'a> Selected<'a> {
 }
 
 /// A selection of an array together with a buffer of the caller.
+///
 /// The elements lie in the buffer in the order of the chunks, except for axes selected backwards.
 /// Lists that go back and forth between chunks are [put in order](Selected::order) afterwards.
 pub(crate) struct Transfer<'a> {

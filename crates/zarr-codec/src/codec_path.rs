@@ -7,6 +7,7 @@ use zarr_metadata::Codec;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 
 /// The path of a codec in the document and its name, for messages.
+///
 /// The text of the path is built when it is needed: the paths of long chains deep within shards
 /// would take more memory than the document.
 #[derive(Clone, Debug)]

@@ -121,6 +121,7 @@ pub struct ElementLocator<'c> {
 
 impl ChunkCodec {
     /// Begins to locate the element at `index` in an encoded chunk of `encoded_len` bytes.
+    ///
     /// Without `encoded_len`, finds where it would be if the chunk is not stored. `None` if the
     /// chunk has no such element.
     #[must_use]

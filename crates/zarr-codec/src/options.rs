@@ -36,6 +36,7 @@ impl Options {
     /// applies to the output of a compressor that is followed by another one or contains a shard,
     /// and to the elements of a shard if a `reshape` around it needs a buffer for them: a few
     /// bytes may stand for many elements.
+    ///
     /// The chunk's elements limit the output of a compressor as well: it is at most twice what
     /// encoders produce from incompressible elements, plus a mebibyte.
     #[must_use]

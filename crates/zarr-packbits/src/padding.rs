@@ -4,6 +4,7 @@ use crate::{BitOrder, Error, Packing, PaddingEncoding};
 
 impl Packing {
     /// Bytes of an encoded chunk of `elements` elements, including the padding byte.
+    ///
     /// `None` if that exceeds `usize`.
     #[must_use]
     pub fn encoded_len(&self, elements: usize, padding: PaddingEncoding) -> Option<usize> {

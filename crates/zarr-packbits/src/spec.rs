@@ -144,6 +144,7 @@ pub struct PackedRange {
 
 impl Packing {
     /// Starts a packing of components of `component_bits` bits: the `N` of the document.
+    ///
     /// Examples: 1 for bool, 6 for `float6_e2m3fn`, 16 for int16, 32 for `complex_float32`.
     ///
     /// In memory a component takes 1, 2, 4 or 8 bytes: the smallest of these that holds it.
@@ -178,6 +179,7 @@ impl Packing {
 
     /// The same packing. If `refuse` is true, every operation that packs refuses elements that
     /// unpacking would not restore (SD-49). By default, operations drop their other bits.
+    ///
     /// The kernels check the elements while they pack them, which takes almost no time. An
     /// operation that refuses may have written any bits where the elements go, and no others.
     ///
@@ -261,6 +263,7 @@ impl Packing {
     }
 
     /// Bytes of `elements` packed elements, without a padding byte: `ceil(n * k / 8)`.
+    ///
     /// `None` if that exceeds `usize`.
     #[must_use]
     pub fn packed_len(&self, elements: usize) -> Option<usize> {

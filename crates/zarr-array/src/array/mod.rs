@@ -266,6 +266,7 @@ impl Array {
     }
 
     /// Sets whether writes also store chunks that hold only the fill value, bit by bit (SD-48).
+    ///
     /// By default they are not stored, which reads the same. Storing them shows which regions
     /// have been written.
     ///

@@ -316,6 +316,7 @@ impl Array {
     }
 
     /// Reads a chunk, replaces the elements with these numbers, and writes it back.
+    ///
     /// A chunk that cannot be decoded is an error, unless it is to be treated as one of fill
     /// values (`or_fill`).
     fn change_variable_chunk(

@@ -23,6 +23,7 @@ pub(crate) enum Scope {
 }
 
 /// Updates the consolidated metadata of the groups above `prefix` after a change there.
+///
 /// The change itself is done, so a failure here is not an error of the change: the metadata is
 /// then out of date, as after a change by another program, and `check` reports it.
 pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {

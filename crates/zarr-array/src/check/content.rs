@@ -15,6 +15,7 @@ use crate::store::Key;
 const WHOLE: u64 = 64 << 20;
 
 /// A chain up to its array-to-bytes codec: the elements alone determine its output.
+///
 /// A shard may lay out its inner chunks in many ways, so the chain within it is used.
 pub(super) enum Canonical {
     Elements(Chain),

@@ -78,6 +78,7 @@ impl CheckOptions {
     /// The most bytes of elements that may be decoded at the same time. If necessary, fewer
     /// threads are used. A single chunk, or an inner chunk of a shard, that is larger is reported
     /// as not examined.
+    ///
     /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and
     /// up to twice the elements for comparing them with what a writer should leave.
     ///

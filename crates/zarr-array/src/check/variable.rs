@@ -10,6 +10,7 @@ use crate::error::ArrayError;
 use crate::store::Key;
 
 /// Examines a chunk of this shape, of which the part `clipped` lies within the array.
+///
 /// A list of elements can be written in only one way, so a chunk that decodes is the one that a
 /// writer should leave.
 ///

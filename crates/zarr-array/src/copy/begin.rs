@@ -14,6 +14,7 @@ use crate::unfinished::MARKER;
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
+///
 /// `from` are the nodes of which the target is made: one, unless it joins several. `metadata` is
 /// that of the target, if it is an array. `look` is called before anything is written or removed,
 /// to refuse what can be refused.

@@ -101,6 +101,7 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
 
     /// The most bytes that ordinary encoders produce from `decoded` bytes: what compressors add
     /// to data that cannot be compressed.
+    ///
     /// A format allows more than encoders use: blocks may be stored byte by byte, and frames may
     /// be skippable. [`ordinary`] gives the limit for those.
     fn most_encoded(&self, decoded: u64) -> u64 {
@@ -167,6 +168,7 @@ pub(crate) fn ordinary(most: u64) -> u64 {
 }
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
+///
 /// `element` is that of the chain, for codecs whose configuration gives no element size.
 pub(crate) fn bind(
     codec: &Codec,

@@ -91,8 +91,8 @@ enum State {
 }
 
 impl ChunkCodec {
-    /// Begins to read `region` into an output of this `view`.
     /// Begins to read `region` into an output with this `view`.
+    ///
     /// `range_cost` is the number of bytes that can be read in the time that one more range
     /// takes. Ranges no further apart are joined, and the whole chunk is read if that is faster.
     /// With 0, only the needed bytes are read.

@@ -73,6 +73,7 @@ impl ArrayTransform {
 
     /// The positions of the stored elements in the chunk's own shape, if one strided view holds
     /// them.
+    ///
     /// A whole chain of `transpose` and `reshape` compiles to this view. If there is none, parts
     /// of the chain still compile to views.
     #[must_use]

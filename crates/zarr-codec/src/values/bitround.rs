@@ -15,6 +15,7 @@ pub(super) struct Bitround {
 
 impl Bitround {
     /// The element rounded to the nearest value, ties to even.
+    ///
     /// NaN is unchanged: its mantissa is not a number, and rounding it up could turn it into one.
     /// As in zarrs, a signed integer is rounded as its two's complement bits, and a carry out of
     /// the integer is dropped.

@@ -17,6 +17,7 @@ use crate::symbolic::{AxisEdges, Shape};
 
 /// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: the equivalent
 /// of [`Chain`](crate::Chain), which is for elements of fixed size.
+///
 /// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes` or
 /// `sharding_indexed`, then bytes-to-bytes codecs.
 ///

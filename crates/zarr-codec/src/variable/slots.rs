@@ -7,6 +7,7 @@ use super::ByteStrings;
 
 /// A list of elements of variable length whose elements are set in any order, as when several
 /// chunks are decoded.
+///
 /// The initial value of all elements is stored once until the list is [finished](Self::finish).
 ///
 /// # Examples

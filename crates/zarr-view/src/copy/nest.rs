@@ -21,6 +21,7 @@ pub(super) struct Nest {
 impl Nest {
     /// Orders and merges the loops over `sizes` (none of them 0), and picks a kernel. The first
     /// element and the strides of each side are in elements.
+    ///
     /// The range that the loops reach on each side must fit an `isize` in bytes.
     pub(super) fn new(
         sizes: &[usize],

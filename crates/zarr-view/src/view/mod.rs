@@ -366,6 +366,7 @@ impl View {
 
     /// The range of positions that the view may touch: from the lowest valid position to one past
     /// the highest; `0..0` if there are none.
+    ///
     /// A buffer of at least `span().end` elements is long enough for every access.
     #[must_use]
     pub fn span(&self) -> Range<usize> {

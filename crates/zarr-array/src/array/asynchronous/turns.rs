@@ -15,6 +15,7 @@ use crate::threads;
 
 /// How long a thread works on one operation before others get their turn. It is long compared
 /// with the cost of passing an operation on, even if the executor is busy.
+///
 /// It is zero in the crate's own tests, where every chunk takes a separate turn.
 const TURN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(20) };
 

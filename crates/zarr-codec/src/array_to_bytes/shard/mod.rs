@@ -165,6 +165,7 @@ impl ShardCodec {
 
     /// The inner chunk, counted in C order, that holds element `position` of the shard, and the
     /// index of the element in it. `None` if the shard has no such element.
+    ///
     /// `position` is counted in C order of the encoded shape, as
     /// [`ArrayTransform::stored_position`](crate::ArrayTransform::stored_position) returns it.
     #[must_use]
