@@ -25,11 +25,11 @@ pub(crate) struct Unfinished {
     pub(crate) from: Option<String>,
 }
 
-/// The most bytes of a marker that are read. Those of this program have a few hundred, and the
-/// location of the source.
+/// The most bytes of a marker that are read. A marker of this program has a few hundred bytes and
+/// the location of the source.
 const LONGEST: u64 = 64 << 10;
 
-/// The bytes of a marker, if there is one; empty if it is too long to be one of this program.
+/// The bytes of a marker, if there is one; empty if it is too long for a marker of this program.
 pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
     match store.size(key)? {
         None => Ok(None),

@@ -340,7 +340,7 @@ impl Chain {
     /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
     /// (SD-49), because `packbits` cuts them or because they are out of the range of their
     /// sub-byte type (SD-18). `None` if all would; codecs of other
-    /// authors are taken to lose nothing.
+    /// authors are assumed to lose nothing.
     ///
     /// # Errors
     /// [`ChunkError`] if `elements` are not whole elements.

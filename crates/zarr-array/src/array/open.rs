@@ -52,8 +52,8 @@ impl Array {
         Self::create_with(store, prefix, metadata, Options::new())
     }
 
-    /// As [`create`](Array::create) with other [`Options`]; codecs of other authors are taken to keep
-    /// the fill value.
+    /// As [`create`](Array::create) with other [`Options`]; codecs of other authors are assumed to
+    /// keep the fill value.
     ///
     /// # Errors
     /// As [`create`](Array::create).

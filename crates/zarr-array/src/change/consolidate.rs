@@ -50,10 +50,10 @@ impl Group {
         )
     }
 
-    /// Removes the consolidated metadata of the group, and says whether there was any.
+    /// Removes the consolidated metadata of the group, and returns whether there was any.
     ///
     /// # Errors
-    /// What the store says. The group is then as it was.
+    /// Errors of the store. The group is then unchanged.
     pub fn remove_consolidated(&self) -> Result<bool, ArrayError> {
         self.refuse_version_2()?;
         let (store, prefix) = (self.store(), self.prefix());

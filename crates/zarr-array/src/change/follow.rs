@@ -30,14 +30,14 @@ pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, poli
     let _out_of_date = each_above(store, prefix, scope, policy);
 }
 
-/// Brings the consolidated metadata of the groups above `prefix` up to date with the node there and
-/// what is below it, or with that there is none.
+/// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
+/// below it. If there is no node any more, its entries are removed.
 ///
 /// For changes that this library could not follow: those of other programs, and those by a handle
 /// whose store begins below the groups. Groups without consolidated metadata stay as they are.
 ///
 /// # Errors
-/// What the store says, with all groups tried that could be.
+/// The first error of the store. All groups are tried.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! `numcodecs.lzma`: LZMA2 in containers of xz, any number of which are read, LZMA alone, or what
-//! filters make without a container.
+//! `numcodecs.lzma`: containers of xz, of which several in a row are read; the older container of
+//! LZMA alone; and the output of filters without a container.
 
 use std::io::{self, Read, Write as _};
 
@@ -15,8 +15,8 @@ use zarr_metadata::{
 use super::stream::{StreamFormat, bytes_after};
 use crate::error::ChainErrorKind;
 
-/// The memory that a decoder may take. Its dictionary is as long as the header says, however short
-/// the chunk: 64 MiB at preset 9, the most that presets make. Memory that is not needed is not
+/// The most memory that a decoder may take. Its dictionary is as long as the header says, even for
+/// a short chunk: up to 64 MiB for the presets, at preset 9. Memory that is not needed is not
 /// touched.
 const MEMORY: u64 = 128 << 20;
 
@@ -55,7 +55,7 @@ impl Lzma {
             preset: configuration.preset.unwrap_or(DEFAULT_PRESET),
             filters: configuration.filters.clone(),
         };
-        // Whether the library takes the options together.
+        // Whether the library accepts this combination of options.
         if lzma.format == LzmaFormat::Raw {
             lzma.raw_decoder().map_err(|error| ChainErrorKind::NotHere {
                 what: format!("this chain of filters ({error})"),
@@ -64,7 +64,7 @@ impl Lzma {
         Ok(lzma)
     }
 
-    /// The filters as the library has them.
+    /// The filters in the library's types.
     fn filters(&self) -> Result<Filters, Error> {
         let mut filters = Filters::new();
         for filter in &self.filters {
@@ -103,7 +103,7 @@ impl Lzma {
         let unsupported = |reason| Err(io::Error::new(io::ErrorKind::Unsupported, reason));
         let stream = match self.format {
             LzmaFormat::Raw => self.filters().and_then(|filters| Stream::new_raw_encoder(&filters)),
-            // numcodecs cannot write what it finds out by itself, and not read the other.
+            // numcodecs cannot write format 0, nor read filters in a container.
             LzmaFormat::Auto => return unsupported("format 0 is for reading"),
             _ if !self.filters.is_empty() => {
                 return unsupported("numcodecs reads filters only where format is 3");
@@ -144,7 +144,7 @@ impl StreamFormat for Lzma {
     }
 }
 
-/// A decoder that refuses bytes behind the end of its stream, which the crate's own takes.
+/// A decoder that refuses bytes after the end of its stream, which the library's own accepts.
 pub(super) struct Reader<'e>(XzDecoder<&'e [u8]>);
 
 impl Read for Reader<'_> {
@@ -156,7 +156,7 @@ impl Read for Reader<'_> {
     }
 }
 
-/// The options of a filter: those of its preset but for what is given.
+/// The options of a filter: those of its preset, except for those that are given.
 fn lzma_options(given: &Options) -> Result<LzmaOptions, Error> {
     let mut options = LzmaOptions::new_preset(given.preset.unwrap_or(DEFAULT_PRESET))?;
     if let Some(size) = given.dict_size {

@@ -1,5 +1,5 @@
-//! Codecs of other authors as codecs of a chain. What they give back is checked here, and their
-//! errors are those of a chunk.
+//! Codecs of other authors as codecs of a chain. Their results are checked here, and their errors
+//! become errors of a chunk.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
 use crate::others::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
-/// A codec that gives back memory of its own.
+/// A codec that returns newly allocated memory.
 pub(crate) trait Foreign: Send + Sync {
     fn encoded_len(&self, _decoded: u64) -> Option<u64> {
         None
@@ -83,7 +83,7 @@ impl<F: Foreign> BytesToBytes for Other<F> {
     }
 
     fn most_encoded(&self, decoded: u64) -> u64 {
-        // What a codec that is not known is taken to add at most.
+        // The most that an unknown codec is assumed to add.
         let most = decoded.saturating_mul(2).saturating_add(1 << 16);
         self.0.encoded_len(decoded).unwrap_or(most)
     }
@@ -140,12 +140,12 @@ impl<F: Foreign> BytesToBytes for Other<F> {
     }
 }
 
-/// What a codec says when it decodes.
+/// The error of a codec that cannot decode.
 pub(crate) fn corrupt(error: CodecError) -> ChunkErrorKind {
     ChunkErrorKind::Corrupt { reason: in_full(&*error) }
 }
 
-/// What a codec says when it encodes.
+/// The error of a codec that cannot encode.
 pub(crate) fn refused(error: CodecError) -> ChunkErrorKind {
     ChunkErrorKind::Encode { reason: in_full(&*error) }
 }

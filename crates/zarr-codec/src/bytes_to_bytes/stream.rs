@@ -11,14 +11,14 @@ pub(super) trait StreamFormat: fmt::Debug + Send + Sync {
     /// Bytes that one encoded byte can stand for, at most.
     const MOST_EXPANSION: u64;
 
-    /// Decodes what it is given to its end. An end that comes too early is an error of the reader,
-    /// and so are bytes behind it.
+    /// Decodes its input to the end. A stream that ends too early is an error of the reader, and so
+    /// are bytes after its end.
     type Reader<'e>: Read;
 
     fn reader<'e>(&self, encoded: &'e [u8]) -> io::Result<Self::Reader<'e>>;
 
-    /// The most bytes that the encoder makes of so many: a vector that grew could hold twice as
-    /// much.
+    /// The most bytes that the encoder makes of so many. It is reserved at once: a vector that
+    /// grows could take twice as much memory.
     fn room(decoded: usize) -> usize;
 
     /// Appends the encoded form.
@@ -54,7 +54,7 @@ fn corrupt(error: io::Error) -> ChunkErrorKind {
     ChunkErrorKind::Corrupt { reason: error.to_string() }
 }
 
-/// The error of bytes behind the end of a stream.
+/// The error of bytes after the end of a stream.
 #[cfg(any(feature = "lzma", feature = "zlib"))]
 pub(super) fn bytes_after(count: usize) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{count} bytes after the stream"))

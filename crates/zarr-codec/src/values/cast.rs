@@ -15,7 +15,7 @@ pub(super) struct Cast {
     out_of_range: Option<OutOfRange>,
     /// Values that become these bits, regardless of the rules.
     map: Vec<(Number, u64)>,
-    /// For booleans: whether all that is not zero may become 1.
+    /// For booleans: whether every value other than zero may become 1.
     truth: Option<bool>,
 }
 
@@ -45,7 +45,7 @@ impl Cast {
         let out_of_range = match (from, to) {
             (_, Kind::Float { .. }) => Some(OutOfRange::Clamp),
             (Kind::Int { .. }, Kind::Int { .. }) => Some(OutOfRange::Wrap),
-            // NumPy's result for these depends on the processor.
+            // NumPy's result for such values depends on the processor.
             (Kind::Float { .. }, Kind::Int { .. }) => None,
         };
         Self { from, to, rounding, out_of_range, map: Vec::new(), truth: None }
@@ -59,8 +59,8 @@ impl Cast {
         }
     }
 
-    /// To booleans, if it is so: everything but zero is true, as in NumPy. What is not 0 or 1 is
-    /// refused unless a loss is allowed.
+    /// For a cast to booleans: every value other than zero is true, as in NumPy. Values other than
+    /// 0 and 1 are refused unless loss is allowed.
     pub(super) fn with_truth(self, is_bool: bool, allow_loss: bool) -> Self {
         Self { truth: is_bool.then_some(allow_loss), ..self }
     }

@@ -53,7 +53,7 @@ enum Action {
 #[derive(Clone)]
 struct Other {
     codec: Arc<dyn ArrayCodec>,
-    /// Bytes of an element that it is given, and of one that it makes.
+    /// Bytes of an input element, and of an output element.
     sizes: [usize; 2],
 }
 
@@ -77,12 +77,13 @@ enum Refused {
 }
 
 impl Refused {
-    fn reason(self) -> &'static str {
+    /// What is said after the value; `target` is the data type that it was to have.
+    fn reason(self, target: &DataType) -> String {
         match self {
-            Self::OutOfRange => "past the range of",
-            Self::NotFinite => "not finite, and cannot be made",
-            Self::Inexact => "no multiple of the scale, and cannot be made",
-            Self::Rounded => "not what its difference adds up to as",
+            Self::OutOfRange => format!("out of the range of {target}"),
+            Self::NotFinite => format!("not finite, for which {target} has no value"),
+            Self::Inexact => format!("not a multiple of the scale, so that no {target} gives it"),
+            Self::Rounded => format!("which its rounded difference does not restore as {target}"),
         }
     }
 }
@@ -135,14 +136,13 @@ impl ValueCodec {
             size.ok_or_else(|| ChainErrorKind::DataType { data_type: data_type.to_string() })
         };
         let sizes = [size(input)?, size(&output)?];
-        // Not looked at: what components are only that codec knows.
+        // Not used: only that codec knows what its components are.
         let kind = Kind::Int { bits: 8, signed: false };
         let action = Action::Other(Other { codec, sizes });
         Ok(Self { action, from: kind, to: kind, components: 1, output })
     }
 
-    /// Whether this is a codec of another author, of which it is not known what it makes of single
-    /// elements.
+    /// Whether this is a codec of another author. How it changes single elements is not known.
     pub(crate) fn is_other(&self) -> bool {
         matches!(self.action, Action::Other(_))
     }
@@ -304,7 +304,7 @@ impl ValueCodec {
                     return Err(ChunkErrorKind::Value {
                         element,
                         value,
-                        reason: format!("{} {}", refused.reason(), target),
+                        reason: refused.reason(target),
                     });
                 }
             }

@@ -90,7 +90,7 @@ impl Parameter {
         if let (Kind::Int { bits, signed }, Some(int)) = (kind, int) {
             let (least, most) = Kind::range(bits, signed);
             if !(least..=most).contains(&int) {
-                return Err(not_here(format!("{json}, past the range of the elements,")));
+                return Err(not_here(format!("{json}, out of the range of the elements,")));
             }
         }
         Ok(Self { int, float })
@@ -324,7 +324,7 @@ impl Sum {
     }
 }
 
-/// Differences of floats as numcodecs makes them: each rounded to the one type, then to the other.
+/// Differences of floats as numcodecs computes them: each rounded to one type, then to the other.
 pub(super) struct Differences {
     from: Kind,
     to: Kind,
@@ -338,8 +338,8 @@ impl Differences {
         Self { from, to, before: None, sums: Sum::new(to, from) }
     }
 
-    /// What is stored for the next element, and whether it reads back as it is: rounded differences
-    /// need not add up to what they are of.
+    /// The stored difference for the next element, and whether the element reads back unchanged:
+    /// rounded differences may add up to another value.
     pub(super) fn next(&mut self, code: u64) -> (u64, bool) {
         let value = float(self.from.decode(code));
         let difference = self.before.map_or(value, |before| rounded(value - before, self.from));

@@ -126,22 +126,22 @@ fn bitround_keeps_nan_and_rounds_integers_from_their_highest_bit() {
 fn values_that_do_not_fit_are_refused_by_their_place() {
     let refused = |codecs: &str, elements: &[f64]| stored(codecs, elements).expect_err("refused");
     let int8 = chain(&[&cast("int8", "")]);
-    insta::assert_snapshot!(refused(&int8, &[1.0, 128.0]), @"codec cast_value ($.codecs[0]): element 1 has the bits 0x4060000000000000, past the range of int8");
-    insta::assert_snapshot!(refused(&int8, &[1.0, 2.0, f64::NAN]), @"codec cast_value ($.codecs[0]): element 2 has the bits 0x7ff8000000000000, not finite, and cannot be made int8");
+    insta::assert_snapshot!(refused(&int8, &[1.0, 128.0]), @"codec cast_value ($.codecs[0]): element 1 has the bits 0x4060000000000000, out of the range of int8");
+    insta::assert_snapshot!(refused(&int8, &[1.0, 2.0, f64::NAN]), @"codec cast_value ($.codecs[0]): element 2 has the bits 0x7ff8000000000000, not finite, for which int8 has no value");
     let astype = chain(&[&numcodecs("astype", r#""encode_dtype": "|u1", "decode_dtype": "<f8""#)]);
-    insta::assert_snapshot!(refused(&astype, &[-1.0]), @"codec numcodecs.astype ($.codecs[0]): element 0 has the bits 0xbff0000000000000, past the range of uint8");
+    insta::assert_snapshot!(refused(&astype, &[-1.0]), @"codec numcodecs.astype ($.codecs[0]): element 0 has the bits 0xbff0000000000000, out of the range of uint8");
     let scale = |more: &str| {
         chain(&[&format!(r#"{{"name": "scale_offset", "configuration": {{{more}}}}}"#)])
     };
-    insta::assert_snapshot!(refused(&scale(r#""scale": 1e300"#), &[1e10]), @"codec scale_offset ($.codecs[0]): element 0 has the bits 0x4202a05f20000000, past the range of float64");
+    insta::assert_snapshot!(refused(&scale(r#""scale": 1e300"#), &[1e10]), @"codec scale_offset ($.codecs[0]): element 0 has the bits 0x4202a05f20000000, out of the range of float64");
     let large = codec(&scale(r#""scale": 18446744073709551615"#), "uint64", &[1]);
     assert!(encode(&large, &[0xff; 8], &[0; 8]).is_err(), "of 128 bits");
     let odd = codec(&scale(r#""scale": 2"#), "uint8", &[2]);
-    insta::assert_snapshot!(decode_whole(&odd, &[4, 5], &[0]).expect_err("odd"), @"codec scale_offset ($.codecs[0]): element 1 has the bits 0x05, no multiple of the scale, and cannot be made uint8");
+    insta::assert_snapshot!(decode_whole(&odd, &[4, 5], &[0]).expect_err("odd"), @"codec scale_offset ($.codecs[0]): element 1 has the bits 0x05, not a multiple of the scale, so that no uint8 gives it");
     let delta = chain(&[&numcodecs("delta", r#""dtype": "<i2", "astype": "|i1""#)]);
     let narrow = codec(&delta, "int16", &[3]);
     let elements = [0, 0, 100, 0, 0, 1];
-    insta::assert_snapshot!(encode(&narrow, &elements, &[9; 2]).expect_err("wraps"), @"codec numcodecs.delta ($.codecs[0]): element 2 has the bits 0x0100, past the range of int8");
+    insta::assert_snapshot!(encode(&narrow, &elements, &[9; 2]).expect_err("wraps"), @"codec numcodecs.delta ($.codecs[0]): element 2 has the bits 0x0100, out of the range of int8");
     // If allowed, it wraps as in NumPy.
     let codecs = Codec::list_from_json(delta.as_bytes()).expect("valid");
     let options = Options::new().allow_loss(true);
@@ -169,7 +169,7 @@ fn chains_that_cannot_be_are_refused() {
     insta::assert_snapshot!(refused(&chain(&many), "int16"), @"$.codecs[16]: codec numcodecs.delta: more than 16 codecs that change values is not supported here");
     assert!(bind(&chain(&many[1..]), "int16", &[AxisEdges::one(4)]).is_ok());
     let offset = numcodecs("fixedscaleoffset", r#""offset": 300, "scale": 1, "dtype": "|u1""#);
-    insta::assert_snapshot!(refused(&chain(&[&offset]), "uint8"), @"$.codecs[0]: codec numcodecs.fixedscaleoffset: 300, past the range of the elements, is not supported here");
+    insta::assert_snapshot!(refused(&chain(&[&offset]), "uint8"), @"$.codecs[0]: codec numcodecs.fixedscaleoffset: 300, out of the range of the elements, is not supported here");
     let floats = chain(&[&numcodecs("delta", r#""dtype": "<f4""#)]);
     assert!(
         bind(&floats, "float32", &[AxisEdges::one(4)]).expect("binds").check_writable().is_ok()
@@ -198,7 +198,7 @@ fn differences_of_floats_are_those_of_numcodecs_or_refused() {
     // 1e8 and 1 are too far apart: 1 reads back as 0.
     let rounded = bytes([1e8, 1.0, 2.0]);
     let error = encode(&bound(false), &rounded, &[1; 4]).expect_err("rounded");
-    insta::assert_snapshot!(error, @"codec numcodecs.delta ($.codecs[0]): element 1 has the bits 0x3f800000, not what its difference adds up to as float32");
+    insta::assert_snapshot!(error, @"codec numcodecs.delta ($.codecs[0]): element 1 has the bits 0x3f800000, which its rounded difference does not restore as float32");
     let (_, found) = encode(&bound(true), &rounded, &[1; 4]).expect("allowed");
     assert_eq!(found, bytes([1e8, -1e8, 1.0]));
     assert_eq!(
@@ -224,7 +224,7 @@ fn booleans_and_times_are_cast_as_integers_are() {
     let elements = [1.0_f32, -0.0].map(f32::to_le_bytes).concat();
     assert_eq!(encode(&numbers, &elements, &[1; 4]).expect("encodes").1, [1, 0]);
     let half = [1.0_f32, 0.5].map(f32::to_le_bytes).concat();
-    insta::assert_snapshot!(encode(&numbers, &half, &[1; 4]).expect_err("lost"), @"codec numcodecs.astype ($.codecs[0]): element 1 has the bits 0x3f000000, past the range of bool");
+    insta::assert_snapshot!(encode(&numbers, &half, &[1; 4]).expect_err("lost"), @"codec numcodecs.astype ($.codecs[0]): element 1 has the bits 0x3f000000, out of the range of bool");
 
     let seconds = DataType::from_json(
         br#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}}"#,

@@ -82,7 +82,7 @@ def _of_fsspec(store: FsspecStore) -> Place | None:
 
 
 def _says_who(settings: Mapping[str, Any]) -> bool:
-    """Whether nothing depends on the environment, where each client looks in other places."""
+    """Whether nothing depends on the environment, which each client reads in its own way."""
     has_keys = settings.keys() >= {"access_key_id", "secret_access_key"}
     return (has_keys or _text(settings.get("skip_signature")) == "true") and "region" in settings
 

@@ -135,7 +135,7 @@ pub struct NumcodecsBlosc {
     /// What comes before the compressor; `None`, which is written as -1, is a bit shuffle of single
     /// bytes and a byte shuffle of longer elements.
     pub shuffle: Option<BloscShuffle>,
-    /// The bytes that a shuffle takes together, at least 1. `None` is 1: codecs are given bytes.
+    /// Bytes of an element of the shuffle, at least 1. `None` is 1: the codec's input is bytes.
     pub typesize: Option<u64>,
     /// Bytes of a block; 0 leaves the choice to blosc.
     pub blocksize: u64,

@@ -29,7 +29,7 @@ impl Lzma {
         Lzma { preset: Some(preset), ..Self::default() }
     }
 
-    /// No container: the bytes are what these filters make, as they are.
+    /// No container: the bytes are the output of these filters.
     pub fn raw(filters: impl Into<Vec<LzmaFilter>>) -> Self {
         Lzma { format: LzmaFormat::Raw, filters: filters.into(), ..Self::default() }
     }
@@ -45,7 +45,7 @@ pub enum LzmaFormat {
     Xz,
     /// 2: LZMA alone, the container of xz's predecessor.
     Alone,
-    /// 3: none; `filters` say what the bytes are.
+    /// 3: none; the bytes are the output of `filters`.
     Raw,
 }
 
@@ -69,9 +69,9 @@ pub enum LzmaFilter {
     Lzma1(LzmaOptions),
     /// 0x21: LZMA2, the last of a chain.
     Lzma2(LzmaOptions),
-    /// 3: differences of bytes so many places apart, from 1 to 256.
+    /// 3: differences of bytes that are 1 to 256 places apart.
     Delta {
-        /// How many.
+        /// The number of places.
         dist: u32,
     },
     /// 4 to 9: the jumps of machine code.
@@ -83,7 +83,7 @@ pub enum LzmaFilter {
     },
 }
 
-/// What LZMA is told; `None` is what the preset says.
+/// The options of LZMA; `None` is the preset's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct LzmaOptions {
@@ -103,7 +103,7 @@ pub struct LzmaOptions {
     pub nice_len: Option<u32>,
     /// The number of the match finder.
     pub mf: Option<u32>,
-    /// How far the match finder searches; 0 leaves it to it.
+    /// How far the match finder searches; 0 lets it choose.
     pub depth: Option<u32>,
 }
 

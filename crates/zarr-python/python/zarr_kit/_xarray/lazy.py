@@ -20,7 +20,7 @@ from .. import _indexing
 from .._array import Array
 
 LOOKUPS = 16
-"""Reads at a time where each of them is a request."""
+"""Reads at the same time, if each of them is a request."""
 
 
 class LazyArray(BackendArray):
@@ -94,7 +94,7 @@ class LazyArray(BackendArray):
         return flat.reshape(points.shape)
 
     def _requests(self) -> int:
-        """How many chunks are read at a time where each is a read of its own."""
+        """How many chunks are read at the same time, if each is a separate read."""
         if self._threads is not None:
             return self._threads
         if _has_siblings():
@@ -115,7 +115,7 @@ class LazyArray(BackendArray):
 
 
 def is_remote(url: str) -> bool:
-    """Whether reads of a store are requests, which take long and do not keep a core busy."""
+    """Whether reads of a store are requests, which take long without using a core."""
     scheme, separator, _ = url.partition("://")
     return bool(separator) and scheme not in ("file", "memory")
 

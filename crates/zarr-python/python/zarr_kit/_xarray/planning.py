@@ -18,7 +18,7 @@ from .region import Region, resolved
 from .store import variable as stored_variable
 
 _FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
-"""What Xarray's encoder has to be told since version 2026.9."""
+"""The arguments that Xarray's encoder requires since version 2026.9."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Plan:
     """The changes of one group."""
 
     attributes: Mapping[str, str] | None
-    """Those of the group as JSON texts, None if they stay as they are."""
+    """The attributes of the group as JSON texts, None if they stay unchanged."""
     additions: list[Addition]
     updates: list[Update]
 
@@ -125,7 +125,7 @@ def _check_names(dataset: Dataset) -> None:
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable or dimension is a string, not {name!r}")
         if not name or "/" in name or name.startswith("__") or not name.strip("."):
-            raise ValueError(f"{name!r} is no name of a node: it is empty, . or .., has a slash, or begins with __")
+            raise ValueError(f"{name!r} cannot be the name of a node: it is empty, . or .., has a slash, or begins with __")
 
 
 def _check_existing(
@@ -139,7 +139,7 @@ def _check_existing(
         )
     for key in request.encoding:
         if key not in variables:
-            raise KeyError(f"encoding for {key!r}, which is no variable of the dataset")
+            raise KeyError(f"encoding for {key!r}, which is not a variable of the dataset")
         if not isinstance(request.encoding[key], Mapping):
             raise ValueError(f"encoding[{key!r}] must be castable to a dict, not {request.encoding[key]!r}")
         if key in arrays:
