@@ -14,6 +14,7 @@ mod stored;
 mod strided;
 mod typed;
 mod variable;
+mod variable_write;
 mod worker;
 mod write;
 mod write_log;

@@ -1,24 +1,19 @@
-//! Arrays of strings and of byte strings.
+//! Reading arrays of strings and of byte strings, and what writing them needs too.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use zarr_codec::{
-    ByteStrings, ChunkError, ChunkErrorKind, Encoded, Slots, Strings, VariableChain,
-    VariableChunkCodec,
-};
+use zarr_codec::{ByteStrings, ChunkError, Slots, Strings, VariableChain, VariableChunkCodec};
 use zarr_grid::{ChunkPart, SelectedChunks};
 use zarr_metadata::DataType;
 
-use super::write::change_to;
-use super::write_log::Log;
 use super::{Array, BoundChain};
 use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
-use crate::store::{Key, StoreExt as _, UpdatePolicy, remove, replace, update};
+use crate::store::{Key, StoreExt as _};
 
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
@@ -69,52 +64,6 @@ impl Array {
         self.read_variable(&selection.into())
     }
 
-    /// Writes a [`Selection`] from its strings in C order. Chunks that are covered only in part
-    /// are read, changed and written, as by [`write`](Array::write).
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `string`; [`ArrayError::ElementCount`]
-    /// if the number of strings differs from that of the selection; otherwise as for
-    /// [`write`](Array::write).
-    pub fn write_strings<S: AsRef<str>>(
-        &self,
-        selection: impl Into<Selection>,
-        strings: &[S],
-    ) -> Result<(), ArrayError> {
-        self.check_strings()?;
-        let elements: Vec<&[u8]> =
-            strings.iter().map(|string| string.as_ref().as_bytes()).collect();
-        self.write_variable(&selection.into(), elements.as_slice())
-    }
-
-    /// Writes a [`Selection`] from its byte strings in C order. Those of an array of strings must be
-    /// UTF-8.
-    ///
-    /// # Errors
-    /// As for [`write_strings`](Array::write_strings), for the data types `bytes` and `string`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// use zarr_metadata::{ArrayBuilder, DataType};
-    ///
-    /// let metadata = ArrayBuilder::new([3], DataType::Bytes).build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_byte_strings(1..3, &[&b"\x89PNG"[..], b"\0"])?;
-    /// assert!(array.read_byte_strings(0..3)?.iter().eq([&b""[..], b"\x89PNG", b"\0"]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_byte_strings<B: AsRef<[u8]>>(
-        &self,
-        selection: impl Into<Selection>,
-        byte_strings: &[B],
-    ) -> Result<(), ArrayError> {
-        let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
-        self.write_variable(&selection.into(), elements.as_slice())
-    }
-
     /// Refuses arrays whose elements are not strings.
     pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
         match self.data_type() {
@@ -128,7 +77,7 @@ impl Array {
     }
 
     /// The chain of elements of variable length.
-    fn variable_chain(&self) -> Result<&VariableChain, ArrayError> {
+    pub(super) fn variable_chain(&self) -> Result<&VariableChain, ArrayError> {
         match &self.shared.chain {
             BoundChain::Variable(chain) => Ok(chain),
             BoundChain::Fixed(_) => Err(self.is_not("byte strings")),
@@ -236,142 +185,8 @@ impl Array {
         Strings::try_from(read).map_err(|_| self.is_not("strings"))
     }
 
-    fn write_variable(
-        &self,
-        selection: &Selection,
-        elements: &(impl Elements + ?Sized),
-    ) -> Result<(), ArrayError> {
-        let (chunks, bytes) = self.begin_variable_write(selection, elements)?;
-        let log = Log::default();
-        let threads = self.threads_for(bytes);
-        parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
-            let mut done = log.start(range.start);
-            let mut parts = chunks.parts().range(range);
-            while let Some(part) = parts.next_part() {
-                self.check_wanted()?;
-                self.write_variable_part(part, chunks.shape(), elements, worker)?;
-                done.one_more();
-            }
-            Ok::<(), ArrayError>(())
-        })
-        .map_err(|cause| incomplete(&chunks, cause, log))
-    }
-
-    /// Checks a write; returns the chunks of the selection, and the approximate size in bytes of
-    /// the elements.
-    pub(super) fn begin_variable_write(
-        &self,
-        selection: &Selection,
-        elements: &(impl Elements + ?Sized),
-    ) -> Result<(SelectedChunks<'_>, usize), ArrayError> {
-        self.refuse_version_2()?;
-        let key = node::metadata_key(self.prefix());
-        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
-        self.variable_chain()?.check_writable().map_err(chain)?;
-        let chunks = self.layout().select(selection)?;
-        if count(chunks.shape()) != Some(elements.count()) {
-            let found = u64::try_from(elements.count()).unwrap_or(u64::MAX);
-            return Err(ArrayError::ElementCount { found, expected: chunks.shape().to_vec() });
-        }
-        let bytes = (0..elements.count()).fold(elements.count(), |sum, number| {
-            sum.saturating_add(elements.get(number).map_or(0, <[u8]>::len))
-        });
-        Ok((chunks, bytes))
-    }
-
-    /// Writes the part of a selection of this shape that is in one chunk.
-    pub(super) fn write_variable_part(
-        &self,
-        part: &ChunkPart<'_>,
-        shape: &[u64],
-        elements: &(impl Elements + ?Sized),
-        worker: &mut Worker,
-    ) -> Result<(), ArrayError> {
-        let Worker { codec: kept, encoded } = worker;
-        let key = &self.chunk_key(part.chunk())?;
-        let codec = self.codec_of(part.chunk_shape(), kept)?;
-        let failed = |cause| chunk_error(key, cause);
-        let moves = Moves::new(part, shape);
-        let moved = moves.in_chunk.iter().zip(&moves.in_selection);
-        let new: Vec<(usize, &[u8])> =
-            moved.map(|(to, from)| (*to, elements.get(*from).unwrap_or_default())).collect();
-        let mut axes = part.axes().iter().zip(part.chunk_shape());
-        if part.is_whole() && axes.all(|(axis, edge)| axis.len() == *edge) {
-            let mut list = all(codec, &[]).map_err(failed)?;
-            put(&mut list, &new);
-            let content = codec.encode(&list, self.fill(), encoded).map_err(failed)?;
-            match self.counted_as(content) {
-                Encoded::Chunk => replace(&**self.store(), key, encoded)?,
-                Encoded::Empty => remove(&**self.store(), key)?,
-            }
-            return Ok(());
-        }
-        // Nothing of a damaged chunk can be kept, but the caller provides all elements within the
-        // array.
-        let (policy, or_fill) = match part.is_whole() {
-            true => (UpdatePolicy::AcceptSingleProcess, true),
-            false => (self.policy, false),
-        };
-        self.change_variable_chunk(key, codec, policy, or_fill, encoded, &new)
-    }
-
-    /// Reads a chunk, replaces the elements with these numbers, and writes it back.
-    ///
-    /// A chunk that cannot be decoded is an error, unless it is to be treated as one of fill
-    /// values (`or_fill`).
-    fn change_variable_chunk(
-        &self,
-        key: &Key,
-        codec: &VariableChunkCodec,
-        policy: UpdatePolicy,
-        or_fill: bool,
-        encoded: &mut Vec<u8>,
-        new: &[(usize, &[u8])],
-    ) -> Result<(), ArrayError> {
-        let failed = |cause| chunk_error(key, cause);
-        update(&**self.store(), key, policy, encoded, |current, encoded| {
-            let mut list = all(codec, self.fill()).map_err(failed)?;
-            let decoded = match current.exists {
-                false => None,
-                true => match codec.decode_all(encoded, self.fill()) {
-                    Ok(decoded) => Some(decoded),
-                    Err(error) if or_fill && !is_out_of_memory(&error) => None,
-                    Err(error) => return Err(failed(error)),
-                },
-            };
-            if let Some(decoded) = &decoded {
-                list.iter_mut().zip(decoded.iter()).for_each(|(slot, element)| *slot = element);
-            }
-            put(&mut list, new);
-            let content = codec.encode(&list, self.fill(), encoded).map_err(failed)?;
-            Ok::<_, ArrayError>(change_to(self.counted_as(content), current))
-        })
-    }
-
-    /// Replaces everything in a chunk, except a box at its start, by the fill value, in one step.
-    pub(super) fn keep_start_variable(
-        &self,
-        key: &Key,
-        chunk_shape: &[u64],
-        lengths: &[usize],
-    ) -> Result<(), ArrayError> {
-        let codec = self.variable_codec(chunk_shape)?;
-        let is_past = |mut element: usize| {
-            let axes = codec.shape().iter().zip(lengths).rev();
-            axes.fold(false, |past, (size, length)| {
-                let at = element.checked_rem(*size).unwrap_or(0);
-                element = element.checked_div(*size).unwrap_or(0);
-                past || at >= *length
-            })
-        };
-        let mut encoded = Vec::new();
-        let past = (0..codec.elements()).filter(|element| is_past(*element));
-        let past: Vec<(usize, &[u8])> = past.map(|element| (element, self.fill())).collect();
-        self.change_variable_chunk(key, &codec, self.policy, false, &mut encoded, &past)
-    }
-
     /// The codec of a chunk, kept for the next one of the same shape.
-    fn codec_of<'k>(
+    pub(super) fn codec_of<'k>(
         &self,
         chunk_shape: &[u64],
         kept: &'k mut Option<(Vec<u64>, VariableChunkCodec)>,
@@ -382,31 +197,6 @@ impl Array {
         };
         Ok(codec)
     }
-}
-
-/// The elements of a write, by their number in C order of the selection.
-pub(super) trait Elements: Sync {
-    fn count(&self) -> usize;
-
-    /// `None` past the end.
-    fn get(&self, number: usize) -> Option<&[u8]>;
-}
-
-impl Elements for [&[u8]] {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn get(&self, number: usize) -> Option<&[u8]> {
-        <[&[u8]]>::get(self, number).copied()
-    }
-}
-
-/// The error of a write to these chunks that failed with `cause`.
-pub(super) fn incomplete(chunks: &SelectedChunks<'_>, cause: ArrayError, log: Log) -> ArrayError {
-    let axes = chunks.axes().iter();
-    let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
-    log.incomplete(numbers, chunks.len(), cause)
 }
 
 /// A checked read.
@@ -437,12 +227,12 @@ fn too_large(shape: &[u64]) -> ArrayError {
 /// The state that a thread keeps from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Worker {
-    codec: Option<(Vec<u64>, VariableChunkCodec)>,
-    encoded: Vec<u8>,
+    pub(super) codec: Option<(Vec<u64>, VariableChunkCodec)>,
+    pub(super) encoded: Vec<u8>,
 }
 
 /// The number of elements of this shape; `None` if it exceeds the address space.
-fn count(shape: &[u64]) -> Option<usize> {
+pub(super) fn count(shape: &[u64]) -> Option<usize> {
     match shape.contains(&0) {
         true => Some(0),
         false => shape
@@ -452,13 +242,13 @@ fn count(shape: &[u64]) -> Option<usize> {
 }
 
 /// The elements of a part: their numbers in C order of the chunk, and in C order of the selection.
-struct Moves {
-    in_chunk: Vec<usize>,
-    in_selection: Vec<usize>,
+pub(super) struct Moves {
+    pub(super) in_chunk: Vec<usize>,
+    pub(super) in_selection: Vec<usize>,
 }
 
 impl Moves {
-    fn new(part: &ChunkPart<'_>, shape: &[u64]) -> Self {
+    pub(super) fn new(part: &ChunkPart<'_>, shape: &[u64]) -> Self {
         let (mut in_chunk, mut in_selection) = (vec![0], vec![0]);
         let axes = part.axes().iter().zip(part.chunk_shape()).zip(shape);
         for ((axis, edge), count) in axes {
@@ -476,26 +266,6 @@ impl Moves {
     }
 }
 
-/// Puts elements at their places in a list of all elements of a chunk; the last one counts.
-fn put<'e>(list: &mut [&'e [u8]], new: &[(usize, &'e [u8])]) {
-    for (number, element) in new {
-        if let Some(slot) = list.get_mut(*number) {
-            *slot = element;
-        }
-    }
-}
-
-/// A list of all elements of a chunk, each equal to this one.
-fn all<'e>(codec: &VariableChunkCodec, element: &'e [u8]) -> Result<Vec<&'e [u8]>, ChunkError> {
-    let mut list = codec.room()?;
-    list.resize(codec.elements(), element);
-    Ok(list)
-}
-
-fn is_out_of_memory(error: &ChunkError) -> bool {
-    matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. })
-}
-
-fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
+pub(super) fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
     ArrayError::Chunk { key: key.to_string(), cause }
 }
