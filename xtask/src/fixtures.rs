@@ -24,6 +24,7 @@ const GENERATORS: &[&str] = &[
     "zipped.py",
     "version_2_by_3.py",
     VERSION_2,
+    "referenced.py",
     "manifest.py",
 ];
 

@@ -54,6 +54,7 @@ mod selection;
 mod threads;
 mod transfer;
 mod unfinished;
+mod unlisted;
 mod version_2;
 
 pub use array::{Array, Element, StoredChunk};
@@ -76,6 +77,7 @@ pub use planned_reads::PlannedReads;
 pub use selection::Selection;
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;
+pub use unlisted::UnlistedStore;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

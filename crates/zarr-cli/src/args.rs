@@ -28,6 +28,10 @@ pub(crate) struct Args {
     /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
+    /// For files of references: a folder or URL to which they may lead, besides their own folder, and
+    /// which is read with credentials. May be given several times.
+    #[arg(long, global = true, value_name = "PLACE")]
+    pub(crate) targets: Vec<String>,
 }
 
 /// A value that may begin with a hyphen, as negative numbers do, but is not an option.

@@ -63,6 +63,7 @@ fn run(args: Args) -> u8 {
     if let Some(seconds) = args.timeout {
         node_store::set_timeout(seconds);
     }
+    node_store::set_targets(args.targets);
     match commands::run(args.command) {
         Ok(status) => status,
         // The reader has closed the pipe, because it needs no more output.

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
-use zarr_kit::array::{ChunkLayout, Node, open_node, refresh_consolidated};
+use zarr_kit::array::{ChunkLayout, Node, UnlistedStore, open_node, refresh_consolidated};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
@@ -21,6 +22,14 @@ static TIMEOUT: OnceLock<Duration> = OnceLock::new();
 /// Sets the timeout of all stores that are opened later; call it once.
 pub(crate) fn set_timeout(seconds: u32) {
     let _set_before = TIMEOUT.set(Duration::from_secs(seconds.into()));
+}
+
+/// The places to which references may lead.
+static TARGETS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Allows references to lead to these places, in all stores that are opened later; call it once.
+pub(crate) fn set_targets(places: Vec<String>) {
+    let _set_before = TARGETS.set(places);
 }
 
 /// Reports a wait, at intervals, since many requests may be waiting.
@@ -122,8 +131,11 @@ impl NodeStore {
             Some(timeout) => options.timeout(*timeout),
             None => options,
         };
+        let targets = TARGETS.get().map(Vec::as_slice).unwrap_or_default();
+        let options = targets.iter().fold(options, |options, place| options.target(place));
         let cause = match store::open_url(path, &options) {
             Ok(store) => {
+                let store = listable(path, store);
                 let is_quick = !is_remote(path);
                 return Ok(Self { shown, store, folder, is_quick, path: path.to_owned(), made });
             }
@@ -357,6 +369,23 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
     names.reverse();
     Prefix::new(names.join("/"))
         .map_err(|cause| CliError::Key { place: store::shown_url(path), cause })
+}
+
+/// The store, which lists by metadata if it is on a server that does not list.
+fn listable(path: &str, store: Arc<dyn Store>) -> Arc<dyn Store> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    if !matches!(scheme.as_deref(), Some("http" | "https")) {
+        return store;
+    }
+    Arc::new(UnlistedStore::new(store, || {
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            print::note(
+                "the server does not list: nodes are those of the consolidated metadata, and \
+                 chunks are looked up one by one",
+            );
+        }
+    }))
 }
 
 /// Whether a URL is one that a build with the feature `remote` opens.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, archive_of, local_path, open_url, shown_url};
 use zarr_kit::{Prefix, Store};
 
@@ -33,6 +34,12 @@ impl Place {
             options = options.setting(name, value);
         }
         let store = py.detach(|| open_url(&url, &options))?;
+        let is_http = url.starts_with("http://") || url.starts_with("https://");
+        let store: Arc<dyn Store> = match is_http {
+            // Most servers do not list: nodes are then those of the consolidated metadata.
+            true => Arc::new(UnlistedStore::new(store, || ())),
+            false => store,
+        };
         Ok((Self { url, settings, threads, store }, prefix))
     }
 

@@ -23,7 +23,7 @@
 
 mod api;
 mod async_api;
-#[cfg(feature = "zip")]
+#[cfg(any(feature = "references", feature = "zip"))]
 mod below;
 mod buffer;
 mod error;
@@ -46,14 +46,18 @@ mod offload;
 mod open;
 mod options;
 mod per_process;
+#[cfg(any(feature = "references", feature = "zip"))]
+mod place;
 mod process_locks;
 mod put_from;
 mod read_range;
+#[cfg(feature = "references")]
+mod references;
 #[cfg(feature = "async")]
 mod runtime;
 mod scheme;
 mod shown;
-#[cfg(feature = "zip")]
+#[cfg(any(feature = "references", feature = "zip"))]
 mod sorted;
 mod types;
 mod update;
@@ -83,6 +87,8 @@ pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
 pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
+#[cfg(feature = "references")]
+pub use self::references::ReferenceStore;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
     Capabilities, DirEntry, Extension, Links, LockGuard, LockScope, ObjectMeta, PutMode,

@@ -18,7 +18,8 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
 ///
 /// With the feature `zip`, a path or URL may lead to or into a zip archive: `data/x.zip/group`. A
-/// local one can be written; what is written takes effect when [`Store::finish`] is called.
+/// local one can be written; what is written takes effect when [`Store::finish`] is called. With the
+/// feature `references`, it may lead to or into a file of references: `refs.json/group`.
 ///
 /// # Errors
 /// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise those of
@@ -35,9 +36,9 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 /// ```
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(url), reason };
-    #[cfg(feature = "zip")]
-    if let Some(place) = crate::zip::place::place_of(url)
-        && let Some(store) = in_archive(place, options)?
+    #[cfg(any(feature = "references", feature = "zip"))]
+    if let Some(place) = crate::place::place_of(url)
+        && let Some(store) = in_file(place, options)?
     {
         return Ok(store);
     }
@@ -53,32 +54,50 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
     })
 }
 
-/// The store in an archive; `None` if there is no such archive, but perhaps a prefix of that name.
-#[cfg(feature = "zip")]
-fn in_archive(
-    place: crate::zip::place::Place,
+/// The store in a file; `None` if there is no such file, but perhaps a prefix of that name.
+#[cfg(any(feature = "references", feature = "zip"))]
+fn in_file(
+    place: crate::place::Place,
     options: &StoreOptions,
 ) -> Result<Option<Arc<dyn Store>>, StoreError> {
     use crate::below::below;
-    use crate::zip::place::Place;
-    use crate::{Key, Prefix, ZipStore};
-    match place {
-        Place::File { archive, within } => {
-            let store = options.zip(&archive)?;
-            Ok(Some(below(store, Prefix::new(within)?)))
-        }
-        Place::Remote { parent, name, within } => {
-            let (parent, key) = (open_url(&parent, options)?, Key::new(name)?);
-            if parent.head(&key)?.is_none() {
+    use crate::place::{File, Format, Place};
+    use crate::{Key, Prefix};
+    let Place { format, file, within } = place;
+    let within = Prefix::new(within)?;
+    let parent = match &file {
+        File::Local(_) => None,
+        File::Remote { parent, name } => {
+            let (store, key) = (open_url(parent, options)?, Key::new(name)?);
+            if store.head(&key)?.is_none() {
                 return Ok(None);
             }
-            Ok(Some(below(ZipStore::within(parent, key)?, Prefix::new(within)?)))
+            Some((store, key))
         }
-    }
+    };
+    Ok(match (format, file, parent) {
+        #[cfg(feature = "zip")]
+        (Format::Zip, File::Local(path), _) => Some(below(options.zip(&path)?, within)),
+        #[cfg(feature = "zip")]
+        (Format::Zip, _, Some((store, key))) => {
+            Some(below(crate::ZipStore::within(store, key)?, within))
+        }
+        #[cfg(feature = "references")]
+        (Format::References, File::Local(path), _) => {
+            Some(below(crate::ReferenceStore::open(path, options)?, within))
+        }
+        #[cfg(feature = "references")]
+        (Format::References, File::Remote { parent, .. }, Some((store, key))) => {
+            let store = crate::ReferenceStore::within(store, &parent, &key, options)?;
+            Some(below(store, within))
+        }
+        _ => None,
+    })
 }
 
-/// The beginning of a path or URL up to the zip archive that it leads to or into; `None` if it
-/// leads into none, as far as its text and the local folders show, or without the feature `zip`.
+/// The beginning of a path or URL up to the file that holds the store: a zip archive (feature `zip`)
+/// or a file of references (feature `references`). `None` if it leads into none, as far as its text
+/// and the local folders show.
 ///
 /// # Examples
 /// ```
@@ -95,12 +114,12 @@ pub fn archive_of(url: &str) -> Option<&str> {
     ends.filter_map(|end| url.get(..end)).find(|start| leads_to_archive(start))
 }
 
-#[cfg(feature = "zip")]
+#[cfg(any(feature = "references", feature = "zip"))]
 fn leads_to_archive(url: &str) -> bool {
-    crate::zip::place::place_of(url).is_some()
+    crate::place::place_of(url).is_some()
 }
 
-#[cfg(not(feature = "zip"))]
+#[cfg(not(any(feature = "references", feature = "zip")))]
 fn leads_to_archive(_: &str) -> bool {
     false
 }

@@ -24,6 +24,7 @@ pub struct StoreOptions {
     create: bool,
     durability: Durability,
     outside_links: bool,
+    targets: Vec<String>,
     settings: Vec<(String, String)>,
     in_flight: NonZeroUsize,
     max_retries: usize,
@@ -45,6 +46,7 @@ impl StoreOptions {
             create: false,
             durability: Durability::default(),
             outside_links: false,
+            targets: Vec::new(),
             settings: Vec::new(),
             in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
@@ -72,6 +74,17 @@ impl StoreOptions {
     #[must_use]
     pub fn outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
+        self
+    }
+
+    /// Allows references to lead to a folder and what is in it, or to objects below a URL, which are
+    /// then read with the credentials of the environment. May be called several times.
+    ///
+    /// Without it, a [`ReferenceStore`](crate::ReferenceStore) reads local files only in the folder of
+    /// its reference file, and objects on other servers only without credentials.
+    #[must_use]
+    pub fn target(mut self, folder_or_url: impl Into<String>) -> Self {
+        self.targets.push(folder_or_url.into());
         self
     }
 
@@ -150,6 +163,18 @@ impl StoreOptions {
         self.on_wait.clone()
     }
 
+    #[cfg(feature = "references")]
+    pub(super) fn targets(&self) -> &[String] {
+        &self.targets
+    }
+
+    /// The same options for another server: without settings, which may be secrets, if `remove`.
+    #[cfg(feature = "references")]
+    pub(super) fn without_settings(&self, remove: bool) -> Self {
+        let settings = if remove { Vec::new() } else { self.settings.clone() };
+        Self { settings, create: false, ..self.clone() }
+    }
+
     /// The store of a local zip archive, with these options.
     #[cfg(feature = "zip")]
     pub(super) fn zip(&self, path: &Path) -> Result<super::ZipStore, StoreError> {
@@ -173,6 +198,7 @@ impl fmt::Debug for StoreOptions {
             .field("create", &self.create)
             .field("durability", &self.durability)
             .field("outside_links", &self.outside_links)
+            .field("targets", &self.targets)
             .field("settings", &names)
             .field("in_flight", &self.in_flight)
             .field("max_retries", &self.max_retries)

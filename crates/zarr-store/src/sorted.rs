@@ -9,7 +9,7 @@ use super::{DirEntry, Key, Prefix, StoreError};
 pub(crate) fn below<'m, V>(
     keys: &'m BTreeMap<String, V>,
     prefix: &Prefix,
-) -> impl Iterator<Item = &'m str> {
+) -> impl Iterator<Item = &'m str> + use<'m, V> {
     let start = start_of(prefix);
     keys.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
         .map(|(key, _)| key.as_str())

@@ -140,7 +140,10 @@ fn codecs_in_the_short_form_and_presets() {
             &["create", "x", "--shape", "4", "--dtype", "int8", "--codecs", "zstd:x"],
             &["create", "x", "--shape", "4", "--dtype", "int8", "--preset", "fast"],
             &["create", "x", "--shape", "4", "--dtype", "float32", "--codecs", "packbits:40"],
-            &["create", "x", "--shape", "4", "--dtype", "int8", "--preset", "mask", "--codecs", "zstd"],
+            &[
+                "create", "x", "--shape", "4", "--dtype", "int8", "--preset", "mask", "--codecs",
+                "zstd"
+            ],
         ]
     ));
     assert!(!at.join("x").exists());

@@ -27,6 +27,8 @@ mod info;
 mod locate;
 #[cfg(test)]
 mod read;
+#[cfg(test)]
+mod references;
 #[cfg(all(test, feature = "remote"))]
 mod remote;
 #[cfg(test)]

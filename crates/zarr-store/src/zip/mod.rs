@@ -1,7 +1,6 @@
 //! A store in a zip archive.
 
 mod archive;
-pub(crate) mod place;
 mod read;
 mod source;
 mod write;

@@ -21,6 +21,8 @@ mod lost;
 mod object;
 #[cfg(unix)]
 mod processes;
+#[cfg(feature = "references")]
+mod references;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]

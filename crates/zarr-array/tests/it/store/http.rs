@@ -2,11 +2,15 @@
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::store::{Prefix, StoreOptions, open_url};
-use zarr_array::{ArrayError, Group};
+use zarr_array::check::{CheckOptions, check};
+use zarr_array::copy::{CopyOptions, Endpoint, copy_tree};
+use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreOptions, open_url};
+use zarr_array::{ArrayError, Group, UnlistedStore};
 
 /// A file server that cannot list, as most cannot.
 fn serve_files(files: &'static [(&'static str, String)]) -> String {
@@ -61,4 +65,98 @@ fn sd_44_members_are_known_without_listing() {
     // Without consolidated metadata nothing is known: that is an error and not an empty group.
     let plain = group.group("a").unwrap();
     assert!(matches!(plain.children(), Err(ArrayError::Store(_))));
+}
+
+/// An array of six bytes in chunks of two, of which the middle one is not stored.
+const ARRAY: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [6],
+    "data_type": "uint8", "fill_value": 7, "codecs": [{"name": "bytes"}],
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    "chunk_key_encoding": {"name": "default"}}"#;
+
+fn served(consolidated: bool) -> Arc<dyn Store> {
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    let root = match consolidated {
+        true => format!(
+            r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{
+            "kind": "inline", "must_understand": false,
+            "metadata": {{"g": {group}, "g/a": {ARRAY}}}}}}}"#
+        ),
+        false => group.to_owned(),
+    };
+    let files = vec![
+        ("/zarr.json", root),
+        ("/g/zarr.json", group.to_owned()),
+        ("/g/a/zarr.json", ARRAY.to_owned()),
+        ("/g/a/c/0", "ab".to_owned()),
+        ("/g/a/c/2", "ef".to_owned()),
+    ];
+    let url = serve_files(files.leak());
+    let options = StoreOptions::new().retries(0, Duration::from_secs(5));
+    open_url(&url, &options).unwrap()
+}
+
+/// Nodes come from the consolidated metadata, and chunks are looked up, so that everything works that
+/// lists.
+#[test]
+fn what_a_server_does_not_list_is_known_from_metadata() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&told);
+    let store = UnlistedStore::new(served(true), move || {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let store: Arc<dyn Store> = Arc::new(store);
+    let keys = |below: &str| {
+        let prefix = Prefix::new(below).unwrap();
+        let keys = store.list(&prefix, Links::Follow).map(|key| key.unwrap().to_string());
+        let mut keys: Vec<_> = keys.collect();
+        keys.sort();
+        keys
+    };
+    let all = ["g/a/c/0", "g/a/c/2", "g/a/zarr.json", "g/zarr.json", "zarr.json"];
+    assert_eq!(keys(""), all);
+    assert_eq!(keys("g"), all[..4]);
+    assert_eq!(keys("g/a/c"), all[..2]);
+    assert!(keys("other").is_empty() && keys("g/b").is_empty());
+    let group = Group::open(store.clone(), &Prefix::root()).unwrap();
+    assert_eq!(group.children().unwrap(), ["g"]);
+    assert_eq!(group.group("g").unwrap().children().unwrap(), ["a"]);
+    let array = group.array("g/a").unwrap();
+    assert_eq!(array.stored_chunks().count(), 2);
+
+    let mut findings = Vec::new();
+    let options = CheckOptions::new().data(true);
+    let summary = check(&store, &Prefix::root(), &options, &mut |finding| findings.push(finding));
+    let summary = summary.unwrap();
+    assert_eq!((summary.groups, summary.arrays, summary.chunks), (2, 1, 2), "{findings:?}");
+    assert!(findings.is_empty(), "{findings:?}");
+
+    let copy: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = Prefix::root();
+    copy_tree(
+        Endpoint::new(&store, &root),
+        Endpoint::new(&copy, &root),
+        &mut |_, metadata| Ok(metadata.clone()),
+        &CopyOptions::new(),
+        &mut |_, _| {},
+    )
+    .unwrap();
+    let copied: Vec<_> =
+        copy.list(&root, Links::Follow).map(|key| key.unwrap().to_string()).collect();
+    assert_eq!(copied.len(), all.len());
+    let array = Group::open(copy, &root).unwrap().array("g/a").unwrap();
+    assert_eq!(array.read((0..6,)).unwrap(), b"ab\x07\x07ef");
+    assert_eq!(told.load(Ordering::SeqCst), 1);
+    // What is deleted must be known with certainty.
+    assert!(store.list(&root, Links::AsObjects).next().unwrap().is_err());
+}
+
+#[test]
+fn without_consolidated_metadata_it_is_said_what_is_missing() {
+    let store: Arc<dyn Store> = Arc::new(UnlistedStore::new(served(false), || panic!("told")));
+    let group = Group::open(store.clone(), &Prefix::root()).unwrap();
+    let error = group.children().unwrap_err().to_string();
+    assert!(error.contains("no consolidated metadata"), "{error}");
+    assert!(store.list(&Prefix::root(), Links::Follow).next().unwrap().is_err());
+    // An array needs none.
+    assert_eq!(group.array("g/a").unwrap().read((4..6,)).unwrap(), b"ef");
 }

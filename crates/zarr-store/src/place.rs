@@ -1,20 +1,37 @@
-//! Which part of a path or URL names an archive, and which part a place in it.
+//! Which part of a path or URL names a file that holds a store, and which part a place in it.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::scheme::{Kind, kind_of, percent_decoded};
 
-/// A URL that leads into an archive.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A file, and the place in it.
-    File { archive: PathBuf, within: String },
-    /// The URL of the folder or prefix with the archive, its name there, and the place in it.
-    Remote { parent: String, name: String, within: String },
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Zip,
+    References,
 }
 
-/// The first part of a path that names an archive: `x.zip` that is not a folder. `None` if there
-/// is none.
+/// A URL that leads into a file that holds a store.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) format: Format,
+    pub(crate) file: File,
+    /// The place in it.
+    pub(crate) within: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum File {
+    Local(PathBuf),
+    /// The URL of the folder or prefix that holds the file, and its name there.
+    Remote {
+        parent: String,
+        name: String,
+    },
+}
+
+/// The first part of a path that names such a file: `x.zip` that is not a folder, or `x.json` that
+/// is a file and no document of Zarr. `None` if there is none.
 pub(crate) fn place_of(url: &str) -> Option<Place> {
     match kind_of(url).ok()? {
         Kind::Folder(path) => in_path(&path),
@@ -24,16 +41,20 @@ pub(crate) fn place_of(url: &str) -> Option<Place> {
 }
 
 fn in_path(path: &Path) -> Option<Place> {
-    let mut archive = PathBuf::new();
+    let mut file = PathBuf::new();
     let mut parts = path.components();
     while let Some(part) = parts.next() {
-        archive.push(part);
-        if let Component::Normal(name) = part
-            && is_name(&name.to_string_lossy())
-            && !archive.is_dir()
-        {
+        file.push(part);
+        let Component::Normal(name) = part else { continue };
+        let Some(format) = format_of(&name.to_string_lossy()) else { continue };
+        let is_one = match format {
+            // It may be one that is to be made.
+            Format::Zip => !file.is_dir(),
+            Format::References => file.is_file(),
+        };
+        if is_one {
             let within = parts.as_path().to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
-            return Some(Place::File { archive, within });
+            return Some(Place { format, file: File::Local(file), within });
         }
     }
     None
@@ -45,32 +66,39 @@ fn in_url(url: &str) -> Option<Place> {
     let mut start = url.len() - rest.len() + rest.find('/')? + 1;
     for segment in url.get(start..)?.split('/') {
         let end = start + segment.len();
-        if is_name(segment) {
+        if let Some(format) = format_of(segment) {
             let within = url.get(end..)?.trim_matches('/');
-            return Some(Place::Remote {
+            let file = File::Remote {
                 parent: url.get(..start)?.trim_end_matches('/').to_owned(),
                 name: percent_decoded(segment).ok()?,
-                within: percent_decoded(within).ok()?,
-            });
+            };
+            return Some(Place { format, file, within: percent_decoded(within).ok()? });
         }
         start = end + 1;
     }
     None
 }
 
-fn is_name(segment: &str) -> bool {
-    segment.len() > 4
-        && segment.get(segment.len() - 4..).is_some_and(|end| end.eq_ignore_ascii_case(".zip"))
+/// What a file of this name holds, if this build reads it.
+fn format_of(name: &str) -> Option<Format> {
+    let (start, end) = name.rsplit_once('.').filter(|(start, _)| !start.is_empty())?;
+    match end.to_ascii_lowercase().as_str() {
+        "zip" if cfg!(feature = "zip") => Some(Format::Zip),
+        // The document of a node, which completion in a shell leads to, is not a file of references.
+        "json" if cfg!(feature = "references") && start != "zarr" => Some(Format::References),
+        _ => None,
+    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "zip"))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_first_archive_of_a_url_is_found() {
         let file = |archive: &str, within: &str| {
-            Some(Place::File { archive: archive.into(), within: within.to_owned() })
+            let file = File::Local(archive.into());
+            Some(Place { format: Format::Zip, file, within: within.to_owned() })
         };
         assert_eq!(place_of("x.zip"), file("x.zip", ""));
         assert_eq!(place_of("a/x.ZIP/b/c.zip/"), file("a/x.ZIP", "b/c.zip"));
@@ -82,7 +110,7 @@ mod tests {
         }
         let remote = |parent: &str, name: &str, within: &str| {
             let [parent, name, within] = [parent, name, within].map(str::to_owned);
-            Some(Place::Remote { parent, name, within })
+            Some(Place { format: Format::Zip, file: File::Remote { parent, name }, within })
         };
         assert_eq!(place_of("s3://b/x.zip"), remote("s3://b", "x.zip", ""));
         assert_eq!(

@@ -1,0 +1,302 @@
+//! Stores that cannot list, such as plain HTTP: their keys as far as metadata tells them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::IoSlice;
+use std::iter;
+use std::sync::{Arc, Once, OnceLock};
+
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+
+use crate::layout::ChunkLayout;
+use crate::node::METADATA_KEY;
+use crate::parallel;
+use crate::store::{
+    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
+    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt as _,
+};
+
+/// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
+///
+/// The nodes are those of the consolidated metadata of the group at the root; or the root is an
+/// array. The keys of an array are `zarr.json` and those chunks of its grid that exist: each is
+/// looked up, as many at once as the store allows requests in flight. Objects that belong to no node
+/// are not known. If the store can list, nothing is different.
+///
+/// # Errors
+/// Listings fail with [`StoreError::Unsupported`] if the root has no consolidated metadata.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Store};
+/// use zarr_array::UnlistedStore;
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let store = UnlistedStore::new(store, || eprintln!("the server does not list"));
+/// ```
+pub struct UnlistedStore {
+    store: Arc<dyn Store>,
+    told: Box<dyn Fn() + Send + Sync>,
+    once: Once,
+    /// What the metadata tells, once a listing has failed.
+    nodes: OnceLock<Nodes>,
+}
+
+/// The documents of a hierarchy by path, the root's with an empty one.
+type Nodes = Arc<BTreeMap<String, Option<ArrayMetadata>>>;
+
+impl UnlistedStore {
+    /// The store; `told` is called at the first listing that metadata answers.
+    pub fn new(store: Arc<dyn Store>, told: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { store, told: Box::new(told), once: Once::new(), nodes: OnceLock::new() }
+    }
+
+    /// What the metadata tells instead of a listing that failed with `error`.
+    fn nodes(&self, prefix: &Prefix, error: StoreError) -> Result<Nodes, StoreError> {
+        if !matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. }) {
+            return Err(error);
+        }
+        let nodes = match self.nodes.get() {
+            Some(nodes) => Arc::clone(nodes),
+            None => {
+                let Some(document) = self.store.read(&Prefix::root().key(METADATA_KEY)?)? else {
+                    return Err(error);
+                };
+                let mut nodes = BTreeMap::new();
+                match NodeMetadata::from_json(&document) {
+                    Ok(NodeMetadata::Array(array)) => {
+                        nodes.insert(String::new(), Some(array));
+                    }
+                    Ok(NodeMetadata::Group(group)) => {
+                        let Some(consolidated) = group.consolidated_metadata() else {
+                            return Err(StoreError::Unsupported {
+                                operation: Operation::List,
+                                key: prefix.to_string(),
+                                missing: "listing, and the group at its root no consolidated \
+                                          metadata, which would tell the names (zarr-kit \
+                                          consolidate writes it; an array can be named itself)",
+                            });
+                        };
+                        nodes.insert(String::new(), None);
+                        for (path, node) in consolidated.nodes() {
+                            let array = match node {
+                                Ok(NodeMetadata::Array(array)) => Some(array),
+                                // Of an invalid document the place is known, and no chunks.
+                                Ok(NodeMetadata::Group(_)) | Err(_) => None,
+                            };
+                            if Prefix::new(path).is_ok() {
+                                nodes.insert(path.to_owned(), array);
+                            }
+                        }
+                    }
+                    Err(_) => return Err(error),
+                }
+                Arc::clone(self.nodes.get_or_init(|| Arc::new(nodes)))
+            }
+        };
+        self.once.call_once(|| (self.told)());
+        Ok(nodes)
+    }
+
+    /// The keys below a prefix that exist, of the nodes at and below it, and of the array around it.
+    fn known(&self, prefix: &Prefix, nodes: &Nodes) -> Listing<'_, Key> {
+        let nodes: Vec<(String, Option<ArrayMetadata>)> = nodes
+            .iter()
+            .filter(|(path, array)| {
+                let within = is_below(prefix.as_str(), path) && array.is_some();
+                within || is_below(path, prefix.as_str())
+            })
+            .map(|(path, array)| (path.clone(), array.clone()))
+            .collect();
+        let prefix = prefix.clone();
+        let candidates = nodes.into_iter().flat_map(|(path, array)| keys_of(&path, array));
+        let mut candidates = candidates.filter(move |key| match key {
+            Ok(key) => prefix.strip(key).is_some(),
+            Err(_) => true,
+        });
+        let most = self.store.capabilities().requests_in_flight.get().max(1);
+        let batches = iter::from_fn(move || {
+            let batch: Vec<_> = candidates.by_ref().take(most).collect();
+            (!batch.is_empty()).then_some(batch)
+        });
+        Box::new(batches.flat_map(|batch| self.existing(batch)))
+    }
+
+    /// Those of the keys that exist, looked up at once.
+    fn existing(&self, keys: Vec<Result<Key, StoreError>>) -> Vec<Result<Key, StoreError>> {
+        let found: Vec<OnceLock<Result<bool, StoreError>>> =
+            keys.iter().map(|_| OnceLock::new()).collect();
+        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+        let threads = self.store.capabilities().requests_in_flight;
+        let looked = parallel::for_each(
+            count,
+            threads,
+            || (),
+            |(), range| {
+                let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+                let part = at(range.start)..at(range.end);
+                let keys = keys.get(part.clone()).unwrap_or_default();
+                for (key, found) in keys.iter().zip(found.get(part).unwrap_or_default()) {
+                    if let Ok(key) = key {
+                        let is_there = self.store.head(key).map(|meta| meta.is_some());
+                        let _first = found.set(is_there);
+                    }
+                }
+                Ok::<(), StoreError>(())
+            },
+        );
+        if let Err(error) = looked {
+            return vec![Err(error)];
+        }
+        let pairs = keys.into_iter().zip(found);
+        pairs
+            .filter_map(|(key, found)| match (key, found.into_inner()) {
+                (Ok(key), Some(Ok(true))) => Some(Ok(key)),
+                (Ok(_), Some(Ok(false)) | None) => None,
+                (Ok(_), Some(Err(error))) | (Err(error), _) => Some(Err(error)),
+            })
+            .collect()
+    }
+}
+
+/// Whether a path is `above` or below it; both may be empty, which is the root.
+fn is_below(path: &str, above: &str) -> bool {
+    let rest = path.strip_prefix(above);
+    above.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The document of a node, and the chunks of an array, whether they exist or not.
+fn keys_of(
+    path: &str,
+    array: Option<ArrayMetadata>,
+) -> impl Iterator<Item = Result<Key, StoreError>> + Send + use<> {
+    let prefix = Prefix::new(path);
+    let document = prefix.and_then(|prefix| prefix.key(METADATA_KEY)).map_err(StoreError::from);
+    let prefix = Prefix::new(path).unwrap_or_else(|_| Prefix::root());
+    // An array whose grid is not understood is not read either.
+    let layout = array.and_then(|array| ChunkLayout::new(&prefix, &array).ok());
+    let chunks = layout.into_iter().flat_map(|layout| {
+        let counts: Vec<u64> = layout.grid().axes().iter().map(|axis| axis.occupied()).collect();
+        let first = (!counts.contains(&0)).then(|| vec![0; counts.len()]);
+        let indices = iter::successors(first, move |index| next(index, &counts));
+        indices.map(move |index| layout.key(&index).map_err(StoreError::from))
+    });
+    iter::once(document).chain(chunks)
+}
+
+/// The next index in C order.
+fn next(index: &[u64], counts: &[u64]) -> Option<Vec<u64>> {
+    let mut index = index.to_vec();
+    for (at, count) in index.iter_mut().zip(counts).rev() {
+        *at = at.saturating_add(1);
+        if *at < *count {
+            return Some(index);
+        }
+        *at = 0;
+    }
+    None
+}
+
+impl fmt::Debug for UnlistedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UnlistedStore").field(&self.store).finish()
+    }
+}
+
+impl Store for UnlistedStore {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.store.get(key, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.store.put_opts(key, pieces, mode)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.store.head(key)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.store.delete(key)
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        let mut listed = self.store.list(prefix, links);
+        match (listed.next(), links) {
+            // What is deleted must be known with certainty.
+            (Some(Err(error)), Links::Follow) => match self.nodes(prefix, error) {
+                Ok(nodes) => self.known(prefix, &nodes),
+                Err(error) => Box::new(iter::once(Err(error))),
+            },
+            (first, _) => Box::new(first.into_iter().chain(listed)),
+        }
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        let mut listed = self.store.list_dir(prefix);
+        let error = match listed.next() {
+            Some(Err(error)) => error,
+            first => return Box::new(first.into_iter().chain(listed)),
+        };
+        let entries = self.nodes(prefix, error).and_then(|nodes| {
+            let mut entries = Vec::new();
+            if nodes.contains_key(prefix.as_str()) {
+                entries.push(DirEntry::Object(prefix.key(METADATA_KEY)?));
+            }
+            for path in nodes.keys() {
+                let path = Prefix::new(path)?;
+                if path.parent().as_ref() == Some(prefix) {
+                    entries.push(DirEntry::Prefix(path));
+                }
+            }
+            Ok(entries)
+        });
+        match entries {
+            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+            Err(error) => Box::new(iter::once(Err(error))),
+        }
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.store.lock(key)
+    }
+
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        self.store.delete_prefix(prefix)
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.store.clean(prefix, removed)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.store.location(prefix)
+    }
+
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.store.asynchronous()
+    }
+
+    fn finish(&self) -> Result<(), StoreError> {
+        self.store.finish()
+    }
+
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        self.store.checked()
+    }
+}

@@ -1,0 +1,87 @@
+//! Files of references by VirtualiZarr: NetCDF-4 files read as one array, with values by h5py.
+
+use std::fs;
+
+use crate::support::{root, run, stdout, succeed, text};
+
+const REFS: &str = "fixtures/references/v3.json";
+
+#[test]
+fn a_folder_of_netcdf_files_is_one_array() {
+    let raw =
+        |name: &str| fs::read(root().join("fixtures/references").join(name)).expect("a fixture");
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let copy = folder.path().join("copy.zarr").display().to_string();
+    let info = text(&root(), &["info", &format!("{REFS}/rain")]);
+    assert!(info.contains("62 x 20") && info.contains("4 stored"), "{info}");
+    succeed(&root(), &["check", "--data", REFS]);
+    succeed(&root(), &["copy", REFS, &copy]);
+    for place in [REFS, &copy] {
+        for array in ["rain", "plain"] {
+            let read = stdout(&root(), &["read", &format!("{place}/{array}"), "-f", "raw"]);
+            assert_eq!(read, raw(&format!("{array}.raw")), "{place}/{array}");
+        }
+    }
+    // Across the border of the two files.
+    let part = ["read", &format!("{REFS}/plain"), "-r", "30:32,0", "-f", "raw"];
+    let plain = raw("plain.raw");
+    assert_eq!(stdout(&root(), &part), [&plain[1200..1202], &plain[1240..1242]].concat());
+}
+
+/// As those programs write them, with documents of Zarr version 2.
+#[test]
+fn references_of_kerchunk_and_virtualizarr_are_read() {
+    let raw =
+        |name: &str| fs::read(root().join("fixtures/references").join(name)).expect("a fixture");
+    let read = |place: &str| {
+        stdout(&root(), &["read", &format!("fixtures/references/{place}"), "-f", "raw"])
+    };
+    for (array, size) in [("rain", 4), ("plain", 2)] {
+        let all = raw(&format!("{array}.raw"));
+        assert_eq!(read(&format!("virtualizarr.json/{array}")), all, "{array}");
+        // Of January alone.
+        assert_eq!(read(&format!("kerchunk.json/{array}")), all[..31 * 20 * size], "{array}");
+    }
+    let days: Vec<u8> = (0..62_i32).flat_map(i32::to_le_bytes).collect();
+    assert_eq!(read("virtualizarr.json/time"), days);
+    let tree = text(&root(), &["tree", "fixtures/references/virtualizarr.json"]);
+    assert!(tree.contains("rain") && tree.contains("station"), "{tree}");
+    succeed(&root(), &["info", "fixtures/references/virtualizarr.json"]);
+}
+
+/// References may lead out of their folder only where that is allowed.
+#[test]
+fn targets_elsewhere_are_allowed_by_an_option() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let data = fs::canonicalize(root().join("fixtures/references")).expect("a fixture");
+    let refs = fs::read_to_string(data.join("v3.json")).expect("reads");
+    let refs = refs.replace("\"./\"", &format!("\"{}/\"", data.display()));
+    fs::write(folder.path().join("refs.json"), refs).expect("writes");
+    let read = ["read", "refs.json/plain", "-f", "raw"];
+    let output = run(folder.path(), &read);
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("january.nc") && stderr.contains("--targets"), "{stderr}");
+    let allowed = data.display().to_string();
+    let read = [&read[..], &["--targets", &allowed]].concat();
+    assert_eq!(stdout(folder.path(), &read), fs::read(data.join("plain.raw")).expect("reads"));
+}
+
+/// Of another length than the references were made for.
+#[test]
+fn a_file_that_was_truncated_is_named() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    for name in ["v3.json", "january.nc", "february.nc"] {
+        let from = root().join("fixtures/references").join(name);
+        fs::copy(from, folder.path().join(name)).expect("copies");
+    }
+    let february = folder.path().join("february.nc");
+    let bytes = fs::read(&february).expect("reads");
+    fs::write(&february, &bytes[..2400]).expect("writes");
+    for array in ["rain", "plain"] {
+        let output = run(folder.path(), &["read", &format!("v3.json/{array}")]);
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("february.nc") && stderr.contains("2400"), "{stderr}");
+    }
+}

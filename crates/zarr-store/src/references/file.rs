@@ -1,0 +1,209 @@
+//! The JSON of a reference file, versions 0 and 1.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::Key;
+
+/// What a key stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// These bytes.
+    Inline(Box<[u8]>),
+    /// All of a target, by its number.
+    Whole(usize),
+    /// A part of a target.
+    Part { target: usize, offset: u64, len: u64 },
+}
+
+/// The references of a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct References {
+    pub(super) keys: BTreeMap<String, Reference>,
+    /// Paths and URLs, each once.
+    pub(super) targets: Vec<String>,
+}
+
+/// A reference file of version 1.
+#[derive(Deserialize)]
+struct File<'a> {
+    version: Option<serde_json::Value>,
+    #[serde(borrow)]
+    refs: Option<BTreeMap<String, &'a RawValue>>,
+    #[serde(default)]
+    templates: BTreeMap<String, serde_json::Value>,
+    r#gen: Option<serde_json::Value>,
+}
+
+/// The forms of a reference that is not a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    Part(String, u64, u64),
+    Whole((String,)),
+}
+
+impl References {
+    /// Reads a reference file. Keys that no object can have are left out.
+    pub(super) fn parse(json: &[u8]) -> Result<Self, String> {
+        let file: BTreeMap<String, &RawValue> = serde_json::from_slice(json)
+            .map_err(|error| format!("it is not a JSON object of references: {error}"))?;
+        // Version 0 has the references at the top, and version 1 below "refs". A key "refs" of version
+        // 0 would be a name of a file, which no hierarchy has.
+        let mut parser = Parser::default();
+        if !file.contains_key("refs") {
+            parser.all(file)?;
+            return Ok(parser.found);
+        }
+        let file: File<'_> = serde_json::from_slice(json)
+            .map_err(|error| format!("it is not a reference file: {error}"))?;
+        if file.version.as_ref().is_some_and(|version| *version != 1) {
+            return Err("its version is neither 0 nor 1".to_owned());
+        }
+        if file.r#gen.is_some_and(|made| made.as_array().is_none_or(|made| !made.is_empty())) {
+            return Err(
+                "it has \"gen\", generated references, which are not supported; kerchunk's \
+                        own library writes them out"
+                    .to_owned(),
+            );
+        }
+        for (name, text) in file.templates {
+            let Some(text) = text.as_str().filter(|text| !text.contains("{{")) else {
+                return Err(format!(
+                    "its template {name:?} is more than a text, which is not supported"
+                ));
+            };
+            parser.templates.insert(name, text.to_owned());
+        }
+        parser.all(file.refs.unwrap_or_default())?;
+        Ok(parser.found)
+    }
+}
+
+#[derive(Default)]
+struct Parser {
+    found: References,
+    templates: BTreeMap<String, String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Parser {
+    fn all(&mut self, refs: BTreeMap<String, &RawValue>) -> Result<(), String> {
+        for (key, value) in refs {
+            if Key::new(&key).is_err() {
+                continue;
+            }
+            let fail = |reason: &dyn fmt::Display| format!("its reference {key:?} {reason}");
+            let reference = self.one(value.get()).map_err(|reason| fail(&reason))?;
+            self.found.keys.insert(key, reference);
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, json: &str) -> Result<Reference, String> {
+        match json.as_bytes().first() {
+            Some(b'"') => {
+                let text: String = serde_json::from_str(json).map_err(|error| error.to_string())?;
+                let bytes = match text.strip_prefix("base64:") {
+                    Some(encoded) => STANDARD
+                        .decode(encoded)
+                        .map_err(|error| format!("is not base64: {error}"))?,
+                    None => text.into_bytes(),
+                };
+                Ok(Reference::Inline(bytes.into()))
+            }
+            // A document that was not quoted.
+            Some(b'{') => Ok(Reference::Inline(json.as_bytes().into())),
+            Some(b'[') => {
+                let listed = serde_json::from_str(json).map_err(|_| {
+                    "is a list, but neither [url] nor [url, offset, length] with numbers of bytes"
+                })?;
+                match listed {
+                    Listed::Whole((url,)) => Ok(Reference::Whole(self.target(&url)?)),
+                    Listed::Part(url, offset, len) => {
+                        if offset.checked_add(len).is_none() {
+                            return Err("ends past what 64 bits can count".to_owned());
+                        }
+                        Ok(Reference::Part { target: self.target(&url)?, offset, len })
+                    }
+                }
+            }
+            _ => Err("is neither a text, an object nor a list".to_owned()),
+        }
+    }
+
+    /// The number of a target, whose templates are replaced.
+    fn target(&mut self, url: &str) -> Result<usize, String> {
+        let mut full = String::new();
+        let mut rest = url;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((name, after)) = after.split_once("}}") else { break };
+            let Some(text) = self.templates.get(name.trim()) else {
+                return Err(format!("uses {name:?}, which is no template of the file"));
+            };
+            full.push_str(before);
+            full.push_str(text);
+            rest = after;
+        }
+        full.push_str(rest);
+        if let Some(number) = self.numbers.get(&full) {
+            return Ok(*number);
+        }
+        let number = self.found.targets.len();
+        self.numbers.insert(full.clone(), number);
+        self.found.targets.push(full);
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_and_all_forms() {
+        let refs = r#"{".zgroup": "{\"zarr_format\": 2}", "a/.zattrs": {"units": "K"},
+            "a/0": "base64:AAH/", "a/1": "two", "a/2": ["{{u}}/x.nc"], "a/3": ["s3://b/y", 7, 9],
+            "../escape": "x", "a//b": ["z"]}"#;
+        let one = format!(r#"{{"version": 1, "templates": {{"u": "data"}}, "refs": {refs}}}"#);
+        let found = References::parse(one.as_bytes()).expect("parses");
+        let keys: Vec<&str> = found.keys.keys().map(String::as_str).collect();
+        assert_eq!(keys, [".zgroup", "a/.zattrs", "a/0", "a/1", "a/2", "a/3"]);
+        assert_eq!(found.targets, ["data/x.nc", "s3://b/y"]);
+        assert_eq!(found.keys["a/0"], Reference::Inline([0, 1, 255].into()));
+        assert_eq!(found.keys["a/1"], Reference::Inline(b"two".as_slice().into()));
+        assert_eq!(
+            found.keys["a/.zattrs"],
+            Reference::Inline(br#"{"units": "K"}"#.as_slice().into())
+        );
+        assert_eq!(found.keys["a/2"], Reference::Whole(0));
+        assert_eq!(found.keys["a/3"], Reference::Part { target: 1, offset: 7, len: 9 });
+        let zero = refs.replace("{{u}}", "data");
+        assert_eq!(References::parse(zero.as_bytes()), Ok(found));
+    }
+
+    #[test]
+    fn what_is_not_supported_is_named() {
+        let message = |json: &str| References::parse(json.as_bytes()).expect_err(json);
+        for (json, expected) in [
+            ("[]", "not a JSON object of references"),
+            (r#"{"version": 2, "refs": {}}"#, "neither 0 nor 1"),
+            (r#"{"version": 1, "gen": [{}], "refs": {}}"#, "\"gen\""),
+            (r#"{"version": 1, "templates": {"f": "{{c}}"}, "refs": {}}"#, "template \"f\""),
+            (r#"{"version": 1, "refs": {"a": ["{{f(1)}}"]}}"#, "\"f(1)\""),
+            (r#"{"a": ["x", 1]}"#, "reference \"a\" is a list"),
+            (r#"{"a": ["x", -1, 5]}"#, "reference \"a\" is a list"),
+            (r#"{"a": ["x", 18446744073709551615, 1]}"#, "64 bits"),
+            (r#"{"a": "base64:???"}"#, "not base64"),
+            (r#"{"a": null}"#, "neither a text"),
+            (r#"{"\u001b[2J": 5}"#, "\\u{1b}[2J"),
+        ] {
+            assert!(message(json).contains(expected), "{json}: {}", message(json));
+        }
+    }
+}

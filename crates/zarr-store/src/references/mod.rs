@@ -1,0 +1,199 @@
+//! A store of references to parts of other files.
+
+mod file;
+mod target;
+
+use std::collections::BTreeMap;
+use std::io::IoSlice;
+use std::ops::Range;
+use std::path::Path;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use self::file::{Reference, References};
+use self::target::{Found, Home, Place, Targets, refused};
+use super::listing::failed;
+use super::sorted;
+use super::{
+    Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix,
+    ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
+};
+
+/// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
+/// reference file as kerchunk and `VirtualiZarr` write it (JSON, versions 0 and 1).
+///
+/// A key stands for bytes in the reference file itself (a text, `base64:` or an object), for a whole
+/// target (`[url]`) or a part of one (`[url, offset, length]`). Targets are paths relative to the
+/// reference file, absolute paths and URLs; `templates` that are texts are replaced. Generated
+/// references (`gen`) and the parquet form are refused. Keys that no object can have are left out.
+///
+/// A reference past the end of its target, to a target that is missing, or to one that has
+/// changed since its first read is an error that names the target; it is never a missing object.
+///
+/// # Whom a reference file is trusted
+/// It may come from anybody. So by default local files are read only in the folder of a local
+/// reference file and below it (links that lead out of it are refused), and objects on other
+/// servers without credentials. [`StoreOptions::target`] allows more.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, ReferenceStore, StoreExt, StoreOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("data.bin"), b"header, chunk, chunk")?;
+/// let refs = r#"{"version": 1, "refs": {"a/0": ["data.bin", 8, 5], "a/1": "base64:AAE="}}"#;
+/// std::fs::write(folder.path().join("refs.json"), refs)?;
+///
+/// let store = ReferenceStore::open(folder.path().join("refs.json"), &StoreOptions::new())?;
+/// assert_eq!(store.read(&Key::new("a/0")?)?.as_deref(), Some(&b"chunk"[..]));
+/// assert_eq!(store.read(&Key::new("a/1")?)?.as_deref(), Some(&[0, 1][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ReferenceStore(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    keys: BTreeMap<String, Reference>,
+    targets: Targets,
+    locks: ProcessLocks,
+}
+
+impl ReferenceStore {
+    /// The store of the reference file at `path`.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it cannot be read, [`StoreError::Container`] with what is wrong in it.
+    pub fn open(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self, StoreError> {
+        let (home, key) = Home::of_file(path.as_ref())?;
+        Self::new(home, &key, options)
+    }
+
+    /// The store of a reference file in the store of the folder at this URL.
+    pub(crate) fn within(
+        store: Arc<dyn Store>,
+        url: &str,
+        key: &Key,
+        options: &StoreOptions,
+    ) -> Result<Self, StoreError> {
+        Self::new(Home { store, place: Place::Url(url.to_owned()) }, key, options)
+    }
+
+    fn new(home: Home, key: &Key, options: &StoreOptions) -> Result<Self, StoreError> {
+        let fail = |reason: String| StoreError::Container {
+            operation: Operation::Open,
+            key: key.to_string(),
+            reason,
+        };
+        let json = home.store.read(key)?;
+        let json = json.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
+        let References { keys, targets } = References::parse(&json).map_err(fail)?;
+        let targets = Targets::new(home, options, targets);
+        Ok(Self(Arc::new(Inner { keys, targets, locks: ProcessLocks::new() })))
+    }
+
+    /// Reads ranges of the part of a target that begins at `offset`.
+    fn part(
+        &self,
+        number: usize,
+        (offset, len): (u64, u64),
+        ranges: &[Range<u64>],
+        out: &mut Vec<u8>,
+    ) -> Result<ObjectMeta, StoreError> {
+        let found = self.0.targets.find(number)?;
+        let fail = |reason: &str| refused(&self.0.targets.shown(number), reason);
+        let Found { store, key, meta } = &*found;
+        if offset.saturating_add(len) > meta.size {
+            return Err(fail(&format!(
+                "a reference leads to bytes {offset} to {} of it, and it has {}; the file is not the \
+                 one that the references were made for",
+                offset.saturating_add(len),
+                meta.size
+            )));
+        }
+        let at = |position: u64| offset.saturating_add(position);
+        let shifted: Vec<Range<u64>> =
+            ranges.iter().map(|range| at(range.start)..at(range.end)).collect();
+        match store.get(key, ReadRange::Ranges(&shifted), out) {
+            Ok(Some(now)) if now == *meta => {
+                Ok(ObjectMeta { size: len, version: meta.version.clone() })
+            }
+            Ok(Some(_)) | Err(StoreError::Range { .. }) => {
+                Err(fail("it has changed since it was opened"))
+            }
+            Ok(None) => Err(fail("it was removed after it was opened")),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn unsupported(operation: Operation, key: &Key) -> StoreError {
+        let missing = "way to write: references are read only; copy to another store first";
+        StoreError::Unsupported { operation, key: key.to_string(), missing }
+    }
+}
+
+impl Store for ReferenceStore {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let (number, offset, len) = match self.0.keys.get(key.as_str()) {
+            None => {
+                out.clear();
+                return Ok(None);
+            }
+            Some(Reference::Inline(bytes)) => {
+                range.copy(key, bytes, out)?;
+                return Ok(Some(ObjectMeta { size: bytes.len() as u64, version: None }));
+            }
+            Some(Reference::Whole(target)) => (*target, 0, self.0.targets.find(*target)?.meta.size),
+            Some(Reference::Part { target, offset, len }) => (*target, *offset, *len),
+        };
+        let wanted = range.len_within(key, len)?;
+        let suffix = len.saturating_sub(wanted)..len;
+        let ranges = match range {
+            ReadRange::All | ReadRange::Suffix(_) => from_ref(&suffix),
+            ReadRange::Ranges(ranges) => ranges,
+        };
+        self.part(number, (offset, len), ranges, out).map(Some)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        _: &[IoSlice<'_>],
+        _: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        Err(Self::unsupported(Operation::Put, key))
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        match self.0.keys.contains_key(key.as_str()) {
+            true => Err(Self::unsupported(Operation::Delete, key)),
+            false => Ok(()),
+        }
+    }
+
+    fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
+        let keys = sorted::below(&self.0.keys, prefix);
+        Box::new(keys.map(|key| Ok(Key::new(key)?)))
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        match sorted::children(&self.0.keys, prefix) {
+            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+            Err(error) => failed(error),
+        }
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.0.locks.lock(key)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let requests = self.0.targets.home().capabilities().requests_in_flight;
+        Capabilities::new().requests_in_flight(requests)
+    }
+}

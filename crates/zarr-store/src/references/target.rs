@@ -1,0 +1,209 @@
+//! Where references lead, and where they may.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::scheme::{Kind, kind_of, percent_decoded};
+use crate::{
+    Key, LocalStore, ObjectMeta, Operation, Store, StoreError, StoreOptions, open_url, shown_url,
+};
+
+/// Opens the objects to which references lead.
+#[derive(Debug)]
+pub(super) struct Targets {
+    /// The folder of the reference file, which relative references start from.
+    home: Home,
+    options: StoreOptions,
+    /// The stores of other places, by URL.
+    others: Mutex<HashMap<String, Arc<dyn Store>>>,
+    targets: Vec<Target>,
+}
+
+/// The folder or prefix that holds the reference file.
+#[derive(Debug)]
+pub(super) struct Home {
+    pub(super) store: Arc<dyn Store>,
+    /// As an absolute path without links, or as a URL.
+    pub(super) place: Place,
+}
+
+#[derive(Debug)]
+pub(super) enum Place {
+    Folder(PathBuf),
+    Url(String),
+}
+
+#[derive(Debug)]
+struct Target {
+    url: String,
+    /// Set by the first read.
+    found: OnceLock<Arc<Found>>,
+}
+
+/// A target as the first read found it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) key: Key,
+    pub(super) meta: ObjectMeta,
+}
+
+impl Targets {
+    pub(super) fn new(home: Home, options: &StoreOptions, urls: Vec<String>) -> Self {
+        let target = |url| Target { url, found: OnceLock::new() };
+        let targets = urls.into_iter().map(target).collect();
+        Self { home, options: options.clone(), others: Mutex::default(), targets }
+    }
+
+    pub(super) fn home(&self) -> &Arc<dyn Store> {
+        &self.home.store
+    }
+
+    /// A target's URL without secrets.
+    pub(super) fn shown(&self, number: usize) -> String {
+        self.targets.get(number).map(|target| shown_url(&target.url)).unwrap_or_default()
+    }
+
+    /// The target of a reference, which must be there.
+    pub(super) fn find(&self, number: usize) -> Result<Arc<Found>, StoreError> {
+        let Some(target) = self.targets.get(number) else {
+            return Err(refused("", "there is no such target"));
+        };
+        if let Some(found) = target.found.get() {
+            return Ok(Arc::clone(found));
+        }
+        let (store, key) = self.locate(&target.url)?;
+        let meta = store.head(&key)?;
+        let meta = meta
+            .ok_or_else(|| refused(&target.url, "a reference leads to it, and it is not there"))?;
+        let found = Arc::new(Found { store, key, meta });
+        Ok(Arc::clone(target.found.get_or_init(|| found)))
+    }
+
+    /// The store and key of a path or URL.
+    ///
+    /// A reference file may come from anybody. So local files are read only in its own folder, and
+    /// other servers only without credentials, unless the options allow more.
+    fn locate(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
+        match kind_of(url).map_err(|reason| refused(url, &reason))? {
+            Kind::Memory => Err(refused(url, "a reference cannot lead into memory")),
+            Kind::Folder(path) if path.is_absolute() => self.file(url, &path),
+            Kind::Folder(path) => {
+                let text = path.to_str().unwrap_or_default();
+                let text = text.strip_prefix("./").unwrap_or(text);
+                match Key::new(text) {
+                    Ok(key) => Ok((Arc::clone(&self.home.store), key)),
+                    // A path that leaves the folder, which may be allowed.
+                    Err(error) => match &self.home.place {
+                        Place::Folder(home) => self.file(url, &home.join(path)),
+                        Place::Url(_) => Err(error.into()),
+                    },
+                }
+            }
+            Kind::Remote => self.remote(url),
+        }
+    }
+
+    fn file(&self, url: &str, path: &Path) -> Result<(Arc<dyn Store>, Key), StoreError> {
+        let real = fs::canonicalize(path)
+            .map_err(|cause| StoreError::io(Operation::Open, shown_url(url), cause))?;
+        if let Place::Folder(home) = &self.home.place
+            && let Ok(below) = real.strip_prefix(home)
+        {
+            let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+            return Ok((Arc::clone(&self.home.store), Key::new(below)?));
+        }
+        let allowed = self.options.targets().iter().any(|allowed| match kind_of(allowed) {
+            Ok(Kind::Folder(folder)) => {
+                fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder))
+            }
+            _ => false,
+        });
+        let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
+            return Err(refused(url, "it is not a file"));
+        };
+        if !allowed {
+            return Err(refused(
+                url,
+                "a reference leads to it, out of the folder of the reference file; allow its \
+                 folder as a target (--targets) if you trust the file",
+            ));
+        }
+        let key = Key::new(name.to_string_lossy())?;
+        let store = self.store(&folder.to_string_lossy(), || {
+            Ok(Arc::new(LocalStore::open(folder)?) as Arc<dyn Store>)
+        })?;
+        Ok((store, key))
+    }
+
+    fn remote(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
+        if let Place::Url(home) = &self.home.place
+            && let Some(key) = below(url, home)
+        {
+            return Ok((Arc::clone(&self.home.store), key?));
+        }
+        let (_, rest) = url.split_once("://").unwrap_or_default();
+        let start = url.len() - rest.len();
+        // One store for each server or bucket.
+        let Some(slash) = rest.find('/').and_then(|at| start.checked_add(at)) else {
+            return Err(refused(url, "it names no object"));
+        };
+        let (root, path) = (url.get(..slash).unwrap_or_default(), url.get(slash..));
+        let path = percent_decoded(path.unwrap_or_default().trim_start_matches('/'));
+        let key = Key::new(path.map_err(|reason| refused(url, &reason))?)?;
+        let trusted = self.options.targets().iter().any(|allowed| below(url, allowed).is_some());
+        let scheme = root.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let is_http = matches!(scheme.as_deref(), Some("http" | "https"));
+        let options = match trusted || is_http {
+            true => self.options.without_settings(!trusted),
+            false => self.options.without_settings(true).setting("skip_signature", "true"),
+        };
+        // Trusted and other targets of one bucket have different stores.
+        let name = format!("{trusted} {root}");
+        let store = self.store(&name, || open_url(root, &options))?;
+        Ok((store, key))
+    }
+
+    /// The store of this name, opened once.
+    fn store(
+        &self,
+        name: &str,
+        open: impl FnOnce() -> Result<Arc<dyn Store>, StoreError>,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = others.get(name) {
+            return Ok(Arc::clone(store));
+        }
+        let store = open()?;
+        others.insert(name.to_owned(), Arc::clone(&store));
+        Ok(store)
+    }
+}
+
+/// The key of a URL below another.
+fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {
+    let rest = url.strip_prefix(above.trim_end_matches('/'))?.strip_prefix('/')?;
+    let decoded = percent_decoded(rest).map_err(|reason| refused(url, &reason));
+    // Dots would lead elsewhere.
+    Some(decoded.and_then(|rest| Ok(Key::new(rest)?)))
+}
+
+/// An error that concerns a target.
+pub(super) fn refused(url: &str, reason: &str) -> StoreError {
+    let (operation, key) = (Operation::Get, shown_url(url));
+    StoreError::Container { operation, key, reason: reason.to_owned() }
+}
+
+impl Home {
+    /// The folder of a file, which is one by name there.
+    pub(super) fn of_file(path: &Path) -> Result<(Self, Key), StoreError> {
+        let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
+        let path = fs::canonicalize(path).map_err(fail)?;
+        let folder = path.parent().unwrap_or(&path).to_owned();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let store = Arc::new(LocalStore::open(&folder)?);
+        Ok((Self { store, place: Place::Folder(folder) }, Key::new(name)?))
+    }
+}
