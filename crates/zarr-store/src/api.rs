@@ -202,8 +202,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Completes what puts have begun, in a store whose puts take effect together, such as a
-    /// [zip archive](super::ZipStore): until then, only this store sees them, and without it they
+    /// Completes what puts have begun, in a store whose puts take effect together, such as
+    /// `ZipStore`: until then, only this store sees them, and without it they
     /// are lost.
     ///
     /// By default does nothing: each put is complete by itself. A store that wraps another should

@@ -80,7 +80,7 @@ impl StoreOptions {
     /// Allows references to lead to a folder and what is in it, or to objects below a URL, which are
     /// then read with the credentials of the environment. May be called several times.
     ///
-    /// Without it, a [`ReferenceStore`](crate::ReferenceStore) reads local files only in the folder of
+    /// Without it, a `ReferenceStore` reads local files only in the folder of
     /// its reference file, and objects on other servers only without credentials.
     #[must_use]
     pub fn target(mut self, folder_or_url: impl Into<String>) -> Self {
