@@ -2,6 +2,7 @@
 
 mod content;
 mod groups;
+mod join;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use crate::error::CliError;
 
 pub(crate) use content::{Diff, Stats};
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
+pub(crate) use join::{Combine, Join};
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
 const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], or by the names of axes, time=0:10,x=5 [default: the whole array]";
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Write(Write),
     Create(Create),
     Copy(Copy),
+    Join(Join),
     Check(Check),
     Locate(Locate),
     Plan(Plan),

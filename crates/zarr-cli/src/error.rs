@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use zarr_kit::array::SelectionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::{ArrayError, DataType};
 
@@ -67,6 +68,8 @@ pub(crate) enum CliError {
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
+    #[error("{0}")]
+    Join(Box<JoinError>),
     #[error("--edges {text:?}: {cause}")]
     Edges { text: String, cause: ChunksError },
     #[error("{argument}: {}{}", within(cause), json(argument, cause))]

@@ -63,6 +63,7 @@ mod layout;
 mod listed;
 mod num;
 mod parts;
+mod rearrange;
 mod refine;
 mod runs;
 mod select;

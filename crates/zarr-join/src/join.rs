@@ -45,13 +45,20 @@ pub struct Join {
     arrangement: Arrangement,
     combine: CombineAttributes,
     chunk_grid: Option<ChunkGrid>,
+    new_axis_name: Option<String>,
 }
 
 impl Join {
     /// A join of these members, in this order.
     #[must_use]
     pub fn new(members: Vec<Member>, arrangement: Arrangement) -> Self {
-        Self { members, arrangement, combine: CombineAttributes::default(), chunk_grid: None }
+        Self {
+            members,
+            arrangement,
+            combine: CombineAttributes::default(),
+            chunk_grid: None,
+            new_axis_name: None,
+        }
     }
 
     /// Sets what becomes of attributes that differ between members.
@@ -69,15 +76,26 @@ impl Join {
         self
     }
 
+    /// Names the axis that [`Arrangement::NewAxis`] adds.
+    #[must_use]
+    pub fn new_axis_name(mut self, name: impl Into<String>) -> Self {
+        self.new_axis_name = Some(name.into());
+        self
+    }
+
     /// Looks at every member and its stored chunks, and decides what becomes of each. Nothing is
     /// written.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
     pub fn plan(self) -> Result<JoinPlan, JoinError> {
-        let Self { members, arrangement, combine, chunk_grid } = self;
+        let Self { members, arrangement, combine, chunk_grid, new_axis_name } = self;
         let all = members.clone();
-        plan_of(members, arrangement, combine, chunk_grid.as_ref(), &all)
+        let plan = plan_of(members, arrangement, combine, chunk_grid.as_ref(), &all)?;
+        match (plan.members.new_axis(), new_axis_name) {
+            (Some(axis), Some(name)) => with_axis_name(plan, axis, name),
+            _ => Ok(plan),
+        }
     }
 }
 
@@ -164,4 +182,21 @@ fn with_new_axis(
         true => Ok(metadata),
         false => metadata.with_attributes(first.attributes()).map_err(JoinError::Metadata),
     }
+}
+
+/// Names one axis.
+pub(crate) fn with_axis_name(
+    mut plan: JoinPlan,
+    axis: usize,
+    name: String,
+) -> Result<JoinPlan, JoinError> {
+    let old = plan.metadata.dimension_names().map(<[_]>::to_vec);
+    let rank = plan.metadata.shape().len();
+    let mut names = old.unwrap_or_else(|| vec![None; rank]);
+    if let Some(slot) = names.get_mut(axis) {
+        *slot = Some(name);
+    }
+    let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+    plan.metadata = plan.metadata.with_dimension_names(&names).map_err(JoinError::Metadata)?;
+    Ok(plan)
 }

@@ -64,6 +64,9 @@ struct Readme;
 mod book {
     #[doc = include_str!("../../../docs/kit.md")]
     struct Kit;
+    #[cfg(feature = "join")]
+    #[doc = include_str!("../../../docs/join.md")]
+    struct Join;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
     #[doc = include_str!("../../../docs/strings.md")]

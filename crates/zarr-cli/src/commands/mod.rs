@@ -12,6 +12,7 @@ mod diff;
 pub(crate) mod draw;
 mod explain;
 pub(crate) mod info;
+mod join;
 mod locate;
 mod plan;
 mod read;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Write(args) => write::run(&args)?,
         Command::Create(args) => create::run(&args)?,
         Command::Copy(args) => copy::run(&args)?,
+        Command::Join(args) => join::run(&args)?,
         Command::Check(args) => return check::run(&args),
         Command::Locate(args) => locate::run(&args)?,
         Command::Plan(args) => plan::run(&args)?,

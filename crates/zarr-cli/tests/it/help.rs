@@ -10,6 +10,7 @@ fn every_command_explains_itself() {
         "write",
         "create",
         "copy",
+        "join",
         "check",
         "locate",
         "plan",

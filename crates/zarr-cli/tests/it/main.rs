@@ -23,6 +23,8 @@ mod help;
 mod hostile;
 #[cfg(test)]
 mod info;
+#[cfg(all(test, unix))]
+mod join;
 #[cfg(test)]
 mod locate;
 #[cfg(test)]

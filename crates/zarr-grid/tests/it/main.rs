@@ -7,6 +7,7 @@ mod errors;
 mod exchange;
 mod lookup;
 mod naive;
+mod rearrange;
 mod refine;
 mod regions;
 mod select;

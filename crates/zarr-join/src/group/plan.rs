@@ -9,7 +9,7 @@ use super::coordinates::{check_order, is_coordinate, places};
 use super::tree::{GroupMember, Tree};
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
-use crate::join::{group_values, plan_of};
+use crate::join::{group_values, plan_of, with_axis_name};
 use crate::members::{Arrangement, Member};
 use crate::plan::JoinPlan;
 
@@ -83,9 +83,9 @@ impl JoinGroups {
         let mut trees = self.members.iter().map(Tree::of).collect::<Result<Vec<_>, _>>()?;
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
-        let (dimensions, counts, order) = self.lay(&trees)?;
+        let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<Tree>> = trees.into_iter().map(Some).collect();
-        trees = order.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();
+        trees = members.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();
         let laid = Laid { trees: &trees, dimensions: &dimensions, counts: &counts };
         if self.check_coordinates {
             for (axis, dimension) in dimensions.iter().enumerate() {
@@ -115,19 +115,19 @@ impl JoinGroups {
         Ok(GroupJoinPlan { members: self.members, groups, arrays })
     }
 
-    /// The joined dimensions, the number of tiles along each, and the members in C order of these.
-    fn lay(&self, trees: &[Tree]) -> Result<(Vec<String>, Vec<usize>, Vec<usize>), JoinError> {
+    fn places(&self, trees: &[Tree]) -> Result<Places, JoinError> {
         let count = trees.len();
-        let as_given = (0..count).collect();
+        let as_given =
+            |dimensions, counts| Places { dimensions, counts, members: (0..count).collect() };
         match &self.arrangement {
             GroupArrangement::Along(dimension) => {
-                Ok((vec![dimension.clone()], vec![count], as_given))
+                Ok(as_given(vec![dimension.clone()], vec![count]))
             }
-            GroupArrangement::NewDimension(_) => Ok((Vec::new(), Vec::new(), as_given)),
+            GroupArrangement::NewDimension(_) => Ok(as_given(Vec::new(), Vec::new())),
             GroupArrangement::Tiles(tiles) => {
                 let (names, counts): (Vec<String>, Vec<usize>) = tiles.iter().cloned().unzip();
                 check_count(&counts, count)?;
-                Ok((names, counts, as_given))
+                Ok(as_given(names, counts))
             }
             GroupArrangement::ByCoordinates(dimensions) => {
                 let (counts, places) = places(trees, dimensions)?;
@@ -141,10 +141,22 @@ impl JoinGroups {
                         return Err(JoinError::SamePlace { member, other });
                     }
                 }
-                Ok((dimensions.clone(), counts, order.into_iter().flatten().collect()))
+                let (dimensions, members) =
+                    (dimensions.clone(), order.into_iter().flatten().collect());
+                Ok(Places { dimensions, counts, members })
             }
         }
     }
+}
+
+/// Where members lie.
+struct Places {
+    /// The joined dimensions.
+    dimensions: Vec<String>,
+    /// The number of tiles along each.
+    counts: Vec<usize>,
+    /// The numbers of the members, in C order of the tiles.
+    members: Vec<usize>,
 }
 
 fn check_count(counts: &[usize], members: usize) -> Result<(), JoinError> {
@@ -210,7 +222,7 @@ impl<'a> Laid<'a> {
                 return Ok((self.copied(&all, combine)?, false));
             }
             let plan = plan_of(all.clone(), Arrangement::NewAxis(0), combine, None, &all)?;
-            return Ok((with_name(plan, name)?, true));
+            return Ok((with_axis_name(plan, 0, name.to_owned())?, true));
         }
         let names = first.array().metadata().dimension_names().unwrap_or_default();
         // The axis of the array on each joined dimension that it has.
@@ -282,19 +294,6 @@ impl<'a> Laid<'a> {
         let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
         plain.with_attributes(&json).map_err(JoinError::Metadata)
     }
-}
-
-/// Names the new first dimension.
-fn with_name(mut plan: JoinPlan, name: &str) -> Result<JoinPlan, JoinError> {
-    let old = plan.metadata.dimension_names().map(<[_]>::to_vec);
-    let rank = plan.metadata.shape().len();
-    let mut names = old.unwrap_or_else(|| vec![None; rank]);
-    if let Some(first) = names.first_mut() {
-        *first = Some(name.to_owned());
-    }
-    let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
-    plan.metadata = plan.metadata.with_dimension_names(&names).map_err(JoinError::Metadata)?;
-    Ok(plan)
 }
 
 /// Refuses an array that does not have the shape, type and elements of another, bit by bit.

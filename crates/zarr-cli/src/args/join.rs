@@ -1,0 +1,92 @@
+//! The arguments of `join`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::value;
+
+/// Join arrays or groups into one, without decoding chunks that fit.
+///
+/// A chunk of a member becomes a chunk of the joined array as it is: its object is cloned by the
+/// file system where that can, else copied; --link makes hard links. Only chunks that must change
+/// are decoded: the padded last chunk of a member with chunks of one length, and members whose
+/// codecs or fill value are not those of the first. All members are looked at before anything is
+/// written.
+///
+/// Arrays of groups are matched by name. Those without the joined dimension must be equal in all
+/// members.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zarr-kit join 2015-*.zarr --along time -o 2015.zarr
+  zarr-kit join 2015-*.zarr --along time -o 2015.zarr --dry-run
+  zarr-kit join @months.txt --along time -o 2015.zarr --link
+  zarr-kit join tiles/*.zarr --along y,x --grid 3x4 -o map.zarr
+  zarr-kit join tiles/*.zarr --along y,x --grid auto -o map.zarr
+  zarr-kit join run-*.zarr --new-axis run -o runs.zarr")]
+pub(crate) struct Join {
+    /// The members, in order: folders or URLs, patterns with * and ?, or @FILE for a file with one
+    /// member per line.
+    #[arg(value_name = "MEMBER")]
+    pub(crate) members: Vec<String>,
+    /// The joined array or group: a folder or a URL.
+    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    pub(crate) output: Option<String>,
+    /// A file with one member per line, after those given as arguments; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// The axis along which to join, by name or, of arrays, by number; with --grid, one per axis of
+    /// the grid.
+    #[arg(long, value_name = "AXIS,AXIS", required_unless_present = "new_axis")]
+    pub(crate) along: Option<String>,
+    /// Stack the members along a new first axis with this name.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["along", "grid"])]
+    pub(crate) new_axis: Option<String>,
+    /// How many members lie along each axis, the last one varying fastest: 3x4; or auto, by the
+    /// coordinates of the members, which must be groups.
+    #[arg(long, value_name = "NxM|auto")]
+    pub(crate) grid: Option<String>,
+    /// The chunks of the joined array, if not those of the members. Not for groups.
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) chunks: Option<String>,
+    /// What becomes of attributes that differ. units, calendar, scale_factor, add_offset,
+    /// _FillValue and missing_value must always be equal.
+    #[arg(long, value_enum, value_name = "RULE", default_value = "override")]
+    pub(crate) combine_attrs: Combine,
+    /// Also join groups whose coordinates overlap or go backwards.
+    #[arg(long)]
+    pub(crate) any_order: bool,
+    /// Make hard links to the members' chunks instead of copies. A program that writes into such a
+    /// file in place, as zarr-kit never does, then changes the member too.
+    #[arg(long)]
+    pub(crate) link: bool,
+    /// Continue an interrupted join of the same members.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) resume: bool,
+    /// Remove the array or group at OUT first.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Only say what would be done.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the result, or with --dry-run the plan, as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The names that Xarray gives the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Combine {
+    /// Those of the first member.
+    Override,
+    /// Without those that have different values.
+    DropConflicts,
+    /// All; different values are an error.
+    NoConflicts,
+    /// All members must have the same.
+    Identical,
+    /// None.
+    Drop,
+}

@@ -1,0 +1,106 @@
+//! The members that the arguments name.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use zarr_kit::array::Node;
+use zarr_kit::array::store;
+use zarr_kit::join::{GroupMember, Member};
+use zarr_kit::{Group, Prefix};
+
+use crate::args::Join;
+use crate::error::CliError;
+use crate::node_store::NodeStore;
+
+/// What is joined: arrays, or groups.
+pub(super) enum Opened {
+    Arrays(Vec<Member>),
+    Groups(Vec<GroupMember>),
+}
+
+/// The paths and URLs of all members, in order.
+pub(super) fn names(args: &Join) -> Result<Vec<String>, CliError> {
+    let mut names = Vec::new();
+    for argument in &args.members {
+        match argument.strip_prefix('@') {
+            Some(file) => names.extend(listed(Path::new(file))?),
+            None => names.extend(expanded(argument)?),
+        }
+    }
+    if let Some(file) = &args.from {
+        names.extend(listed(file)?);
+    }
+    if names.is_empty() {
+        let message = "give the arrays or groups to join; see zarr-kit join --help".to_owned();
+        return Err(CliError::Usage { message });
+    }
+    Ok(names)
+}
+
+/// The lines of a file, without empty ones.
+fn listed(file: &Path) -> Result<Vec<String>, CliError> {
+    let read = match file.as_os_str() == "-" {
+        true => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map(|_| text)
+        }
+        false => fs::read_to_string(file),
+    };
+    let text = read.map_err(|cause| CliError::File { path: file.to_owned(), cause })?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}
+
+/// The folders that a pattern matches, sorted by name; an argument that is no pattern, or that is
+/// the name of a folder, as it is.
+fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
+    let is_pattern = argument.contains(['*', '?', '[']) && !argument.contains("://");
+    if !is_pattern || store::local_path(argument).is_some_and(|path| path.exists()) {
+        return Ok(vec![argument.to_owned()]);
+    }
+    let wrong = |reason: String| CliError::argument("MEMBER", argument, reason);
+    let mut found = Vec::new();
+    for path in glob::glob(argument).map_err(|error| wrong(error.to_string()))? {
+        let path = path.map_err(|error| wrong(error.to_string()))?;
+        let text = path.to_str().ok_or_else(|| wrong("a name that is not Unicode".to_owned()))?;
+        found.push(text.to_owned());
+    }
+    match found.is_empty() {
+        true => Err(wrong("nothing matches this pattern".to_owned())),
+        false => Ok(found),
+    }
+}
+
+/// Opens the members, which must be all arrays or all groups.
+pub(super) fn open(names: &[String]) -> Result<Opened, CliError> {
+    let (mut arrays, mut groups) = (Vec::new(), Vec::new());
+    for name in names {
+        let place = NodeStore::open(name)?;
+        match place.node()? {
+            Node::Array(metadata) => {
+                let array = place.bind(metadata).map_err(|cause| place.failed(cause))?;
+                arrays.push(Member::new(place.shown, array));
+            }
+            Node::Group(_) => {
+                let group = Group::open(place.store.clone(), &Prefix::root());
+                groups.push(GroupMember::new(
+                    place.shown.clone(),
+                    group.map_err(|cause| place.failed(cause))?,
+                ));
+            }
+        }
+    }
+    match (arrays.first(), groups.first()) {
+        (Some(array), Some(group)) => {
+            let message = format!(
+                "{} is an array, and {} a group: join either arrays or groups",
+                array.name(),
+                group.name()
+            );
+            Err(CliError::Usage { message })
+        }
+        (None, _) => Ok(Opened::Groups(groups)),
+        (Some(_), None) => Ok(Opened::Arrays(arrays)),
+    }
+}

@@ -1,0 +1,260 @@
+//! `zarr-kit join`.
+
+mod arrange;
+mod members;
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use zarr_kit::array::copy::TransferError;
+use zarr_kit::join::{
+    GroupJoinPlan, Join, JoinError, JoinGroups, JoinOptions, JoinPlan, JoinProgress, JoinSummary,
+    Member, Members,
+};
+use zarr_kit::{ArrayError, Prefix};
+
+use self::members::Opened;
+use crate::args;
+use crate::chunks;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::node_store::NodeStore;
+use crate::print::{Out, done, note};
+use crate::progress::Bar;
+use crate::words::{bytes, counted};
+
+const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
+const INTERRUPTED_OVERWRITE: &str =
+    "interrupted; repeat the command with --resume instead of --overwrite to continue the join";
+
+/// A plan for arrays or for groups.
+enum Plan {
+    Array(Box<JoinPlan>),
+    Group(Box<GroupJoinPlan>),
+}
+
+impl Plan {
+    /// The plan of each array, with its path; the path of a single array is empty.
+    fn arrays(&self) -> Vec<(&str, &JoinPlan)> {
+        match self {
+            Self::Array(plan) => vec![("", plan)],
+            Self::Group(plan) => plan.arrays().collect(),
+        }
+    }
+}
+
+pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
+    let names = members::names(args)?;
+    let plan = plan(args, members::open(&names)?)?;
+    if args.dry_run {
+        return show(args, &plan, names.len());
+    }
+    let output = args.output.as_deref().unwrap_or_default();
+    let target = NodeStore::create(output)?;
+    if !args.json {
+        note(in_words(&plan));
+    }
+    if args.link {
+        note(
+            "chunks become hard links: a program that writes into one in place changes the member \
+             too; zarr-kit never does",
+        );
+    }
+    let options = JoinOptions::new().link(args.link).resume(args.resume).overwrite(args.overwrite);
+    let bar = Bar::new();
+    let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
+    let interrupt = Interrupt::saying(how, &bar);
+    let told = |progress: JoinProgress| {
+        if bar.is_shown() {
+            bar.chunks("joining", progress.done, progress.total, 0);
+        }
+    };
+    let root = Prefix::root();
+    let result = match &plan {
+        Plan::Array(plan) => {
+            plan.execute(&target.store, &root, &options, &told).map(|(_, did)| did)
+        }
+        Plan::Group(plan) => {
+            plan.execute(&target.store, &root, &options, &told).map(|(_, did)| did)
+        }
+    };
+    drop(interrupt);
+    drop(bar);
+    if result.is_err() {
+        target.abandon();
+    }
+    let did = result.map_err(|error| failed(error, &target.shown))?;
+    target.changed()?;
+    let text = did_in_words(names.len(), &plan, &target.shown, &did);
+    done(args.json, text, || {
+        json!({
+            "target": target.shown, "members": names.len(), "arrays": plan.arrays().len(),
+            "linked": did.linked, "reflinked": did.reflinked, "copied": did.copied,
+            "copied_bytes": did.copied_bytes, "written": did.written,
+            "chunks_done_before": did.skipped,
+        })
+    })
+}
+
+fn plan(args: &args::Join, members: Opened) -> Result<Plan, CliError> {
+    let combine = arrange::combine(args.combine_attrs);
+    let refused = |error| failed(error, args.output.as_deref().unwrap_or_default());
+    match members {
+        Opened::Arrays(members) => {
+            let arrangement = arrange::arrays(args, &members)?;
+            let grid = match &args.chunks {
+                Some(text) => {
+                    let laid = Members::new(members.clone(), arrangement.clone());
+                    let shape = laid.map_err(refused)?.shape();
+                    let names = joined_names(args, &members);
+                    let grid = chunks::parse(text, &shape, &names)
+                        .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
+                    Some(grid)
+                }
+                None => None,
+            };
+            let mut join = Join::new(members, arrangement).attributes(combine);
+            if let Some(grid) = grid {
+                join = join.chunk_grid(grid);
+            }
+            if let Some(name) = &args.new_axis {
+                join = join.new_axis_name(name.clone());
+            }
+            Ok(Plan::Array(Box::new(join.plan().map_err(refused)?)))
+        }
+        Opened::Groups(members) => {
+            if args.chunks.is_some() {
+                let message =
+                    "--chunks is for arrays; copy the joined group with --chunks".to_owned();
+                return Err(CliError::Usage { message });
+            }
+            let join = JoinGroups::new(members, arrange::groups(args)?).attributes(combine);
+            let plan = join.check_coordinates(!args.any_order).plan();
+            Ok(Plan::Group(Box::new(plan.map_err(refused)?)))
+        }
+    }
+}
+
+fn joined_names(args: &args::Join, members: &[Member]) -> Vec<Option<String>> {
+    let first = members.first().and_then(|first| first.array().metadata().dimension_names());
+    let mut names = first.map(<[_]>::to_vec).unwrap_or_default();
+    if let Some(name) = &args.new_axis
+        && !names.is_empty()
+    {
+        names.insert(0, Some(name.clone()));
+    }
+    names
+}
+
+/// The error, with the place as the user wrote it.
+fn failed(error: JoinError, target: &str) -> CliError {
+    match error {
+        JoinError::Transfer(cause) => {
+            let place = match *cause {
+                // Of a member, whose path the error has.
+                TransferError::UnfinishedSource { .. } | TransferError::Source(_) => "a member",
+                _ => target,
+            };
+            CliError::Copy { place: place.to_owned(), memory: 0, begun: None, cause }
+        }
+        JoinError::Target(cause) if matches!(*cause, ArrayError::Chain { .. }) => {
+            let message = format!(
+                "{cause}: the last chunk of a member that is not the last is cut, and the codecs do \
+                 not take it; --chunks gives the joined array other chunks"
+            );
+            CliError::Usage { message }
+        }
+        cause => CliError::Join(Box::new(cause)),
+    }
+}
+
+/// Both counts, and why chunks are decoded.
+fn in_words(plan: &Plan) -> String {
+    let (mut moved, mut moved_bytes, mut written) = (0, 0_u64, 0);
+    let mut reasons = std::collections::BTreeMap::new();
+    for (_, plan) in plan.arrays() {
+        moved += plan.moved_chunks();
+        moved_bytes = moved_bytes.saturating_add(plan.moved_bytes());
+        written += plan.written_chunks();
+        for (reason, count) in plan.reasons() {
+            *reasons.entry(reason).or_insert(0) += count;
+        }
+    }
+    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let mut text = format!(
+        "{} moved unchanged ({}), {} decoded and written",
+        counted(wide(moved), "chunk"),
+        bytes(moved_bytes.into()),
+        wide(written)
+    );
+    let mut separator = ": ";
+    for (reason, count) in reasons {
+        let _infallible = write!(text, "{separator}{count} for {}", reason.words());
+        separator = ", ";
+    }
+    text
+}
+
+fn did_in_words(members: usize, plan: &Plan, target: &str, did: &JoinSummary) -> String {
+    let what = if matches!(plan, Plan::Array(_)) { "array" } else { "group" };
+    let members = u64::try_from(members).unwrap_or(u64::MAX);
+    let mut text = format!("joined {} into {target}", counted(members, what));
+    let mut separator = ": ";
+    let mut say = |count: u64, how: &str| {
+        if count > 0 {
+            let _infallible = write!(text, "{separator}{} {how}", counted(count, "chunk"));
+            separator = ", ";
+        }
+    };
+    say(did.linked, "linked");
+    say(did.reflinked, "cloned");
+    say(did.copied, &format!("copied ({})", bytes(did.copied_bytes.into())));
+    say(did.written, "decoded and written");
+    say(did.skipped, "done before");
+    text
+}
+
+/// Prints the plan.
+fn show(args: &args::Join, plan: &Plan, members: usize) -> Result<(), CliError> {
+    let mut out = Out::stdout();
+    if args.json {
+        let arrays: Vec<Value> = plan
+            .arrays()
+            .into_iter()
+            .map(|(path, plan)| {
+                let reasons: Vec<Value> = plan
+                    .reasons()
+                    .into_iter()
+                    .map(|(reason, chunks)| json!({"reason": reason.words(), "chunks": chunks}))
+                    .collect();
+                json!({
+                    "path": path, "shape": plan.metadata().shape(),
+                    "moved": {"chunks": plan.moved_chunks(), "bytes": plan.moved_bytes()},
+                    "written": {
+                        "chunks": plan.written_chunks(), "bytes": plan.written_bytes(),
+                        "reasons": reasons,
+                    },
+                    "zarr_json": serde_json::from_str::<Value>(plan.metadata().json()).ok(),
+                })
+            })
+            .collect();
+        out.json(&json!({"members": members, "arrays": arrays}))?;
+        return out.finish();
+    }
+    let mut text = String::new();
+    for (path, plan) in plan.arrays() {
+        let shape: Vec<String> = plan.metadata().shape().iter().map(u64::to_string).collect();
+        let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        let _infallible = writeln!(
+            text,
+            "{name}{} [{}]: {} moved, {} decoded",
+            plan.metadata().data_type(),
+            shape.join(", "),
+            counted(u64::try_from(plan.moved_chunks()).unwrap_or(u64::MAX), "chunk"),
+            plan.written_chunks()
+        );
+    }
+    let _infallible = writeln!(text, "{}", in_words(plan));
+    out.bytes(text.as_bytes())?;
+    out.finish()
+}

@@ -1,0 +1,160 @@
+//! `join`: months into years, tiles, plans, and errors.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{root, run, session, stdout, succeed, text};
+
+const RANGE: &str = "fixtures/seattle-weather.zarr/temp_range_12bit";
+
+/// The first twelve chunks of the fixture, each as an array in a folder of its own.
+fn months(folder: &Path) -> Vec<String> {
+    let document = fs::read(root().join(RANGE).join("zarr.json")).expect("reads");
+    let document: Value = serde_json::from_slice(&document).expect("JSON");
+    let days = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let names = (1..).zip(days).map(|(month, days): (u32, u32)| {
+        let name = format!("2012-{month:02}.zarr");
+        let mut own = document.clone();
+        own["shape"] = serde_json::json!([days, 2]);
+        own["chunk_grid"] = serde_json::json!({"name": "regular",
+            "configuration": {"chunk_shape": [days, 2]}});
+        let chunks = folder.join(&name).join("c/0");
+        fs::create_dir_all(&chunks).expect("creates");
+        fs::write(folder.join(&name).join("zarr.json"), own.to_string()).expect("writes");
+        let chunk = root().join(RANGE).join(format!("c/{}/0", month - 1));
+        fs::copy(chunk, chunks.join("0")).expect("copies");
+        name
+    });
+    names.collect()
+}
+
+#[test]
+fn twelve_months_are_linked_into_a_year() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let months = months(folder.path());
+    let list = folder.path().join("months.txt");
+    fs::write(&list, months.join("\n")).expect("writes");
+    let all: Vec<&str> = months.iter().map(String::as_str).collect();
+    let members: [Vec<&str>; 4] =
+        [all, vec!["2012-*.zarr"], vec!["@months.txt"], vec!["--from", "months.txt"]];
+    for (number, members) in members.iter().enumerate() {
+        let target = format!("year-{number}.zarr");
+        let mut arguments = vec!["join"];
+        arguments.extend(members);
+        arguments.extend(["--along", "time", "-o", &target, "--link", "--json"]);
+        let done: Value =
+            serde_json::from_slice(&run(folder.path(), &arguments).stdout).expect("JSON");
+        assert_eq!((&done["linked"], &done["written"]), (&12.into(), &0.into()), "{done}");
+        for (month, name) in months.iter().enumerate() {
+            let joined = folder.path().join(&target).join(format!("c/{month}/0"));
+            let member = folder.path().join(name).join("c/0/0");
+            let inode = |path: &Path| fs::metadata(path).expect("is there").ino();
+            assert_eq!(inode(&joined), inode(&member));
+            let fixture = root().join(RANGE).join(format!("c/{month}/0"));
+            assert_eq!(fs::read(joined).expect("reads"), fs::read(fixture).expect("reads"));
+        }
+        let raw = |folder: &Path, array: &str| {
+            stdout(folder, &["read", array, "--region", "0:366", "-f", "raw"])
+        };
+        assert_eq!(raw(folder.path(), &target), raw(&root(), RANGE));
+        succeed(folder.path(), &["check", &target, "--data"]);
+    }
+}
+
+#[test]
+fn the_plan_has_both_counts() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    months(folder.path());
+    let create = |name: &str, length: &str| {
+        let arguments = ["create", name, "--shape", length, "--dtype", "uint8", "--chunks", "4"];
+        succeed(folder.path(), &[&arguments[..], &["--dims", "x"]].concat());
+        let values = folder.path().join("values");
+        fs::write(&values, vec![1; length.parse().expect("a number")]).expect("writes");
+        succeed(folder.path(), &["write", name, "--from", "values"]);
+    };
+    create("a.zarr", "6");
+    create("b.zarr", "7");
+    let plan = ["join", "a.zarr", "b.zarr", "--along", "x", "--dry-run"];
+    let json = text(folder.path(), &[&plan[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let array = &json["arrays"][0];
+    assert_eq!(array["shape"], serde_json::json!([13]));
+    assert_eq!((&array["moved"]["chunks"], &array["written"]["chunks"]), (&3.into(), &1.into()));
+    assert_eq!(array["written"]["bytes"], 2);
+    let edges = &array["zarr_json"]["chunk_grid"]["configuration"]["chunk_shapes"];
+    assert_eq!(*edges, serde_json::json!([[4, 2, 4, 4]]));
+    // Linked, so that what is said does not depend on the file system.
+    let months = ["join", "2012-0[123].zarr", "--along", "time", "-o", "new.zarr", "--link"];
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[
+            &plan,
+            &[&months[..], &["--dry-run"]].concat(),
+            &months,
+            &["info", "new.zarr"],
+            &[
+                "join",
+                "a.zarr",
+                "b.zarr",
+                "--along",
+                "x",
+                "--chunks",
+                "4",
+                "-o",
+                "regular.zarr",
+                "--link"
+            ],
+            &["join", "a.zarr", "a.zarr", "--new-axis", "run", "-o", "runs.zarr", "--link"],
+            &["read", "runs.zarr", "-f", "text"],
+            &[
+                "join", "a.zarr", "a.zarr", "a.zarr", "a.zarr", "--along", "x", "--grid", "4",
+                "-o", "row.zarr", "--link"
+            ],
+        ]
+    ));
+}
+
+#[test]
+fn mistakes_name_the_member_and_leave_nothing() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    months(folder.path());
+    let at = |name: &str| folder.path().join(name);
+    succeed(folder.path(), &["attrs", "2012-02.zarr", "--set", "units=\"K\""]);
+    fs::create_dir(at("empty")).expect("creates");
+    succeed(folder.path(), &["create", "group.zarr", "--group"]);
+    let join = |members: &[&'static str], rest: &[&'static str]| {
+        [&["join"][..], members, rest, &["-o", "out.zarr"]].concat()
+    };
+    let along = ["--along", "time"];
+    let sessions = [
+        join(&["2012-01.zarr", "2012-02.zarr"], &along),
+        join(&["2012-01.zarr", "2012-04.zarr"], &["--along", "limit"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--along", "day"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--along", "time,limit"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--along", "time", "--grid", "2x1"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--along", "time", "--grid", "3"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--along", "time", "--grid", "auto"]),
+        join(&["2012-01.zarr", "2012-03.zarr"], &["--new-axis", "run"]),
+        join(&["2012-01.zarr", "group.zarr"], &along),
+        join(&["2012-01.zarr", "none.zarr"], &along),
+        join(&["2012-01.zarr", "empty"], &along),
+        join(&["2013-*.zarr"], &along),
+        join(&[], &along),
+        join(&["@none.txt"], &along),
+        join(&["2012-01.zarr"], &[]),
+        join(&["group.zarr"], &along),
+    ];
+    let sessions: Vec<&[&str]> = sessions.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder.path(), &sessions));
+    assert!(!at("out.zarr").exists());
+
+    let target = join(&["2012-01.zarr", "2012-03.zarr"], &along);
+    succeed(folder.path(), &target);
+    let again = run(folder.path(), &target);
+    let message = String::from_utf8(again.stderr).expect("UTF-8");
+    assert!(message.contains("out.zarr: there is a node here already"), "{message}");
+    succeed(folder.path(), &[&target[..], &["--overwrite"]].concat());
+}

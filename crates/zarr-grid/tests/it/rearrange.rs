@@ -1,0 +1,98 @@
+//! Chunks dropped and put into another order, against lists of edges.
+
+use zarr_grid::{Axis, AxisKind, Grid, GridErrorKind};
+
+/// Every list of up to four edges of up to three, with every extent that it covers, and regular
+/// axes.
+fn axes() -> Vec<Axis> {
+    let mut lists = vec![vec![]];
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        let longer =
+            |list: &Vec<u64>| (1..=3).map(|edge| [&list[..], &[edge]].concat()).collect::<Vec<_>>();
+        lists = lists.iter().flat_map(longer).collect();
+        for list in &lists {
+            for extent in 0..=list.iter().sum() {
+                all.push(Axis::from_edges(extent, list.iter().copied()).expect("covers it"));
+            }
+        }
+    }
+    for edge in 1..4 {
+        all.extend((0..9).map(|extent| Axis::regular(extent, edge).expect("small")));
+    }
+    all
+}
+
+/// The stored and the clipped length of each chunk.
+fn chunks(axis: &Axis) -> Vec<(u64, u64)> {
+    let clipped = |chunk| axis.clipped(chunk).map_or(0, |range| range.end - range.start);
+    (0..axis.occupied())
+        .map(|chunk| (axis.edge(chunk).expect("declared"), clipped(chunk)))
+        .collect()
+}
+
+#[test]
+fn a_shift_drops_chunks_in_front() {
+    for axis in axes() {
+        let all = chunks(&axis);
+        for count in 0..=all.len() {
+            let shifted = axis.shift(count as u64).expect("there are as many");
+            assert_eq!(chunks(&shifted), all[count..], "{axis:?}");
+            assert_eq!(shifted.extent(), all[count..].iter().map(|chunk| chunk.1).sum::<u64>());
+            let is_regular = |axis: &Axis| matches!(axis.kind(), AxisKind::Regular { .. });
+            assert_eq!(is_regular(&shifted), is_regular(&axis));
+            // What is declared past the end stays.
+            if !is_regular(&axis) {
+                assert_eq!(shifted.declared(), axis.declared() - count as u64);
+            }
+        }
+        assert!(axis.shift(all.len() as u64 + 1).is_err(), "{axis:?}");
+    }
+}
+
+#[test]
+fn a_permutation_takes_chunks_in_its_order() {
+    for axis in axes() {
+        let all = chunks(&axis);
+        let count = all.len() as u64;
+        let is_clipped = all.last().is_some_and(|(edge, length)| edge != length);
+        for a in 0..=count {
+            for b in a..=count {
+                // Out of the middle, and the middle moved to the front and to the end.
+                let orders =
+                    [vec![0..a, b..count], vec![a..b, 0..a, b..count], vec![0..a, b..count, a..b]];
+                for order in orders {
+                    let numbers: Vec<u64> = order.iter().cloned().flatten().collect();
+                    let expected: Vec<(u64, u64)> =
+                        numbers.iter().map(|chunk| all[*chunk as usize]).collect();
+                    let found = axis.permute(&order);
+                    let last = numbers.iter().position(|chunk| chunk + 1 == count);
+                    let moves = last.is_some_and(|at| at + 1 != numbers.len());
+                    if is_clipped && moves {
+                        let error = found.expect_err("a part of a chunk");
+                        assert!(matches!(error.kind(), GridErrorKind::ClippedPiece { .. }));
+                        continue;
+                    }
+                    let found = found.expect("occupied chunks");
+                    assert_eq!(chunks(&found), expected, "{axis:?} {order:?}");
+                }
+            }
+        }
+        assert!(axis.permute(&[0..0, 0..count + 1]).is_err());
+    }
+}
+
+#[test]
+fn a_grid_changes_one_axis() {
+    let grid = Grid::new([
+        Axis::from_edges(59, [31, 28]).expect("covers it"),
+        Axis::regular(8, 4).expect("small"),
+    ]);
+    let swapped = grid.permute(0, &[1..2, 0..1]).expect("occupied");
+    assert_eq!(swapped.axes()[0], Axis::from_edges(59, [28, 31]).expect("covers it"));
+    assert_eq!(swapped.axes()[1], grid.axes()[1]);
+    assert_eq!(grid.shift(1, 1).expect("occupied").shape(), [59, 4]);
+    let error = grid.shift(0, 3).expect_err("there are two");
+    assert_eq!(error.to_string(), "axis 0: chunk 3 is out of bounds for 2 declared chunks");
+    assert!(grid.permute(2, &[]).is_err());
+}
