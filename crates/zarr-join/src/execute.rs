@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::Array;
 use zarr_array::copy::{CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, Node, open_node};
 use zarr_metadata::NodeMetadata;
 
 use crate::decode::write_chunk;
@@ -208,12 +208,17 @@ impl JoinPlan {
                 member: member.name().into(),
                 cause: Box::new(cause.into()),
             };
-            let document = array.prefix().key("zarr.json").map_err(|cause| JoinError::Member {
+            let name = if array.metadata().is_version_2() { ".zarray" } else { "zarr.json" };
+            let document = array.prefix().key(name).map_err(|cause| JoinError::Member {
                 member: member.name().into(),
                 cause: Box::new(cause.into()),
             })?;
-            let found = array.store().read(&document).map_err(failed)?;
-            let same = found.is_some_and(|found| found == array.metadata().json().as_bytes());
+            // What documents of version 2 say, which no one of them says alone.
+            let same = match open_node(array.store(), array.prefix()) {
+                Ok(Node::Array(found)) => found.json() == array.metadata().json(),
+                Err(ArrayError::Store(cause)) => return Err(failed(cause)),
+                Ok(Node::Group(_)) | Err(_) => false,
+            };
             if !same {
                 return Err(JoinError::changed(member, &document));
             }

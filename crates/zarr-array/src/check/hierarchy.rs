@@ -274,8 +274,8 @@ impl<'a> Walk<'a> {
             };
             let message = match (said, own) {
                 (_, None) => "there is no such node",
-                // Reported with its own documents.
-                (Err(_), Some(Err(_))) if group.is_version_2() => continue,
+                // Left to its own documents, which are checked too.
+                (Err(_), Some(_)) if group.is_version_2() => continue,
                 (Err(_), _) => "not a valid document",
                 (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
                 _ => continue,

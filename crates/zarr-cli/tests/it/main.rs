@@ -44,6 +44,8 @@ mod support;
 #[cfg(test)]
 mod types;
 #[cfg(test)]
+mod version_2;
+#[cfg(test)]
 mod write;
 #[cfg(test)]
 mod writers;

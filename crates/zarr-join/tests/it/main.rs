@@ -10,3 +10,4 @@ mod links;
 mod members;
 mod oracle;
 mod seattle;
+mod version_2;
