@@ -199,3 +199,25 @@ def test_only_the_out_views_elements_change(both):
     expected = np.full((9, 7, 8), -1, "i4")
     expected[1:8, 1:6, 1:7] = values
     np.testing.assert_array_equal(room, expected)
+
+
+@pytest.mark.parametrize("threads", [None, 1])
+@pytest.mark.parametrize("dtype", ["i4", "string"])
+def test_points_of_many_chunks_keep_their_order(dtype, threads):
+    array = zarr_kit.create("memory:", shape=(40, 30, 20), dtype=dtype, chunks=[(7, 3) * 4, 11, 6])
+    values = np.arange(24000).reshape(array.shape).astype(array.dtype)
+    array[...] = values
+    rng = np.random.default_rng(2)
+    for count in (0, 1, 2, 5000):
+        points = tuple(rng.integers(-length, length, (count, 2)) for length in array.shape)
+        found = array.with_threads(threads).vindex[points]
+        np.testing.assert_array_equal(found, values[points])
+
+
+def test_points_of_more_chunks_than_integers_can_count():
+    length = 1 << 22
+    array = zarr_kit.create("memory:", shape=(length,) * 3, dtype="u1", chunks=1)
+    array[length - 1, 5, length - 1] = 7
+    array[5, length - 1, 0] = 8
+    points = [length - 1, 5, 0, length - 1], [5, length - 1, 0, 5], [length - 1, 0, 0, length - 1]
+    assert array.vindex[points].tolist() == [7, 8, 0, 7]

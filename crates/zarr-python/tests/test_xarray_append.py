@@ -66,6 +66,38 @@ def both(where):
     return found
 
 
+@pytest.mark.parametrize(
+    ("blocks", "start", "expected"),
+    [
+        # Months of 31, 28, 31 and 30 days.
+        ((10,) * 12, 0, (31, 28, 31, 30)),
+        ((31, 28, 31, 30), 0, (31, 28, 31, 30)),
+        ((1, 119), 0, (31, 89)),
+        ((60, 60), 0, (90, 30)),
+        ((5,) * 12, 20, (11, 28, 21)),
+        ((3, 4), 60, (7,)),
+    ],
+)
+def test_blocks_are_joined_at_chunks(tmp_path, monkeypatch, blocks, start, expected):
+    url, days = tmp_path / "a.zarr", sum(blocks)
+    to_zarr(rain() * 0, url, chunks={"time": MONTHS})
+    part = rain().isel(time=slice(start, start + days)).chunk(time=blocks)[["rain"]].drop_vars("month")
+    written = []
+    write = zarr_kit.Array.__setitem__
+
+    def noted(array, key, value):
+        if array.ndim == 2:
+            written.append(value.shape[0])
+        write(array, key, value)
+
+    monkeypatch.setattr(zarr_kit.Array, "__setitem__", noted)
+    to_zarr(part, url, region={"time": slice(start, start + days)}, align_chunks=True)
+    assert sorted(written) == sorted(expected)
+    values = (rain() * 0).rain.values.copy()
+    values[start : start + days] = rain().rain[start : start + days]
+    np.testing.assert_array_equal(open_kit(url).rain, values)
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 def test_month_by_month(tmp_path, chunked):
     for number, month in enumerate(months(rain())):

@@ -211,8 +211,9 @@ class Array(Node[_native.Array]):
     def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
         out = np.empty(points.shape, self.dtype)
         flat = out.reshape(-1)
+        indices = [axis.reshape(-1) for axis in points.indices]
         for places in self._by_chunk(points):
-            lists = [axis.reshape(-1)[places] for axis in points.indices]
+            lists = [axis[places] for axis in indices]
             axes = tuple(_box(list_) for list_ in lists)
             box = self._elements.read(axes, tuple(count for _, count, _ in axes))
             within = tuple(list_ - start for list_, (start, _, _) in zip(lists, axes, strict=True))
@@ -246,18 +247,22 @@ class Array(Node[_native.Array]):
             yield np.zeros(1, np.int64)
             return
         ends = [np.cumsum(self._edges(axis)) for axis in range(self.ndim)]
-        numbers = np.stack(
-            [
-                np.searchsorted(end, axis.reshape(-1), side="right")
-                for end, axis in zip(ends, points.indices, strict=True)
-            ]
-        )
-        if not numbers.shape[1]:
+        numbers = [
+            np.searchsorted(end, axis.reshape(-1), side="right")
+            for end, axis in zip(ends, points.indices, strict=True)
+        ]
+        if not numbers[0].size:
             return
-        order = np.lexsort(numbers[::-1])
-        ordered = numbers[:, order]
-        starts = np.flatnonzero(np.any(ordered[:, 1:] != ordered[:, :-1], axis=0)) + 1
-        yield from np.split(order, starts)
+        # Numbers of chunks in C order, made dense before they could overflow.
+        chunk, chunks = numbers[0], len(ends[0])
+        for number, end in zip(numbers[1:], ends[1:], strict=True):
+            if chunks * len(end) >= 1 << 62:
+                found, chunk = np.unique(chunk, return_inverse=True)
+                chunks = len(found)
+            chunk, chunks = chunk * len(end) + number, chunks * len(end)
+        order = np.argsort(chunk, kind="stable")
+        ordered = chunk[order]
+        yield from np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
 
     def _type_name(self) -> str:
         found = self._document["data_type"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
+from .._array import Array
 from .encoding import Chunks
 from .layout import is_aligned
 from .planning import Plan
@@ -30,6 +33,25 @@ def shared(plan: Plan) -> str | None:
         if blocks is not None and not is_aligned(blocks, chunks, addition.variable.shape):
             return _message(addition.name, blocks, chunks)
     return None
+
+
+def aligned_blocks(
+    variable: Any, array: Array, region: tuple[slice, ...]
+) -> dict[Any, tuple[int, ...]]:
+    """The blocks of a variable, joined so that no stored chunk is shared by two, by dimension."""
+    found = {}
+    both = zip(variable.dims, variable.chunks, region, strict=True)
+    for axis, (dim, blocks, part) in enumerate(both):
+        first, ends = part.start or 0, np.cumsum(array._edges(axis))
+        if not sum(blocks):
+            found[dim] = blocks
+            continue
+        last = first + sum(blocks)
+        # Each block ends where the chunk of its last element does.
+        needed = np.searchsorted(ends, first + np.cumsum(blocks), side="left")
+        edges = np.unique(np.minimum(ends[needed], last))
+        found[dim] = tuple(np.diff(edges, prepend=first).tolist())
+    return found
 
 
 def _message(name: str, blocks: Any, chunks: Chunks) -> str:

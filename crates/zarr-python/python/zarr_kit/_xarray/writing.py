@@ -16,7 +16,7 @@ from .lazy import is_remote
 from .planning import Plan, Request, Update, planned
 from .region import Region
 from .store import nodes, opened
-from .tasks import shared
+from .tasks import aligned_blocks, shared
 
 MODES = ("w", "w-", "a", "a-", "r+")
 
@@ -35,6 +35,7 @@ def to_zarr(
     compute: bool = True,
     consolidated: bool = False,
     safe_chunks: bool = True,
+    align_chunks: bool = False,
     write_inherited_coords: bool = False,
     storage_options: Mapping[str, str] | None = None,
 ) -> Any:
@@ -87,6 +88,9 @@ def to_zarr(
     safe_chunks
         Whether to raise an error if tasks share a stored chunk and the store cannot keep them from
         overwriting each other. Local stores, and those with conditional puts, can.
+    align_chunks
+        Whether to join the blocks of Dask arrays so that no two share a stored chunk. Each chunk is
+        then written once, instead of being read and written by each task that shares it.
     write_inherited_coords
         Whether to store inherited coordinates in the nodes of a tree.
     storage_options
@@ -139,7 +143,8 @@ def to_zarr(
             mode, append_dim, region, encodings.get(f"/{below}", {}), codecs, chunks
         )
         plans[below] = planned(dataset, _arrays(root, below), request)
-    messages = list(filter(None, map(shared, plans.values()))) if safe_chunks else []
+    checks = safe_chunks and not align_chunks
+    messages = list(filter(None, map(shared, plans.values()))) if checks else []
     _check_shared(messages, root or _existing(url, "", storage_options))
 
     was_consolidated = False
@@ -150,7 +155,7 @@ def to_zarr(
         _check_shared(messages, root)
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
     for below, plan in plans.items():
-        _execute(plan, _with_parents(root, below), writer)
+        _execute(plan, _with_parents(root, below), writer, align_chunks)
     if consolidated:
         root._native.at("").consolidate()
     elif was_consolidated:
@@ -248,22 +253,22 @@ def _with_parents(root: Group, path: str) -> Group:
     return group
 
 
-def _execute(plan: Plan, group: Group, writer: ArrayWriter) -> None:
+def _execute(plan: Plan, group: Group, writer: ArrayWriter, aligned: bool) -> None:
     if plan.attributes is not None:
         gone = dict.fromkeys(set(group.attrs) - set(plan.attributes))
         if gone or plan.attributes:
             group._update_attributes({**gone, **plan.attributes})
     for addition in plan.additions:
         array = Array(group._native.create_array(addition.name, addition.document))
-        _write(writer, array, addition.variable, ())
+        _write(writer, array, addition.variable, (), aligned)
     for update in plan.updates:
-        _apply(update, writer, is_remote(group.url))
+        _apply(update, writer, is_remote(group.url), aligned)
 
 
-def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool) -> None:
+def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool, aligned: bool) -> None:
     variable, array = update.variable, update.array
     if update.axis is None:
-        _write(writer, array, variable, update.region)
+        _write(writer, array, variable, update.region, aligned)
         return
     if variable.chunks is None and not has_no_locks:
         # Elements and shape become visible together. In other stores no lock covers both.
@@ -273,11 +278,14 @@ def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool) -> None:
     shape[update.axis] += variable.shape[update.axis]
     edges = [update.edges if axis == update.axis else () for axis in range(array.ndim)]
     array.resize(shape, chunks=edges, discard=False)
-    _write(writer, array, variable, update.region)
+    _write(writer, array, variable, update.region, aligned)
 
 
-def _write(writer: ArrayWriter, array: Array, variable: Any, region: tuple[slice, ...]) -> None:
+def _write(
+    writer: ArrayWriter, array: Array, variable: Any, region: tuple[slice, ...], aligned: bool
+) -> None:
+    region = region or (slice(None),) * array.ndim
+    if aligned and variable.chunks is not None:
+        variable = variable.chunk(aligned_blocks(variable, array, region))
     target = array if variable.chunks is None else array.with_threads(1)
-    writer.add(  # type: ignore[no-untyped-call]
-        variable.data, target, region or (slice(None),) * array.ndim
-    )
+    writer.add(variable.data, target, region)  # type: ignore[no-untyped-call]
