@@ -12,8 +12,9 @@ use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt as _,
+    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
+    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    StoreExt as _,
 };
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
@@ -290,6 +291,10 @@ impl Store for UnlistedStore {
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         self.store.asynchronous()
+    }
+
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        self.store.extension(prefix)
     }
 
     fn finish(&self) -> Result<(), StoreError> {

@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// which is read with credentials. May be given several times.
     #[arg(long, global = true, value_name = "PLACE")]
     pub(crate) targets: Vec<String>,
+    /// Let virtual joins name members outside of their folders.
+    #[arg(long, global = true)]
+    pub(crate) outside_members: bool,
 }
 
 /// A value that may begin with a hyphen, as negative numbers do, but is not an option.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use zarr_kit::array::SelectionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
-use zarr_kit::join::JoinError;
+use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::{ArrayError, DataType};
 
@@ -23,6 +23,8 @@ pub(crate) enum CliError {
     Argument { argument: &'static str, found: String, reason: String },
     #[error(transparent)]
     Store(StoreError),
+    #[error(transparent)]
+    VirtualJoin(LinkError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
     #[error("{place}: {cause}")]

@@ -64,6 +64,9 @@ fn run(args: Args) -> u8 {
         node_store::set_timeout(seconds);
     }
     node_store::set_targets(args.targets);
+    if args.outside_members {
+        node_store::allow_outside_members();
+    }
     match commands::run(args.command) {
         Ok(status) => status,
         // The reader has closed the pipe, because it needs no more output.

@@ -12,6 +12,7 @@ use zarr_kit::array::{ChunkLayout, Node, UnlistedStore, open_node, refresh_conso
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
+use zarr_kit::join::{self, LinkError, OpenOptions, References};
 
 use crate::error::CliError;
 use crate::{nearest, print};
@@ -30,6 +31,24 @@ static TARGETS: OnceLock<Vec<String>> = OnceLock::new();
 /// Allows references to lead to these places, in all stores that are opened later; call it once.
 pub(crate) fn set_targets(places: Vec<String>) {
     let _set_before = TARGETS.set(places);
+}
+
+/// Whether virtual joins may name members outside of their folders.
+static OUTSIDE_MEMBERS: OnceLock<()> = OnceLock::new();
+
+/// Allows this for all stores that are opened later.
+pub(crate) fn allow_outside_members() {
+    let _set_before = OUTSIDE_MEMBERS.set(());
+}
+
+/// Opens what is at a path or URL, virtual joins too.
+fn open_store(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, LinkError> {
+    let references = match OUTSIDE_MEMBERS.get() {
+        Some(()) => References::Anywhere,
+        None => References::Below,
+    };
+    let options = OpenOptions::new().store(options.clone()).references(references);
+    join::open_store(path, &options)
 }
 
 /// Reports a wait, at intervals, since many requests may be waiting.
@@ -119,7 +138,7 @@ impl NodeStore {
         let path = document.map_or(path, |(path, _)| path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
-        let folder = store::local_path(path);
+        let folder = store::local_path(path).filter(|_| !join::is_virtual_join(path));
         let made: Vec<PathBuf> = folder
             .iter()
             .flat_map(|folder| folder.ancestors())
@@ -133,13 +152,17 @@ impl NodeStore {
         };
         let targets = TARGETS.get().map(Vec::as_slice).unwrap_or_default();
         let options = targets.iter().fold(options, |options, place| options.target(place));
-        let cause = match store::open_url(path, &options) {
+        let cause = match open_store(path, &options) {
             Ok(store) => {
                 let store = listable(path, store);
-                let is_quick = !is_remote(path);
+                let is_quick = !is_remote(path) && !join::is_virtual_join(path);
                 return Ok(Self { shown, store, folder, is_quick, path: path.to_owned(), made });
             }
-            Err(cause) => cause,
+            Err(LinkError::Store(cause)) => cause,
+            Err(LinkError::NotFound { .. }) => {
+                return Err(CliError::Missing { place: shown, near: nearest::node(path) });
+            }
+            Err(cause) => return Err(CliError::VirtualJoin(cause)),
         };
         Err(match (cause, folder) {
             // For a folder that was to be created, the parent folder.

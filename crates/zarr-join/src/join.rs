@@ -113,6 +113,23 @@ pub(crate) fn plan_of(
     JoinPlan::new(members, metadata)
 }
 
+impl Join {
+    /// The checked members, and the document of an array with the chunks that `grid` gives.
+    pub(crate) fn checked(
+        self,
+        grid: impl FnOnce(&Members) -> Result<ChunkGrid, JoinError>,
+    ) -> Result<(Members, ArrayMetadata), JoinError> {
+        let members = Members::new(self.members, self.arrangement)?;
+        let grid = grid(&members)?;
+        let metadata = metadata_of(&members, self.combine, Some(&grid), members.members())?;
+        let metadata = match (members.new_axis(), self.new_axis_name) {
+            (Some(axis), Some(name)) => named(metadata, axis, name)?,
+            _ => metadata,
+        };
+        Ok((members, metadata))
+    }
+}
+
 /// The document of the joined array.
 fn metadata_of(
     members: &Members,
@@ -190,13 +207,18 @@ pub(crate) fn with_axis_name(
     axis: usize,
     name: String,
 ) -> Result<JoinPlan, JoinError> {
-    let old = plan.metadata.dimension_names().map(<[_]>::to_vec);
-    let rank = plan.metadata.shape().len();
+    plan.metadata = named(plan.metadata, axis, name)?;
+    Ok(plan)
+}
+
+/// The document with this name for an axis.
+fn named(metadata: ArrayMetadata, axis: usize, name: String) -> Result<ArrayMetadata, JoinError> {
+    let old = metadata.dimension_names().map(<[_]>::to_vec);
+    let rank = metadata.shape().len();
     let mut names = old.unwrap_or_else(|| vec![None; rank]);
     if let Some(slot) = names.get_mut(axis) {
         *slot = Some(name);
     }
     let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
-    plan.metadata = plan.metadata.with_dimension_names(&names).map_err(JoinError::Metadata)?;
-    Ok(plan)
+    metadata.with_dimension_names(&names).map_err(JoinError::Metadata)
 }

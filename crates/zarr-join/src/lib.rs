@@ -17,21 +17,25 @@
 mod attributes;
 mod chain;
 mod decode;
+mod document;
 mod each;
 mod error;
 mod execute;
 mod grid;
 mod group;
 mod join;
+mod linked;
 mod members;
 mod plan;
 mod tiles;
 
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
+pub use document::{Document, MemberReference, Missing, SUFFIX};
 pub use error::JoinError;
 pub use execute::{JoinOptions, JoinProgress, JoinSummary};
 pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups};
 pub use join::Join;
+pub use linked::{LinkError, OpenOptions, References, is_virtual_join, open_store};
 pub use members::{Arrangement, Member, Members};
 pub use plan::{JoinPlan, Reason};
 pub use tiles::Tiles;

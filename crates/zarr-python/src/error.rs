@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use zarr_kit::ArrayError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::join::LinkError;
 use zarr_kit::metadata::MetadataError;
 
 pyo3::create_exception!(
@@ -68,6 +69,18 @@ impl From<StoreError> for Raised {
     }
 }
 
+impl From<LinkError> for Raised {
+    fn from(error: LinkError) -> Self {
+        let text = error.to_string();
+        Self(match &error {
+            LinkError::Store(error) => of_store(error, text),
+            LinkError::NotFound { .. } => PyFileNotFoundError::new_err(text),
+            LinkError::Exists { .. } => PyFileExistsError::new_err(text),
+            _ => PyValueError::new_err(text),
+        })
+    }
+}
+
 impl From<TransferError> for Raised {
     fn from(error: TransferError) -> Self {
         let text = error.to_string();
@@ -106,6 +119,7 @@ impl From<KeyError> for Raised {
 fn of_array(error: &ArrayError, text: String) -> PyErr {
     match error {
         ArrayError::Store(error) => of_store(error, text),
+        ArrayError::Member { cause, .. } => of_array(cause, text),
         ArrayError::NotFound { .. } | ArrayError::NotConsolidated { .. } => {
             PyFileNotFoundError::new_err(text)
         }

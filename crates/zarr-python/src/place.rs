@@ -7,10 +7,14 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
-use zarr_kit::array::store::{StoreOptions, archive_of, local_path, open_url, shown_url};
+use zarr_kit::array::store::{StoreOptions, archive_of, local_path, shown_url};
+use zarr_kit::join::{self, OpenOptions, References};
 use zarr_kit::{Prefix, Store};
 
 use crate::error::Done;
+
+/// The setting that allows virtual joins to name members outside of their folders.
+const OUTSIDE_MEMBERS: &str = "outside_members";
 
 /// The arguments with which a node was opened, so that another process can open it again.
 #[derive(Clone)]
@@ -30,10 +34,20 @@ impl Place {
         let (url, path, settings, count) = state;
         let (prefix, threads) = (prefix(&path)?, threads(count)?);
         let mut options = StoreOptions::new().create(create);
+        let mut references = References::Below;
         for (name, value) in &settings {
-            options = options.setting(name, value);
+            match (name.as_str(), value.to_ascii_lowercase().as_str()) {
+                (OUTSIDE_MEMBERS, "true") => references = References::Anywhere,
+                (OUTSIDE_MEMBERS, "false") => {}
+                (OUTSIDE_MEMBERS, _) => {
+                    let message = format!("{OUTSIDE_MEMBERS}: True or False");
+                    return Err(PyValueError::new_err(message).into());
+                }
+                (name, _) => options = options.setting(name, value),
+            }
         }
-        let store = py.detach(|| open_url(&url, &options))?;
+        let options = OpenOptions::new().store(options).references(references);
+        let store = py.detach(|| join::open_store(&url, &options))?;
         let is_http = url.starts_with("http://") || url.starts_with("https://");
         let store: Arc<dyn Store> = match is_http {
             // Most servers do not list: nodes are then those of the consolidated metadata.
@@ -51,7 +65,8 @@ impl Place {
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
         let is_archive = archive_of(&self.url).is_some() && !self.url.contains("://");
-        self.is_memory() || is_archive || local_path(&self.url).is_some()
+        let is_local = local_path(&self.url).is_some() && !join::is_virtual_join(&self.url);
+        self.is_memory() || is_archive || is_local
     }
 
     /// Whether the other place is in the same store.

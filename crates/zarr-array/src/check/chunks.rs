@@ -1,7 +1,7 @@
 //! The objects of one array: which of them are chunks, and the content of those.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_metadata::Codec;
 
@@ -19,7 +19,7 @@ use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::StoreExt as _;
-use crate::store::{Key, Links, MAX_KEY_LEN};
+use crate::store::{Key, Links, MAX_KEY_LEN, Store};
 use crate::unfinished::MARKER;
 use crate::version_2;
 
@@ -27,14 +27,20 @@ use crate::version_2;
 const BATCH: usize = 4096;
 
 impl Walk<'_> {
-    /// Checks all objects of the array with this layout. If the array is not open, because its
+    /// Checks all objects in this store of the array with this layout. If the array is not open, because its
     /// elements cannot be read, only the keys are checked.
     pub(super) fn chunks(
         &mut self,
+        store: &Arc<dyn Store>,
         layout: &ChunkLayout,
         array: Option<&Array>,
         is_version_2: bool,
     ) -> Result<(), ArrayError> {
+        if let Some(array) = array
+            && let Some(members) = array.members()
+        {
+            return self.members(array, members);
+        }
         let data = match array.filter(|_| self.options.data) {
             Some(array) => Some(Decoder::new(array, self.options, self.progress)?),
             None => None,
@@ -51,7 +57,7 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        for key in self.store.list(layout.prefix(), Links::Follow) {
+        for key in store.list(layout.prefix(), Links::Follow) {
             let key = match key {
                 Ok(key) => key,
                 Err(error) if is_of_one_object(&error) => {

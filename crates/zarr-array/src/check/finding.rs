@@ -50,6 +50,8 @@ rules! {
         it, which show again when the array grows";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
+    MEMBER "missing-member" Error "a member of a joined array is there, and is what it was when it \
+        was joined";
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";

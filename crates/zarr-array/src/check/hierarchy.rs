@@ -338,7 +338,7 @@ impl<'a> Walk<'a> {
         };
         let is_version_2 = metadata.is_version_2();
         let array = self.open(prefix, key, metadata)?;
-        self.chunks(&layout, array.as_ref(), is_version_2)
+        self.chunks(self.store, &layout, array.as_ref(), is_version_2)
     }
 
     /// Opens the array with this document. If its elements cannot be read, that is a finding.

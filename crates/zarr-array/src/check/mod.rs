@@ -25,6 +25,7 @@ mod chunks;
 mod content;
 mod finding;
 mod hierarchy;
+mod members;
 mod variable;
 mod version_2;
 

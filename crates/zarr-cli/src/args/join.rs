@@ -61,6 +61,13 @@ pub(crate) struct Join {
     /// file in place, as zarr-kit never does, then changes the member too.
     #[arg(long)]
     pub(crate) link: bool,
+    /// Write a virtual join: a small file OUT, which must end in .zjoin, that opens as the joined array.
+    /// Nothing is copied, and members may differ in chunks, codecs and fill values. Not for groups.
+    #[arg(long = "virtual", conflicts_with_all = ["chunks", "link", "resume", "overwrite", "dry_run"])]
+    pub(crate) only_document: bool,
+    /// With --virtual: members that are not there later read as the fill value.
+    #[arg(long, requires = "only_document")]
+    pub(crate) fill_missing: bool,
     /// Continue an interrupted join of the same members.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,

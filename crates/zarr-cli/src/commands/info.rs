@@ -188,6 +188,11 @@ fn table(
     }
     table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
     match bound {
+        Ok(array) if array.members().is_some() => {
+            let count = array.members().and_then(|members| members.grid().occupied_chunks());
+            let count = words::count(count.unwrap_or(u64::MAX));
+            table.row("members", format!("{count}, each read by its own codecs"));
+        }
         Ok(array) => {
             let shape = words::first_chunk(array);
             if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
@@ -313,6 +318,9 @@ struct ArrayJson<'a> {
     error: Option<String>,
     fill_value: Box<RawValue>,
     findings: Vec<Value>,
+    /// How many, for an array that consists of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    members: Option<u64>,
     node_type: &'static str,
     readable: bool,
     shape: &'a [u64],
@@ -360,6 +368,11 @@ fn array_json<'a>(
         error: bound.as_ref().err().map(ToString::to_string),
         fill_value: raw(fill.json()),
         findings: metadata.findings().iter().map(finding).collect(),
+        members: bound
+            .as_ref()
+            .ok()
+            .and_then(Array::members)
+            .and_then(|members| members.grid().occupied_chunks()),
         node_type: "array",
         readable: bound.is_ok(),
         shape: metadata.shape(),

@@ -3,9 +3,10 @@
 use std::slice::from_ref;
 
 use serde_json::{Value, json};
-use zarr_kit::array::SelectionError;
 use zarr_kit::array::store::{Key, ReadRange, StoreExt as _};
+use zarr_kit::array::{ChunkLayout, SelectionError};
 use zarr_kit::codec::{ChunkCodec, ElementLocation, InnerChunk, Scratch, StoredBytes};
+use zarr_kit::metadata::Printable;
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
 use crate::args::Locate;
@@ -48,13 +49,24 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         return Err(CliError::argument("index", &args.index, reason));
     };
     let failed = |cause| place.failed(ArrayError::Grid { key: "zarr.json".to_owned(), cause });
-    let (chunk, local) = layout.locate(&index).map_err(failed)?;
+    let mut target = Target { layout, array: place.bind(metadata), at: index.clone() };
+    let mut members = Vec::new();
+    while let Some(member) = target.member().map_err(|cause| place.failed(cause))? {
+        members.push((member.name, member.at));
+        match member.target {
+            Some(next) => target = next,
+            None => return no_member(args, &index, &members),
+        }
+    }
+    let Target { layout, array, at } = target;
+    let store = array.as_ref().map_or(&place.store, Array::store).clone();
+    let (chunk, local) = layout.locate(&at).map_err(failed)?;
     let shape = layout.chunk_shape(&chunk).map_err(failed)?;
     let key =
         layout.key(&chunk).map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-    let stored = place.store.size(&key).map_err(|cause| place.failed(cause))?;
+    let stored = store.size(&key).map_err(|cause| place.failed(cause))?;
     // Without the codecs, the content of the chunk is unknown.
-    let (location, unknown) = match place.bind(metadata) {
+    let (location, unknown) = match array {
         Ok(array) if array.data_type().is_variable_length() => {
             let what = format!("elements of type {} have no fixed size", array.data_type());
             let why = format!("{what}: the position of each depends on those before it");
@@ -88,11 +100,17 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         if let Some((_, cause)) = unknown {
             found["error"] = json!(cause);
         }
+        if !members.is_empty() {
+            found["members"] = members_json(&members);
+        }
         out.json(&found)?;
         return out.finish();
     }
     let mut table = Table::default();
     table.row("index", list(&index));
+    for (name, at) in &members {
+        table.row("member", format!("{}, index {}", Printable(name), list(at)));
+    }
     let size = match stored {
         Some(size) => format!("stored in {}", words::bytes(size.into())),
         None => "not stored: reads as the fill value".to_owned(),
@@ -115,6 +133,58 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     }
     table.print(&mut out)?;
     out.finish()
+}
+
+/// An array, and an index in it.
+struct Target {
+    layout: ChunkLayout,
+    array: Result<Array, ArrayError>,
+    at: Vec<u64>,
+}
+
+/// A member of an array that consists of others.
+struct InMember {
+    name: String,
+    /// The index in the member.
+    at: Vec<u64>,
+    /// `None` where there is no member.
+    target: Option<Target>,
+}
+
+impl Target {
+    /// The member with the element; `None` if the array has chunks of its own.
+    fn member(&self) -> Result<Option<InMember>, ArrayError> {
+        let Some(members) = self.array.as_ref().ok().and_then(Array::members) else {
+            return Ok(None);
+        };
+        let (number, at) = members.locate(&self.at)?;
+        let target = members.open(&number)?.map(|array| Self {
+            layout: array.layout().clone(),
+            array: Ok(array),
+            at: at.clone(),
+        });
+        Ok(Some(InMember { name: members.name(&number), at, target }))
+    }
+}
+
+/// What is printed of an element in no member.
+fn no_member(args: &Locate, index: &[u64], members: &[(String, Vec<u64>)]) -> Result<(), CliError> {
+    let mut out = Out::stdout();
+    if args.json {
+        out.json(&json!({"index": index, "members": members_json(members), "chunk": null}))?;
+        return out.finish();
+    }
+    let mut table = Table::default();
+    table.row("index", list(index));
+    table.row("member", "none here: reads as the fill value");
+    table.print(&mut out)?;
+    out.finish()
+}
+
+/// The members that lead to an element, the outermost first.
+fn members_json(members: &[(String, Vec<u64>)]) -> Value {
+    let member = |(name, at): &(String, Vec<u64>)| json!({"name": name, "index": at});
+    members.iter().map(member).collect()
 }
 
 /// Formats `1, 4`.

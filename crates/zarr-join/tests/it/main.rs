@@ -5,6 +5,7 @@ mod cases;
 mod changes;
 mod groups;
 mod kills;
+mod linked;
 #[cfg(unix)]
 mod links;
 mod members;

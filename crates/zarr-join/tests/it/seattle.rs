@@ -9,7 +9,7 @@ use zarr_metadata::ChunkGrid;
 
 use crate::cases::whole;
 
-fn fixture(name: &str) -> Array {
+pub(crate) fn fixture(name: &str) -> Array {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/seattle-weather.zarr");
     let store = Arc::new(LocalStore::open(root).expect("is there"));
     Array::open(store, &Prefix::new(name).expect("a prefix")).expect("opens")
@@ -32,7 +32,7 @@ fn month(of: &Array, chunk: u64) -> Member {
 }
 
 /// The first year, of twelve months.
-fn year(of: &Array) -> Vec<Member> {
+pub(crate) fn year(of: &Array) -> Vec<Member> {
     (0..12).map(|chunk| month(of, chunk)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `zarr-kit join`.
 
 mod arrange;
+mod linked;
 mod members;
 
 use std::fmt::Write as _;
@@ -45,6 +46,9 @@ impl Plan {
 
 pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     let names = members::names(args)?;
+    if args.only_document {
+        return linked::run(args, members::open(&names)?);
+    }
     let plan = plan(args, members::open(&names)?)?;
     if args.dry_run {
         return show(args, &plan, names.len());

@@ -1,0 +1,45 @@
+//! The members of an array that consists of others: each is checked as the array that it is.
+
+use super::finding::{Finding, MEMBER};
+use super::hierarchy::Walk;
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::members::Members;
+use crate::node;
+
+impl Walk<'_> {
+    /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding.
+    /// Keys in findings are those of the member's own store.
+    pub(super) fn members(&mut self, array: &Array, members: &Members) -> Result<(), ArrayError> {
+        let counts = members.grid().occupied();
+        let mut member = vec![0; counts.len()];
+        if counts.contains(&0) {
+            return Ok(());
+        }
+        loop {
+            match members.open(&member) {
+                Ok(Some(open)) => {
+                    let is_version_2 = open.metadata().is_version_2();
+                    self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let key = node::metadata_key(array.prefix());
+                    self.found(Finding::new(MEMBER, error.to_string()).with_key(key));
+                }
+            }
+            // The next one in C order.
+            let mut carry = true;
+            for (at, count) in member.iter_mut().zip(counts).rev() {
+                if carry {
+                    *at = at.saturating_add(1);
+                    carry = *at == *count;
+                    *at = if carry { 0 } else { *at };
+                }
+            }
+            if carry {
+                return Ok(());
+            }
+        }
+    }
+}

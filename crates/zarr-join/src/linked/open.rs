@@ -1,0 +1,183 @@
+//! Opens virtual joins by path or URL, and whatever else a store may be.
+
+use std::sync::Arc;
+
+use zarr_array::store::{
+    Key, Prefix, Store, StoreExt as _, StoreOptions, local_path, open_url, shown_url,
+};
+use zarr_codec::Options;
+
+use super::error::LinkError;
+use super::place::{Base, References};
+use super::store::JoinStore;
+use crate::document::{Document, SUFFIX};
+
+/// How deep documents may lie within each other: a member may be an array of another virtual join.
+const DEPTH: usize = 8;
+
+/// How stores and virtual joins are opened.
+///
+/// # Examples
+/// ```
+/// use zarr_join::{OpenOptions, References};
+///
+/// let options = OpenOptions::new().references(References::Anywhere);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    pub(super) store: StoreOptions,
+    pub(super) references: References,
+    pub(super) codecs: Options,
+}
+
+impl OpenOptions {
+    /// Members below the document's folder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the options of the stores, which are those of the document's and of all members.
+    #[must_use]
+    pub fn store(mut self, options: StoreOptions) -> Self {
+        self.store = options;
+        self
+    }
+
+    /// Sets which members a document may name.
+    #[must_use]
+    pub fn references(mut self, references: References) -> Self {
+        self.references = references;
+        self
+    }
+
+    /// Sets the options with which members are opened, such as codecs of other authors.
+    #[must_use]
+    pub fn codecs(mut self, options: Options) -> Self {
+        self.codecs = options;
+        self
+    }
+}
+
+/// Opens the store at a path or URL: as [`open_url`] does, and also virtual joins, whose names end in
+/// `.zjoin`. What follows such a name is a path in the joined hierarchy.
+///
+/// Nothing of the members is read. The store has the joined arrays and groups; it can be read and
+/// listed, but not written.
+///
+/// # Errors
+/// [`LinkError`] if there is no store or document, or the document is not valid.
+pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, LinkError> {
+    open_at(url, options, 0)
+}
+
+/// Opens what is named by a document that lies in so many others.
+pub(super) fn open_at(
+    url: &str,
+    options: &OpenOptions,
+    depth: usize,
+) -> Result<Arc<dyn Store>, LinkError> {
+    let Some(place) = DocumentPlace::of(url) else {
+        return Ok(open_url(url, &options.store)?);
+    };
+    let shown = shown_url(&place.url());
+    if depth > DEPTH {
+        return Err(LinkError::Depth { place: shown, limit: DEPTH });
+    }
+    let store = open_url(&place.parent, &options.store)?;
+    let Some(bytes) = store.read(&place.key()?)? else {
+        return Err(LinkError::NotFound { place: shown });
+    };
+    let document = Document::from_json(&shown, &bytes)?;
+    let base = Base::new(place.parent, store, options.clone(), depth);
+    let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
+    Ok(Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?))
+}
+
+/// Whether a path or URL names a virtual join, or something in one.
+#[must_use]
+pub fn is_virtual_join(url: &str) -> bool {
+    DocumentPlace::of(url).is_some()
+}
+
+/// A path or URL, cut at the document.
+pub(crate) struct DocumentPlace {
+    /// The folder or URL that the document is in.
+    pub(crate) parent: String,
+    pub(crate) name: String,
+    /// The path in the joined hierarchy.
+    pub(crate) inner: String,
+}
+
+impl DocumentPlace {
+    /// `None` if no name in it ends as those of documents do, or if that is a folder.
+    pub(crate) fn of(url: &str) -> Option<Self> {
+        let url = url.trim_end_matches('/');
+        let mut start = 0_usize;
+        for name in url.split('/') {
+            let end = start.saturating_add(name.len());
+            if name.len() > SUFFIX.len() && name.ends_with(SUFFIX) {
+                let document = url.get(..end)?;
+                if local_path(document).is_some_and(|path| path.is_dir()) {
+                    return None;
+                }
+                let parent = match url.get(..start)? {
+                    "" => ".".to_owned(),
+                    "/" => "/".to_owned(),
+                    root if root.ends_with("//") => root.to_owned(),
+                    parent => match parent.trim_end_matches('/') {
+                        // `file:///` is the root of the file system.
+                        scheme if scheme.ends_with(':') => parent.to_owned(),
+                        parent => parent.to_owned(),
+                    },
+                };
+                let inner = url.get(end..)?.trim_matches('/').to_owned();
+                return Some(Self { parent, name: name.to_owned(), inner });
+            }
+            start = end.saturating_add(1);
+        }
+        None
+    }
+
+    /// The document's own path or URL.
+    pub(crate) fn url(&self) -> String {
+        match self.parent.as_str() {
+            "." => self.name.clone(),
+            parent if parent.ends_with('/') => format!("{parent}{}", self.name),
+            parent => format!("{parent}/{}", self.name),
+        }
+    }
+
+    pub(crate) fn key(&self) -> Result<Key, LinkError> {
+        Ok(Key::new(&self.name).map_err(zarr_array::store::StoreError::from)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_told_by_their_names() {
+        for (url, parent, name, inner) in [
+            ("a.zjoin", ".", "a.zjoin", ""),
+            ("/a.zjoin", "/", "a.zjoin", ""),
+            ("data/a.zjoin/temp/max", "data", "a.zjoin", "temp/max"),
+            ("/data/a.zjoin/", "/data", "a.zjoin", ""),
+            ("s3://bucket/a.zjoin", "s3://bucket", "a.zjoin", ""),
+            ("s3://bucket/x/a.zjoin/b", "s3://bucket/x", "a.zjoin", "b"),
+            ("file:///a.zjoin", "file:///", "a.zjoin", ""),
+        ] {
+            let place = DocumentPlace::of(url).expect(url);
+            assert_eq!(
+                (place.parent.as_str(), place.name.as_str(), place.inner.as_str()),
+                (parent, name, inner),
+                "{url}"
+            );
+            assert!(url.starts_with(&place.url()), "{url}");
+        }
+        for url in ["a.zarr", ".zjoin", "a.zjoin.zarr/b", "s3://bucket", ""] {
+            assert!(!is_virtual_join(url), "{url}");
+        }
+    }
+}

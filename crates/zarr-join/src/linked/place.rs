@@ -1,0 +1,311 @@
+//! Where members are: references from the document's folder, and the stores that they lead to.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::store::{Prefix, Store, StoreError, local_path, shown_url};
+
+use super::error::LinkError;
+use super::open::{self, OpenOptions};
+use crate::document::SUFFIX;
+
+/// Which members a document may name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum References {
+    /// Those in the document's own folder and below: a document of somebody else leads to nothing
+    /// else. Symbolic links out of it are not followed.
+    #[default]
+    Below,
+    /// Those at any path or URL.
+    Anywhere,
+}
+
+/// The folder of a document, and the stores of members elsewhere.
+#[derive(Debug)]
+pub(super) struct Base {
+    /// Its path or URL.
+    pub(super) url: String,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) options: OpenOptions,
+    /// How many documents lie around this one.
+    pub(super) depth: usize,
+    /// Stores of places that are not below the folder, by URL.
+    others: Mutex<HashMap<String, Arc<dyn Store>>>,
+}
+
+/// Where a member is.
+pub(super) struct Place {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) prefix: Prefix,
+    /// The file or folder, if it is a local one.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// A location, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+enum Location {
+    /// Names below the document's folder.
+    Below(Vec<String>),
+    /// Names below the folder so many levels above it.
+    Above(usize, Vec<String>),
+    /// A path or URL that does not depend on the folder.
+    Absolute,
+}
+
+impl Base {
+    pub(super) fn new(
+        url: String,
+        store: Arc<dyn Store>,
+        options: OpenOptions,
+        depth: usize,
+    ) -> Self {
+        Self { url, store, options, depth, others: Mutex::default() }
+    }
+
+    /// Follows a reference.
+    pub(super) fn resolve(&self, location: &str) -> Result<Place, LinkError> {
+        let refuse = |reason: &str| LinkError::Reference {
+            location: shown_url(location),
+            reason: reason.to_owned(),
+        };
+        let parsed = parse(location).map_err(refuse)?;
+        if self.options.references == References::Below && !matches!(parsed, Location::Below(_)) {
+            return Err(refuse(
+                "leads out of the folder of the virtual join, which must be allowed: by \
+                 --outside-members, in Python by the setting outside_members, in Rust by \
+                 References::Anywhere",
+            ));
+        }
+        let url = match &parsed {
+            Location::Below(names) => joined(&self.url, names),
+            Location::Above(levels, names) => {
+                let above = above(&self.url, *levels);
+                joined(&above.ok_or_else(|| refuse("leads above the root"))?, names)
+            }
+            Location::Absolute => location.to_owned(),
+        };
+        let file = local_path(&url);
+        match parsed {
+            // All members below the folder share its store: its connections, and its care for links.
+            Location::Below(names) if !is_other_kind(&names) => {
+                let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
+                Ok(Place { store: self.store.clone(), prefix, file })
+            }
+            _ => {
+                let (root, prefix) = match split(&url) {
+                    Some((root, prefix)) => (root, prefix),
+                    None => (url, Prefix::root()),
+                };
+                Ok(Place { store: self.other(&root)?, prefix, file })
+            }
+        }
+    }
+
+    /// A store that is opened once.
+    fn other(&self, url: &str) -> Result<Arc<dyn Store>, LinkError> {
+        let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = others().get(url) {
+            return Ok(store.clone());
+        }
+        let store = open::open_at(url, &self.options, self.depth.saturating_add(1))?;
+        others().insert(url.to_owned(), store.clone());
+        Ok(store)
+    }
+}
+
+fn parse(location: &str) -> Result<Location, &'static str> {
+    let drive = location.as_bytes().get(1) == Some(&b':');
+    if location.starts_with(['/', '\\']) || drive || scheme(location).is_some() {
+        return Ok(Location::Absolute);
+    }
+    if location.contains(['?', '#']) {
+        return Err("a relative reference has no '?' or '#'");
+    }
+    let (mut levels, mut names) = (0_usize, Vec::new());
+    for name in location.trim_end_matches('/').split('/') {
+        match name {
+            "." => {}
+            ".." if names.pop().is_none() => levels = levels.saturating_add(1),
+            ".." => {}
+            "" => return Err("has a name of no characters"),
+            name => names.push(name.to_owned()),
+        }
+    }
+    Ok(match levels {
+        0 => Location::Below(names),
+        levels => Location::Above(levels, names),
+    })
+}
+
+/// The scheme of a URL; a single letter is a drive.
+fn scheme(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then_some(scheme)
+}
+
+/// Whether a place among these names is opened by something other than a folder's store: another
+/// document, an archive, or references.
+fn is_other_kind(names: &[String]) -> bool {
+    let ends = [SUFFIX, ".zip", ".json"];
+    names.iter().any(|name| ends.iter().any(|end| name.ends_with(end)))
+}
+
+/// These names below a folder or URL.
+fn joined(url: &str, names: &[String]) -> String {
+    let mut all = url.to_owned();
+    for name in names {
+        if !all.is_empty() && !all.ends_with('/') {
+            all.push('/');
+        }
+        all.push_str(name);
+    }
+    if all.is_empty() { ".".to_owned() } else { all }
+}
+
+/// The folder or URL so many levels above; `None` above the root of a server or bucket.
+fn above(url: &str, levels: usize) -> Option<String> {
+    if scheme(url).is_none() {
+        let steps = vec![".."; levels].join("/");
+        return Some(match url {
+            "" | "." => steps,
+            url => joined(url, &[steps]),
+        });
+    }
+    let mut rest = url.trim_end_matches('/');
+    for _ in 0..levels {
+        let (parent, name) = rest.rsplit_once('/')?;
+        if name.is_empty() || parent.ends_with('/') || parent.ends_with(':') {
+            return None;
+        }
+        rest = parent;
+    }
+    Some(rest.to_owned())
+}
+
+/// The store of a URL of object storage, so that members of one bucket share it, and the path in it.
+/// `None` for anything else.
+fn split(url: &str) -> Option<(String, Prefix)> {
+    let scheme = scheme(url).filter(|scheme| !scheme.eq_ignore_ascii_case("file"))?;
+    let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
+    let (server, path) = rest.split_once('/')?;
+    if is_other_kind(&path.split('/').map(str::to_owned).collect::<Vec<_>>())
+        || path.contains(['?', '#', '%'])
+    {
+        return None;
+    }
+    Some((format!("{scheme}://{server}"), Prefix::new(path.trim_end_matches('/')).ok()?))
+}
+
+/// The reference by which a document in the folder or at the URL `base` names what is at `target`:
+/// relative if it can be.
+pub(crate) fn reference(base: &str, target: &str) -> String {
+    let relative = match (local_path(base), local_path(target)) {
+        (Some(base), Some(target)) => {
+            match (std::path::absolute(base), std::path::absolute(target)) {
+                (Ok(base), Ok(target)) => {
+                    return relative_path(&base, &target)
+                        .unwrap_or_else(|| target.display().to_string());
+                }
+                _ => None,
+            }
+        }
+        (None, None) => relative_url(base, target),
+        _ => None,
+    };
+    relative.unwrap_or_else(|| target.to_owned())
+}
+
+/// The way from one absolute path to another.
+fn relative_path(base: &Path, target: &Path) -> Option<String> {
+    let clean = |path: &Path| -> Option<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for part in path.components() {
+            match part {
+                std::path::Component::ParentDir => drop(names.pop()),
+                std::path::Component::CurDir => {}
+                part => names.push(part.as_os_str().to_str()?.to_owned()),
+            }
+        }
+        Some(names)
+    };
+    way(&clean(base)?, &clean(target)?)
+}
+
+fn relative_url(base: &str, target: &str) -> Option<String> {
+    if base.contains(['?', '#']) || target.contains(['?', '#']) {
+        return None;
+    }
+    let names = |url: &str| -> Vec<String> {
+        url.trim_end_matches('/').split('/').map(str::to_owned).collect()
+    };
+    let (base, target) = (names(base), names(target));
+    // Scheme and server are the first three.
+    (base.get(..3)? == target.get(..3)?).then(|| way(&base, &target)).flatten()
+}
+
+fn way(base: &[String], target: &[String]) -> Option<String> {
+    let common = base.iter().zip(target).take_while(|(a, b)| a == b).count();
+    // On Windows two drives have nothing in common.
+    if common == 0 {
+        return None;
+    }
+    let up = base.iter().skip(common).map(|_| "..");
+    let names: Vec<&str> = up.chain(target.iter().skip(common).map(String::as_str)).collect();
+    Some(if names.is_empty() { ".".to_owned() } else { names.join("/") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_taken_apart() {
+        let below = |names: &[&str]| {
+            Ok(Location::Below(names.iter().map(|name| (*name).to_owned()).collect()))
+        };
+        assert_eq!(parse("a.zarr"), below(&["a.zarr"]));
+        assert_eq!(parse("./a b/../c/"), below(&["c"]));
+        assert_eq!(parse("."), below(&[]));
+        assert_eq!(parse("a/../../b"), Ok(Location::Above(1, vec!["b".to_owned()])));
+        assert_eq!(parse("../.."), Ok(Location::Above(2, Vec::new())));
+        for absolute in ["/etc", "s3://bucket/a", "file:///a", "C:\\data", "\\\\host\\a", "c:a"] {
+            assert_eq!(parse(absolute), Ok(Location::Absolute), "{absolute}");
+        }
+        assert!(parse("a//b").is_err());
+        assert!(parse("a?b").is_err());
+    }
+
+    #[test]
+    fn references_are_relative_where_they_can_be() {
+        for (base, target, expected) in [
+            ("/data", "/data/a.zarr", "a.zarr"),
+            ("/data/joined", "/data/a.zarr/temp", "../a.zarr/temp"),
+            ("file:///data", "/data/a.zarr", "a.zarr"),
+            ("/data/../x", "/x/a", "a"),
+            ("s3://bucket/x", "s3://bucket/x/a.zarr", "a.zarr"),
+            ("s3://bucket/x/y", "s3://bucket/a.zarr", "../../a.zarr"),
+            ("s3://bucket/x", "s3://other/x/a.zarr", "s3://other/x/a.zarr"),
+            ("/data", "s3://bucket/a.zarr", "s3://bucket/a.zarr"),
+        ] {
+            assert_eq!(reference(base, target), expected, "{base} {target}");
+        }
+    }
+
+    #[test]
+    fn folders_above_are_found() {
+        assert_eq!(above("s3://bucket/a/b", 1).as_deref(), Some("s3://bucket/a"));
+        assert_eq!(above("s3://bucket/a", 1).as_deref(), Some("s3://bucket"));
+        assert_eq!(above("s3://bucket/a", 2), None);
+        assert_eq!(above("data/x", 2).as_deref(), Some("data/x/../.."));
+        assert_eq!(above(".", 1).as_deref(), Some(".."));
+        let (root, prefix) = split("s3://bucket/a/b").expect("of a bucket");
+        assert_eq!((root.as_str(), prefix.as_str()), ("s3://bucket", "a/b"));
+        assert_eq!(split("/a/b"), None);
+        assert_eq!(split("s3://bucket/a.zip"), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! Makes the document of a virtual join from its members.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::store::{
+    MemoryStore, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, local_path, open_url,
+    shown_url,
+};
+use zarr_array::{Array, ArrayError};
+use zarr_codec::Options;
+use zarr_grid::{Axis, Grid, GridError, Run};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata};
+
+use super::error::LinkError;
+use super::open::DocumentPlace;
+use super::place::reference;
+use super::recorded::Recorded;
+use super::source::document;
+use crate::document::{Document, JoinedArray, MemberReference, Missing};
+use crate::each::{for_each, threads_for};
+use crate::error::JoinError;
+use crate::grid::declared;
+use crate::join::Join;
+use crate::members::{Member, Members};
+
+impl Join {
+    /// The document of a virtual join, in place of an array: it says where the members are, and what
+    /// their documents were. `place` is the path or URL at which it will be
+    /// [written](Document::write), to which it names the members by relative references where there
+    /// are some. The names of the members must be their paths or URLs.
+    ///
+    /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
+    /// are those of the members; where members that lie side by side have different ones, as many of
+    /// each as end at the same index. Its codecs are those of the first member if they fit to these
+    /// chunks, and a copy of the array is encoded with them by default.
+    ///
+    /// # Errors
+    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
+    pub fn link(self, place: &str, missing: Missing) -> Result<Document, LinkError> {
+        let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
+        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
+        let grid = |members: &Members| -> Result<_, JoinError> {
+            Ok(declared(&linked_grid(members).map_err(JoinError::Grid)?))
+        };
+        let (members, metadata) = self.checked(grid).map_err(Box::new)?;
+        if members.shape().contains(&0) {
+            return Err(LinkError::Empty);
+        }
+        let recorded: Mutex<Vec<Option<MemberReference>>> =
+            Mutex::new(vec![None; members.members().len()]);
+        let first = members.members().first();
+        let threads = first.map(|first| threads_for(&**first.array().store()));
+        for_each(
+            members.members(),
+            threads.unwrap_or(std::num::NonZeroUsize::MIN),
+            |at, member| {
+                let found = record(member, &here.parent)?;
+                let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+                recorded.iter_mut().skip(at).take(1).for_each(|slot| *slot = Some(found.clone()));
+                Ok::<(), LinkError>(())
+            },
+        )?;
+        let recorded = recorded.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Members without elements have no place in a grid.
+        let has_elements = |tile: usize| members.region(tile).iter().all(|axis| !axis.is_empty());
+        let recorded = recorded.into_iter().enumerate();
+        let recorded = recorded.filter(|(tile, _)| has_elements(*tile)).map(|(_, member)| member);
+        Ok(Document::of_array(JoinedArray {
+            metadata: with_fitting_codecs(metadata)?,
+            grid: grid_of_members(&members).map_err(|error| Box::new(JoinError::Grid(error)))?,
+            new_axis: members.new_axis(),
+            missing,
+            members: recorded.collect(),
+        }))
+    }
+}
+
+impl Document {
+    /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
+    ///
+    /// # Errors
+    /// [`LinkError`] if the name has another end, if there is something already, or if it cannot be
+    /// written.
+    pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), LinkError> {
+        let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
+        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
+        let store = open_url(&here.parent, options)?;
+        let (key, json) = (here.key()?, self.to_json());
+        let exists = || LinkError::Exists { place: shown_url(place) };
+        if store.capabilities().conditional_put {
+            return match store.put_if(&key, json.as_bytes(), None)? {
+                PutOutcome::Written => Ok(()),
+                PutOutcome::Changed => Err(exists()),
+            };
+        }
+        let _guard = store.lock(&key)?;
+        if store.head(&key)?.is_some() {
+            return Err(exists());
+        }
+        Ok(store.put(&key, json.as_bytes())?)
+    }
+}
+
+/// What a document says of a member.
+fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
+    let array = member.array();
+    let failed = |cause: ArrayError| {
+        let member = member.name().into();
+        Box::new(JoinError::Member { member, cause: Box::new(cause) })
+    };
+    let prefix = array.prefix();
+    let folder = local_path(member.name()).map(|place| match place.is_file() {
+        true => place,
+        false => prefix.segments().fold(place, |path, name| path.join(name)),
+    });
+    let found = document(&**array.store(), prefix).map_err(failed)?;
+    let Some((key, meta, _)) = found else {
+        return Err(failed(ArrayError::NotFound { path: prefix.to_string() }).into());
+    };
+    let Recorded { length, etag, last_modified } = Recorded::new(&meta, &key, folder.as_deref());
+    Ok(MemberReference {
+        location: reference(parent, member.name()),
+        path: prefix.clone(),
+        length: Some(length),
+        etag,
+        last_modified,
+    })
+}
+
+/// The document with other codecs if its own do not fit the chunks, as those of shards may not.
+fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkError> {
+    let store = Arc::new(MemoryStore::new());
+    if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
+        return Ok(metadata);
+    }
+    let invalid = |error| Box::new(JoinError::Metadata(error));
+    let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
+    let plain = plain.build().map_err(invalid)?;
+    Ok(metadata.with_codecs(plain.codecs()).map_err(invalid)?)
+}
+
+/// The grid whose chunks are the members.
+fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
+    let tiles = members.tiles();
+    let axes = (0..tiles.counts().len()).map(|axis| {
+        let bounds = tiles.bounds(axis);
+        let lengths = bounds.iter().zip(bounds.iter().skip(1));
+        let runs = lengths.filter_map(|(start, end)| {
+            let edge = end.saturating_sub(*start);
+            (edge > 0).then_some(Run { edge, count: 1 })
+        });
+        let made = Axis::from_runs(bounds.last().copied().unwrap_or(0), runs);
+        // Equal lengths are one number in the document.
+        made.map(|made| made.to_regular().unwrap_or(made)).map_err(|error| error.on_axis(axis))
+    });
+    Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The grid whose chunks are chunks of the members, or several whole ones.
+fn linked_grid(members: &Members) -> Result<Grid, GridError> {
+    let tiles = members.tiles();
+    let counts = tiles.counts();
+    // The chunks of each tile on each axis, none for the axis that members do not have.
+    let mut chunks: Vec<Vec<Option<Axis>>> =
+        counts.iter().map(|count| vec![None; *count]).collect();
+    for (tile, member) in members.members().iter().enumerate() {
+        for (axis, at) in tiles.place(tile).into_iter().enumerate() {
+            let own = members.member_axis(axis);
+            let own = own.and_then(|axis| member.array().grid().axes().get(axis));
+            let known = chunks.get_mut(axis).and_then(|tiles| tiles.get_mut(at));
+            if let (Some(own), Some(known)) = (own, known) {
+                let own = clipped(own)?;
+                *known = Some(match known.take() {
+                    None => own,
+                    Some(known) if known.same_chunks(&own) => known,
+                    Some(known) => known.common_coarsening(&own)?,
+                });
+            }
+        }
+    }
+    let shape = tiles.shape();
+    let axes = chunks.into_iter().zip(shape).enumerate().map(|(number, (tiles, extent))| {
+        if members.member_axis(number).is_none() {
+            return Axis::regular(extent, 1);
+        }
+        let runs: Vec<Run> = tiles.iter().flatten().flat_map(Axis::runs).collect();
+        let joined = Axis::from_runs(extent, runs).map_err(|error| error.on_axis(number))?;
+        Ok(joined.to_regular().unwrap_or(joined))
+    });
+    Ok(Grid::new(axes.collect::<Result<Vec<_>, GridError>>()?))
+}
+
+/// The occupied chunks of an axis as a list, the last one no longer than the axis.
+fn clipped(axis: &Axis) -> Result<Axis, GridError> {
+    let mut left = axis.extent();
+    let mut runs = Vec::new();
+    for run in axis.runs() {
+        let whole = left.checked_div(run.edge).unwrap_or(0).min(run.count);
+        runs.push(Run { edge: run.edge, count: whole });
+        left = left.saturating_sub(run.edge.saturating_mul(whole));
+        if whole < run.count {
+            runs.push(Run { edge: left, count: 1 });
+            break;
+        }
+    }
+    Axis::from_runs(axis.extent(), runs.into_iter().filter(|run| run.edge > 0 && run.count > 0))
+}

@@ -1,0 +1,94 @@
+//! What is known of a member's document, to tell whether it is the same as when it was joined.
+
+use std::fs::Metadata;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use zarr_array::ArrayError;
+use zarr_array::store::{Key, ObjectMeta};
+
+use crate::document::MemberReference;
+
+/// The length and the version of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) length: u64,
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
+
+impl Recorded {
+    /// That of a document that was found. `place` is the member's folder, if it is a local one, or
+    /// the file that it is in, such as an archive: then that file's time counts, since any change of
+    /// it may be one of the member.
+    pub(crate) fn new(meta: &ObjectMeta, key: &Key, place: Option<&Path>) -> Self {
+        let etag = meta.version.as_ref().and_then(|version| version.tag()).map(str::to_owned);
+        let found = place.and_then(|place| {
+            let metadata = std::fs::metadata(place).ok()?;
+            if metadata.is_file() {
+                return Some(metadata);
+            }
+            std::fs::metadata(place.join(key.name())).ok()
+        });
+        let last_modified = found.as_ref().and_then(time);
+        Self { length: meta.size, etag, last_modified }
+    }
+
+    /// Compares with what a document of a join says, as far as both are known.
+    pub(crate) fn check(&self, member: &MemberReference) -> Result<(), ArrayError> {
+        let changed = |what, found: &str, recorded: &str| {
+            let (found, recorded) = (found.to_owned(), recorded.to_owned());
+            Err(ArrayError::MemberChanged { what, found, recorded })
+        };
+        if let Some(length) = member.length
+            && length != self.length
+        {
+            let (found, recorded) = (format!("{} bytes", self.length), format!("{length} bytes"));
+            return changed("the length of its document", &found, &recorded);
+        }
+        if let (Some(found), Some(recorded)) = (&self.etag, &member.etag)
+            && found != recorded
+        {
+            return changed("the ETag of its document", found, recorded);
+        }
+        if let (Some(found), Some(recorded)) = (&self.last_modified, &member.last_modified)
+            && !same_time(found, recorded)
+        {
+            return changed("the modification time of its document", found, recorded);
+        }
+        Ok(())
+    }
+}
+
+/// When a file was changed, as `1732291200.123456789`; `None` before 1970.
+fn time(metadata: &Metadata) -> Option<String> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}.{:09}", since.as_secs(), since.subsec_nanos()))
+}
+
+/// Whether two times are equal as far as both have decimals: not all file systems and programs keep
+/// nanoseconds.
+fn same_time(found: &str, recorded: &str) -> bool {
+    let parts = |text: &str| {
+        let (seconds, decimals) = text.split_once('.').unwrap_or((text, ""));
+        (seconds.to_owned(), decimals.to_owned())
+    };
+    let ((found, decimals), (recorded, known)) = (parts(found), parts(recorded));
+    let shared = decimals.len().min(known.len());
+    found == recorded && decimals.get(..shared) == known.get(..shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_compared_as_far_as_they_are_known() {
+        assert!(same_time("12.123456789", "12.123456789"));
+        assert!(same_time("12.123456789", "12.1234"));
+        assert!(same_time("12.123456789", "12"));
+        assert!(!same_time("12.123456789", "12.1235"));
+        assert!(!same_time("12.123456789", "13"));
+        assert!(!same_time("12.000000000", "120"));
+    }
+}

@@ -1,0 +1,98 @@
+//! A member's store, in which an absent chunk means something only while the member is there.
+
+use std::io::{self, IoSlice};
+use std::sync::Arc;
+
+use zarr_array::store::{
+    Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard, ObjectMeta,
+    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
+};
+
+/// Reads of another store. If an object is absent, the document of the array is looked up: without
+/// it, what would read as the fill value is an error.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) inner: Arc<dyn Store>,
+    pub(super) document: Key,
+    /// The document's size and version when the member was opened.
+    pub(super) size: u64,
+    pub(super) version: Option<Version>,
+}
+
+impl Watched {
+    /// Passes on what was found, after a look at the document if that is nothing.
+    fn checked<T>(&self, found: Option<T>) -> Result<Option<T>, StoreError> {
+        if found.is_some() {
+            return Ok(found);
+        }
+        let changed = |kind, message: &str| {
+            Err(StoreError::io(Operation::Get, &self.document, io::Error::new(kind, message)))
+        };
+        match self.inner.head(&self.document)? {
+            None => changed(io::ErrorKind::NotFound, "it was removed after the join was opened"),
+            Some(meta) if meta.size != self.size || meta.version != self.version => {
+                changed(io::ErrorKind::Other, "it was changed after the join was opened")
+            }
+            Some(_) => Ok(None),
+        }
+    }
+}
+
+/// The error of everything that would write.
+pub(super) fn read_only(operation: Operation, key: impl std::fmt::Display) -> StoreError {
+    let missing = "writes: it is a virtual join, and its members are changed where they are";
+    StoreError::Unsupported { operation, key: key.to_string(), missing }
+}
+
+impl Store for Watched {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.checked(self.inner.get(key, range, out)?)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.checked(self.inner.head(key)?)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        _: &[IoSlice<'_>],
+        _: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        Err(read_only(Operation::Put, key))
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        Err(read_only(Operation::Delete, key))
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        self.inner.list(prefix, links)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        self.inner.list_dir(prefix)
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Err(read_only(Operation::Lock, key))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let requests = self.inner.capabilities().requests_in_flight;
+        Capabilities::new().requests_in_flight(requests)
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.inner.location(prefix)
+    }
+
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        self.inner.extension(prefix)
+    }
+}

@@ -1,0 +1,55 @@
+//! Virtual joins: documents that open as arrays.
+
+mod documents;
+mod faults;
+mod oracle;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use zarr_array::store::{Key, LocalStore, Prefix, StoreExt as _, StoreOptions};
+use zarr_array::{Array, ArrayError};
+use zarr_join::{
+    Arrangement, Document, Join, LinkError, Member, Missing, OpenOptions, References, open_store,
+};
+
+use crate::cases::objects;
+
+/// The members as stores of their own in `folder`, named by their numbers.
+pub(crate) fn on_disk(members: &[Member], folder: &Path) -> Vec<Member> {
+    let place = |(number, member): (usize, &Member)| {
+        let path = folder.join(format!("{number}.zarr"));
+        std::fs::create_dir_all(&path).expect("creates");
+        let store = Arc::new(LocalStore::open(&path).expect("opens"));
+        for (key, object) in objects(&**member.array().store()) {
+            store.put(&Key::new(key).expect("a key"), &object).expect("puts");
+        }
+        let array = Array::open(store, member.array().prefix()).expect("opens");
+        Member::new(path.to_str().expect("UTF-8"), array)
+    };
+    members.iter().enumerate().map(place).collect()
+}
+
+/// Writes the document of a join.
+pub(crate) fn link(
+    members: Vec<Member>,
+    arrangement: Arrangement,
+    place: &Path,
+) -> Result<Document, LinkError> {
+    let place = place.to_str().expect("UTF-8");
+    let document = Join::new(members, arrangement).link(place, Missing::Error)?;
+    document.write(place, &StoreOptions::new())?;
+    Ok(document)
+}
+
+pub(crate) fn open(place: &Path) -> Result<Array, ArrayError> {
+    let store = open_store(place.to_str().expect("UTF-8"), &OpenOptions::new());
+    Array::open(store.expect("a valid document"), &Prefix::root())
+}
+
+/// As [`open`], for documents whose members are elsewhere.
+pub(crate) fn open_anywhere(place: &Path) -> Result<Array, ArrayError> {
+    let options = OpenOptions::new().references(References::Anywhere);
+    let store = open_store(place.to_str().expect("UTF-8"), &options);
+    Array::open(store.expect("a valid document"), &Prefix::root())
+}
