@@ -20,6 +20,7 @@ mod records;
 mod run;
 mod s3;
 mod sizes;
+mod targets;
 mod thorough;
 mod tidy;
 mod venv;
@@ -106,6 +107,11 @@ const COMMANDS: &[Command] = &[
         name: "asan",
         about: "the tests of unsafe code under AddressSanitizer, with a nightly compiler",
         run: thorough::asan,
+    },
+    Command {
+        name: "targets",
+        about: "tests of the kernels on AArch64, i686 and s390x, as far as this machine can",
+        run: targets::targets,
     },
     Command {
         name: "fuzz",

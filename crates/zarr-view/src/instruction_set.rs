@@ -21,4 +21,6 @@ pub enum InstructionSet {
     Avx512,
     /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
     Avx512Vbmi,
+    /// NEON: every little-endian AArch64 processor.
+    Neon,
 }

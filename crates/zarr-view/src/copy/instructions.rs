@@ -41,6 +41,8 @@ pub(super) enum Detected {
     Avx512(Avx512),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Vbmi(Vbmi),
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Neon,
 }
 
 impl Detected {
@@ -64,6 +66,14 @@ impl Detected {
             | InstructionSet::Avx2
             | InstructionSet::Avx512
             | InstructionSet::Avx512Vbmi => None,
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            InstructionSet::Neon => Some(Self::Neon),
+            #[cfg(not(all(
+                target_arch = "aarch64",
+                target_feature = "neon",
+                target_endian = "little"
+            )))]
+            InstructionSet::Neon => None,
         }
     }
 

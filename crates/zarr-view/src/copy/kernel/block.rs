@@ -1,5 +1,7 @@
 //! One block of a transpose, small enough for the cache.
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -62,6 +64,12 @@ impl Block {
                 Detected::Avx2(token) => self.avx2::<N>(token, to),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i, N, 1>(to),
+                #[cfg(all(
+                    target_arch = "aarch64",
+                    target_feature = "neon",
+                    target_endian = "little"
+                ))]
+                Detected::Neon => self.vectors::<uint8x16_t, N, 1>(to),
                 Detected::Portable => self.vectors::<Plain, N, 1>(to),
             }
         }

@@ -5,6 +5,8 @@
 mod block;
 mod buffer;
 mod layout;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 mod plane;
 mod rows;
 mod scalar;

@@ -3,6 +3,8 @@
 //! A call of the C library's copy takes longer than the move of some hundred bytes. Here a stretch
 //! is a few vectors, of which the last is moved back to end with the stretch.
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -31,7 +33,7 @@ impl Rows {
     /// Each is valid for reads from `src` and for writes from `dst`, and the two do not overlap.
     pub(super) unsafe fn run(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller guarantees the stretches; the tokens prove that the processor has
-        // the instructions, and every processor for which this is compiled has SSE2.
+        // the instructions, and every processor for which this is compiled has SSE2 or NEON.
         unsafe {
             match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -42,7 +44,13 @@ impl Rows {
                 Detected::Avx2(token) => self.avx2(token, src, dst),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i>(src, dst),
-                _ => self.vectors::<Plain>(src, dst),
+                #[cfg(all(
+                    target_arch = "aarch64",
+                    target_feature = "neon",
+                    target_endian = "little"
+                ))]
+                Detected::Neon => self.vectors::<uint8x16_t>(src, dst),
+                Detected::Portable => self.vectors::<Plain>(src, dst),
             }
         }
     }

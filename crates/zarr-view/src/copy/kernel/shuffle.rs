@@ -27,8 +27,12 @@ use super::scalar;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::vbmi::Wide;
 use super::vector::Shuffle;
-use super::weave::{Blocks, MOST, WIDE, Weave};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::weave::WIDE;
+use super::weave::{Blocks, MOST, Weave};
 use crate::view::signed;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -137,6 +141,12 @@ impl Shuffles {
                 Detected::Avx2(token) => self.avx2(token, rows),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Ssse3(token) => self.ssse3(token, rows),
+                #[cfg(all(
+                    target_arch = "aarch64",
+                    target_feature = "neon",
+                    target_endian = "little"
+                ))]
+                Detected::Neon => self.inputs::<uint8x16_t>(rows),
                 _ => self.plain(outer, woven, src, dst),
             }
         }

@@ -231,5 +231,7 @@ mod tests {
             check!(Avx2, __m256i, 2);
             check!(Avx512, __m512i, 4);
         }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        check!(Neon, core::arch::aarch64::uint8x16_t, 1);
     }
 }
