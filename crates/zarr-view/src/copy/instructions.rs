@@ -4,8 +4,15 @@ use crate::InstructionSet;
 
 impl InstructionSet {
     /// Every instruction set of this build, slowest first, available here or not.
-    pub const ALL: &'static [Self] =
-        &[Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512, Self::Avx512Vbmi];
+    pub const ALL: &'static [Self] = &[
+        Self::Portable,
+        Self::Sse2,
+        Self::Ssse3,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Avx512Vbmi,
+        Self::Neon,
+    ];
 
     /// Whether this processor has these instructions.
     #[must_use]
