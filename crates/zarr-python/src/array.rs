@@ -1,5 +1,6 @@
 //! Arrays.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyIndexError;
@@ -145,6 +146,12 @@ impl PyArray {
     #[getter]
     fn occupied_chunks(&self) -> Option<u64> {
         self.array.grid().occupied_chunks()
+    }
+
+    /// The largest number of threads of a read or write, `None` for one per core.
+    #[getter]
+    fn threads(&self) -> Option<usize> {
+        self.place.threads.map(NonZeroUsize::get)
     }
 
     /// Whether the store knows the size of each object without a request.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::LockScope;
-use zarr_kit::array::{Node, delete_node, open_node};
+use zarr_kit::array::{Node, delete_node};
 use zarr_kit::codec::Options;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
@@ -53,10 +53,13 @@ impl PyGroup {
 
 #[pymethods]
 impl PyGroup {
+    /// With `consolidated`, the nodes below are those of its consolidated metadata.
     #[staticmethod]
-    fn open(py: Python<'_>, state: State) -> Done<Self> {
+    #[pyo3(signature = (state, consolidated = false))]
+    fn open(py: Python<'_>, state: State, consolidated: bool) -> Done<Self> {
         let (place, prefix) = Place::open(py, state, false)?;
-        let group = py.detach(|| Group::open(Arc::clone(&place.store), &prefix))?;
+        let open = if consolidated { Group::open_consolidated } else { Group::open };
+        let group = py.detach(|| open(Arc::clone(&place.store), &prefix))?;
         Ok(Self { group, place })
     }
 
@@ -97,22 +100,19 @@ impl PyGroup {
     }
 
     fn node(&self, py: Python<'_>, name: &str) -> Done<PyNode> {
-        let path = match self.group.prefix().as_str() {
-            "" => name.trim_matches('/').to_owned(),
-            group => format!("{group}/{}", name.trim_matches('/')),
-        };
         let missing = || PyKeyError::new_err(name.to_owned());
-        let prefix = prefix(&path).map_err(|_| missing())?;
-        let store = &self.place.store;
-        let node = py.detach(|| match open_node(store, &prefix)? {
+        let path = name.trim_matches('/');
+        if path.is_empty() {
+            return Ok(PyNode::Group(self.with(self.group.clone())));
+        }
+        let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
+        let node = py.detach(|| match self.group.node(path)? {
             Node::Array(metadata) => {
-                let array =
-                    Array::with_metadata(Arc::clone(store), &prefix, metadata, Options::new())?;
+                let store = Arc::clone(&self.place.store);
+                let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
                 Ok(PyNode::Array(PyArray::new(array, self.place.clone())))
             }
-            Node::Group(_) => {
-                Ok(PyNode::Group(self.with(Group::open(Arc::clone(store), &prefix)?)))
-            }
+            Node::Group(_) => Ok(PyNode::Group(self.with(self.group.group(path)?))),
         });
         match node {
             Err(ArrayError::NotFound { .. }) => Err(missing().into()),

@@ -384,3 +384,28 @@ def test_four_years_of_weather():
     for variable in ds.data_vars:
         np.testing.assert_allclose(monthly[variable], expected[variable], rtol=1e-5)
     assert len(monthly[name[0]]) == 48
+
+
+def test_consolidated_metadata_is_used_if_asked_for(tmp_path):
+    zarr_kit.create_group(tmp_path / "a.zarr")
+    ragged(tmp_path / "a.zarr" / "in")
+    with pytest.raises(FileNotFoundError, match="no consolidated"):
+        open_kit(tmp_path / "a.zarr", group="in", consolidated=True)
+    with pytest.raises(FileNotFoundError, match="no consolidated"):
+        xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit", consolidated=True)
+    zarr.consolidate_metadata(tmp_path / "a.zarr")
+    tree = xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit")
+    for document in tmp_path.glob("a.zarr/in/*/zarr.json"):
+        document.unlink()
+    (tmp_path / "a.zarr/in/zarr.json").unlink()
+    # All documents but the root's are gone, so these are its copies.
+    for consolidated in (None, False):
+        with pytest.raises((FileNotFoundError, KeyError)):
+            open_kit(tmp_path / "a.zarr", group="in", consolidated=consolidated)
+    found = xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit", consolidated=True)
+    xr.testing.assert_identical(found, tree)
+    part = open_kit(tmp_path / "a.zarr", group="in", consolidated=True)
+    xr.testing.assert_identical(part, tree["in"].to_dataset())
+    group = zarr_kit.open_group(tmp_path / "a.zarr", consolidated=True)
+    assert list(group["in"]) == ["day", "rain"] and group["in/rain"].shape == (120, 7)
+    assert list(zarr_kit.open_group(tmp_path / "a.zarr")) == []

@@ -142,9 +142,26 @@ def open_group(
     *,
     storage_options: Mapping[str, str] | None = None,
     threads: int | None = None,
+    consolidated: bool = False,
 ) -> Group:
-    """Opens a group; the parameters are those of `open`."""
-    return Group(_native.Group.open(_store.state(url, path, storage_options, threads)))
+    """Opens a group.
+
+    Parameters
+    ----------
+    url, path, storage_options, threads
+        As for `open`.
+    consolidated
+        Whether to take the documents of all nodes below from the group's consolidated metadata,
+        which takes one request for a whole hierarchy. They are as old as the last consolidation:
+        use it for hierarchies that nobody changes, and not to write.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no group, or, if ``consolidated``, no consolidated metadata in it.
+    """
+    state = _store.state(url, path, storage_options, threads)
+    return Group(_native.Group.open(state, consolidated))
 
 
 def create_group(

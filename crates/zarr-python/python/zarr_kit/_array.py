@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -212,12 +213,25 @@ class Array(Node[_native.Array]):
         out = np.empty(points.shape, self.dtype)
         flat = out.reshape(-1)
         indices = [axis.reshape(-1) for axis in points.indices]
-        for places in self._by_chunk(points):
+        groups = list(self._by_chunk(points))
+        count = min(len(groups), self._native.threads or os.cpu_count() or 1)
+        array = self if count < 2 else self.with_threads(1)
+
+        def read(places: NDArray[np.int64]) -> None:
             lists = [axis[places] for axis in indices]
             axes = tuple(_box(list_) for list_ in lists)
-            box = self._elements.read(axes, tuple(count for _, count, _ in axes))
+            box = array._elements.read(axes, tuple(count for _, count, _ in axes))
             within = tuple(list_ - start for list_, (start, _, _) in zip(lists, axes, strict=True))
             flat[places] = box[within]
+
+        if count < 2:
+            for places in groups:
+                read(places)
+        else:
+            # One chunk per thread: a box within a chunk is decoded by one.
+            with ThreadPoolExecutor(count) as pool:
+                for _ in pool.map(read, groups):
+                    pass
         return out
 
     def _write_points(self, points: _indexing.Points, value: Any) -> None:

@@ -27,6 +27,10 @@ class Backend(BackendEntrypoint):
     use_zarr_fill_value_as_mask
         Whether elements that are equal to an array's fill value are missing, as in NetCDF. By
         default only those equal to its attribute ``_FillValue`` are.
+    consolidated
+        Whether to take the documents of all arrays and groups from the consolidated metadata of the
+        group or of the store. None and False read each by itself, so that changes since the last
+        consolidation are seen.
     threads
         The largest number of threads of a read. None means one per core for reads of the main
         thread, and one thread for reads of other threads, such as Dask's.
@@ -65,10 +69,11 @@ class Backend(BackendEntrypoint):
         group: str | None = None,
         storage_options: Mapping[str, str] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
+        consolidated: bool | None = None,
         threads: int | None = None,
     ) -> Dataset:
         """`xarray.open_dataset` calls this."""
-        found = opened(filename_or_obj, group, storage_options)
+        found = opened(filename_or_obj, group, storage_options, bool(consolidated))
         without = _names(drop_variables)
         store = GroupStore(
             found,
@@ -101,12 +106,14 @@ class Backend(BackendEntrypoint):
         group: str | None = None,
         storage_options: Mapping[str, str] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
+        consolidated: bool | None = None,
         threads: int | None = None,
     ) -> dict[str, Dataset]:
         """`xarray.open_groups` calls this: a dataset for the group and each below it."""
         without = _names(drop_variables)
         datasets = {}
-        for path, found, arrays in _walk("/", opened(filename_or_obj, group, storage_options), without):
+        root = opened(filename_or_obj, group, storage_options, bool(consolidated))
+        for path, found, arrays in _walk("/", root, without):
             store = GroupStore(
                 found,
                 arrays,
@@ -139,6 +146,7 @@ class Backend(BackendEntrypoint):
         group: str | None = None,
         storage_options: Mapping[str, str] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
+        consolidated: bool | None = None,
         threads: int | None = None,
     ) -> DataTree:
         """`xarray.open_datatree` calls this."""
@@ -155,6 +163,7 @@ class Backend(BackendEntrypoint):
                 group=group,
                 storage_options=storage_options,
                 use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
+                consolidated=consolidated,
                 threads=threads,
             )
         )

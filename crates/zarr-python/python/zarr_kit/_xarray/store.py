@@ -84,11 +84,21 @@ def opened(
     where: Url | Group,
     group: str | None = None,
     storage_options: Mapping[str, str] | None = None,
+    consolidated: bool = False,
 ) -> Group:
     """The group at a URL and a path, or below an open group."""
     path = (group or "").strip("/")
     if not isinstance(where, Group):
-        return open_group(where, path, storage_options=storage_options)
+        try:
+            return open_group(
+                where, path, storage_options=storage_options, consolidated=consolidated
+            )
+        except FileNotFoundError:
+            if not consolidated or not path:
+                raise
+        # The documents of a group can also be in those of the whole store.
+        where = open_group(where, storage_options=storage_options, consolidated=True)
+        storage_options = None
     if storage_options:
         raise ValueError("storage_options: the group is open already, with its own")
     found = where[path] if path else where
