@@ -82,6 +82,9 @@ pub(crate) fn data_type(data_type: &DataType) -> String {
     let size = |bytes: usize| counted(widen(bytes), "byte");
     match (data_type, data_type.size()) {
         (DataType::String | DataType::Bytes, _) => format!("{name} (of any length)"),
+        (DataType::ZarrsOptional(optional), _) => {
+            format!("{name} of {}", self::data_type(optional.inner()))
+        }
         (DataType::NumpyDatetime64(step), _) => format!("{name} ({}, {})", since(step), size(8)),
         (DataType::NumpyTimedelta64(step), _) => format!("{name} ({}, {})", unit(step), size(8)),
         (DataType::FixedLengthUtf32(length), _) => {

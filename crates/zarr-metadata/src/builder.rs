@@ -3,7 +3,7 @@
 use crate::array::ArrayMetadata;
 use crate::chunk_grid::ChunkGrid;
 use crate::chunk_key::ChunkKeyEncoding;
-use crate::codec::{Bytes, Codec, Endian};
+use crate::codec::Codec;
 use crate::data_type::DataType;
 use crate::edges::ChunkEdges;
 use crate::error::{At as _, MetadataError};
@@ -182,7 +182,7 @@ impl ArrayBuilder {
             Some(grid) => grid.clone(),
             None => ChunkGrid::Regular { chunk_shape: default_chunk_shape(shape, data_type) },
         };
-        let default = || vec![array_to_bytes(data_type), Codec::zstd(DEFAULT_ZSTD_LEVEL)];
+        let default = || vec![Codec::array_to_bytes(data_type), Codec::zstd(DEFAULT_ZSTD_LEVEL)];
         let codecs = codecs.clone().unwrap_or_else(default);
         let fill = match fill_value {
             Some(Fill(FillSource::Value(value))) => value.clone(),
@@ -206,15 +206,6 @@ impl ArrayBuilder {
             metadata = metadata.with_attribute(name, Some(json))?;
         }
         Ok(metadata)
-    }
-}
-
-/// The array-to-bytes codec if no codecs are chosen.
-fn array_to_bytes(data_type: &DataType) -> Codec {
-    match data_type {
-        DataType::String => Codec::VlenUtf8,
-        DataType::Bytes => Codec::VlenBytes,
-        _ => Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(Endian::Little))),
     }
 }
 

@@ -3,6 +3,7 @@
 mod fixed;
 mod layout;
 pub(crate) mod numpy;
+mod optional;
 mod record;
 mod time;
 
@@ -12,6 +13,7 @@ use std::fmt;
 pub use fixed::{ByteLength, RawBits, Utf32Length};
 pub(crate) use layout::{Component, Kind};
 pub use layout::{Layout, Part};
+pub use optional::Optional;
 pub use record::{Field, Struct};
 pub use time::{TimeStep, TimeUnit};
 
@@ -82,6 +84,8 @@ macro_rules! data_types {
             /// `bytes`, or `variable_length_bytes` as zarr-python spells it: bytes, any number of
             /// them.
             Bytes,
+            /// `zarrs.optional`: elements of another type that may be missing.
+            ZarrsOptional(Optional),
             /// A type that is not known here, or a record with a field of such a type: kept, its
             /// values not interpreted.
             Opaque(Extension),
@@ -118,7 +122,10 @@ macro_rules! data_types {
                         Kind::Bytes { bytes: length.bytes(), null_terminated: false }
                     }
                     DataType::Struct(fields) => Kind::Struct(fields),
-                    DataType::String | DataType::Bytes | DataType::Opaque(_) => return None,
+                    DataType::String
+                    | DataType::Bytes
+                    | DataType::ZarrsOptional(_)
+                    | DataType::Opaque(_) => return None,
                 })
             }
 
@@ -139,6 +146,7 @@ macro_rules! data_types {
                     DataType::Struct(_) => STRUCT,
                     DataType::String => "string",
                     DataType::Bytes => "bytes",
+                    DataType::ZarrsOptional(_) => ZARRS_OPTIONAL,
                     DataType::Opaque(extension) => extension.name(),
                 })
             }
@@ -146,7 +154,7 @@ macro_rules! data_types {
 
         const NAMES: &[&str] = &[
             $($name,)* DATETIME64, TIMEDELTA64, UTF32, NULL_TERMINATED_BYTES, RAW_BYTES, STRUCT,
-            "string", "bytes",
+            "string", "bytes", ZARRS_OPTIONAL,
         ];
     };
 }
@@ -208,6 +216,7 @@ const UTF32: &str = "fixed_length_utf32";
 const NULL_TERMINATED_BYTES: &str = "null_terminated_bytes";
 const RAW_BYTES: &str = "raw_bytes";
 const STRUCT: &str = "struct";
+const ZARRS_OPTIONAL: &str = "zarrs.optional";
 
 impl DataType {
     /// The type of this name without configuration, such as `"int16"` or `"r24"`.
@@ -249,6 +258,12 @@ impl DataType {
             STRUCT | record::LEGACY => Struct::read(&extension, findings).map(|fields| {
                 fields.map_or_else(|| DataType::Opaque(extension.keep(findings)), DataType::Struct)
             }),
+            ZARRS_OPTIONAL | optional::EARLIER => {
+                Optional::read(&extension, findings).map(|optional| {
+                    let unknown = || DataType::Opaque(extension.keep(findings));
+                    optional.map_or_else(unknown, DataType::ZarrsOptional)
+                })
+            }
             _ => return Self::read_plain(&extension, findings),
         };
         extension.only_known_members()?;
@@ -288,10 +303,11 @@ impl DataType {
         matches!(self, DataType::Opaque(_))
     }
 
-    /// Whether each element has a length of its own: `string` and `bytes`.
+    /// Whether each element has a length of its own: `string`, `bytes` and elements that may be
+    /// missing.
     #[must_use]
     pub fn is_variable_length(&self) -> bool {
-        matches!(self, DataType::String | DataType::Bytes)
+        matches!(self, DataType::String | DataType::Bytes | DataType::ZarrsOptional(_))
     }
 
     /// How an element lies in memory, where all its components are alike.
@@ -428,6 +444,7 @@ impl DataType {
                 configuration = format!(r#"{{"length_bytes": {}}}"#, length.bytes());
             }
             DataType::Struct(record) => record.write(&mut configuration),
+            DataType::ZarrsOptional(optional) => optional.write(&mut configuration),
             _ => {}
         }
         let mut name = String::new();
@@ -441,7 +458,11 @@ impl DataType {
 
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
+        f.write_str(&self.name())?;
+        match self {
+            DataType::ZarrsOptional(optional) => write!(f, " of {}", optional.inner()),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One element as JSON text and as bytes in memory, both ways.
 
 mod bytes;
+pub(crate) mod optional;
 mod record;
 mod text;
 mod time;
@@ -170,7 +171,7 @@ pub(crate) fn read(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if data_type.is_variable_length() {
-        return variable::read(data_type, raw, out).breaks(Rule::FILL_VALUE_KIND);
+        return variable::read(data_type, raw, packed, out).breaks(Rule::FILL_VALUE_KIND);
     }
     match data_type.kind() {
         None => Err(not_interpreted(data_type)),
@@ -395,7 +396,14 @@ fn sign_extended(code: u64, bits: u32) -> i64 {
 impl DataType {
     /// Makes the bytes of an element, or of several one after the other, canonical: sub-byte
     /// components extended from their own bits (SD-18). Elements of other types stay as they are.
+    /// Of a type whose elements may be missing, `bytes` is one element.
     pub fn canonicalize_element(&self, bytes: &mut [u8]) {
+        if let DataType::ZarrsOptional(optional) = self {
+            if let Some((_, value)) = bytes.split_last_mut() {
+                optional.inner().canonicalize_element(value);
+            }
+            return;
+        }
         if let Some(component) = self.component() {
             return canonicalize(component, bytes);
         }

@@ -232,6 +232,11 @@ impl<'a> RawExtension<'a> {
         findings.push(if self.bare { finding } else { finding.under(".name") });
     }
 
+    /// The configuration, if there is one.
+    pub(crate) fn configuration(&self) -> Option<Raw<'a>> {
+        self.configuration
+    }
+
     /// The members of the configuration; none if it is left out.
     pub(crate) fn members(&self) -> Result<Object<'a>> {
         let raw = match self.configuration {

@@ -105,12 +105,17 @@ impl FillValue {
         }
     }
 
-    /// The element with all bits zero, of variable length the empty one; its JSON in canonical form.
+    /// The element with all bits zero, of variable length the empty one, or one that is missing; its
+    /// JSON in canonical form.
     ///
     /// # Errors
     /// For types that are not interpreted.
     pub fn zero(data_type: &DataType) -> Result<Self> {
-        Self::from_bytes(data_type, &vec![0; data_type.size().unwrap_or_default()])
+        let size = match data_type {
+            DataType::ZarrsOptional(_) => 1,
+            _ => data_type.size().unwrap_or_default(),
+        };
+        Self::from_bytes(data_type, &vec![0; size])
     }
 
     /// The bytes of one element in memory, little-endian, of a string its UTF-8; `None` for types

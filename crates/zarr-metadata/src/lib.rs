@@ -95,13 +95,14 @@ pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
     ChecksumLocation, Codec, CodecKind, Deflate, Delta, Endian, FixedScaleOffset, Gzip,
     IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions,
-    LzmaProcessor, NumcodecsBitround, NumcodecsBlosc, NumcodecsZstd, OutOfRange, Packbits,
-    PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim, Rounding,
-    ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
+    LzmaProcessor, NumcodecsBitround, NumcodecsBlosc, NumcodecsZstd, OptionalCodecs, OutOfRange,
+    Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim,
+    Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
 };
 pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{
-    ByteLength, DataType, Field, Layout, Part, RawBits, Struct, TimeStep, TimeUnit, Utf32Length,
+    ByteLength, DataType, Field, Layout, Optional, Part, RawBits, Struct, TimeStep, TimeUnit,
+    Utf32Length,
 };
 pub use edges::{ChunkEdges, EdgeRun};
 pub use element::{format_element, parse_element};

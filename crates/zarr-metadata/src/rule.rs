@@ -170,6 +170,8 @@ rules! {
     BYTES_DATA_TYPE "bytes-data-type" Error "the data type under `bytes` must be one of fixed size";
     VLEN_DATA_TYPE "vlen-data-type" Error "the data type under `vlen-utf8` must be `string`, under \
         `vlen-bytes` `bytes`";
+    OPTIONAL_DATA_TYPE "optional-data-type" Error "the data type under `zarrs.optional` must be \
+        `zarrs.optional`";
     PACKBITS_SPELLING "packbits-spelling" Error "the members of `packbits` must be `padding_encoding`, \
         `first_bit` and `last_bit`";
     PACKBITS_PADDING_ENCODING "packbits-padding-encoding" Error "`padding_encoding` must be \"none\", \

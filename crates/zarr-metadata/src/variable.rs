@@ -1,15 +1,17 @@
-//! One element of variable length as JSON text and as bytes in memory, both ways: `string` and
-//! `bytes`. And bytes as a list or as base64, which raw bits are written as too.
+//! One element of variable length as JSON text and as bytes in memory, both ways: `string`,
+//! `bytes` and elements that may be missing. And bytes as a list or as base64, which raw bits are written as too.
 
 use std::borrow::Cow;
 
+use crate::codec::Endian;
 use crate::data_type::DataType;
+use crate::element::optional;
 use crate::error::MetadataError;
 use crate::json::{JsonType, Raw, read_elements, write_string};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// Appends the canonical JSON text: a string, or base64.
+/// Appends the canonical JSON text: a string, base64, or what an element that may be missing is.
 pub(crate) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
     match data_type {
         DataType::String => match std::str::from_utf8(bytes) {
@@ -19,6 +21,7 @@ pub(crate) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Re
                 return Err(MetadataError::unexpected(found, "UTF-8, a value of type string"));
             }
         },
+        DataType::ZarrsOptional(inner) => optional::format(inner, bytes, out)?,
         _ => {
             out.push('"');
             write_base64(bytes, out);
@@ -29,8 +32,16 @@ pub(crate) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Re
 }
 
 /// Appends the bytes of the element that `raw` stands for.
-pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, out: &mut Vec<u8>) -> Result<()> {
+///
+/// `packed` is the byte order of records that are written as base64.
+pub(crate) fn read(
+    data_type: &DataType,
+    raw: Raw<'_>,
+    packed: Endian,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     match data_type {
+        DataType::ZarrsOptional(inner) => optional::read(inner, raw, packed, out)?,
         DataType::String => {
             let text = raw.string("a string, a value of type string")?;
             out.extend_from_slice(text.as_bytes());

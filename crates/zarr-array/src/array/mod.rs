@@ -8,6 +8,7 @@ mod joined;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod open;
+mod optional;
 pub(crate) mod part_reader;
 mod read;
 mod stored;

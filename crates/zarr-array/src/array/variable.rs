@@ -52,10 +52,11 @@ impl Array {
         self.strings(self.read_variable(&selection.into())?)
     }
 
-    /// Reads the byte strings of a [`Selection`] in C order; for strings, their UTF-8.
+    /// Reads the byte strings of a [`Selection`] in C order; for strings, their UTF-8; for elements
+    /// that may be missing, the byte 0, or the bytes of the value and then the byte 1.
     ///
     /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `bytes` or `string`; otherwise as for
+    /// [`ArrayError::ElementType`] unless the data type is `bytes`, `string` or `zarrs.optional`; otherwise as for
     /// [`read_strings`](Array::read_strings).
     pub fn read_byte_strings(
         &self,

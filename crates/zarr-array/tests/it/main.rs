@@ -24,6 +24,8 @@ mod loss;
 #[cfg(test)]
 mod members;
 #[cfg(test)]
+mod optional;
+#[cfg(test)]
 mod others;
 #[cfg(test)]
 mod partial;

@@ -264,6 +264,18 @@ pub enum ChunkErrorKind {
         /// The first invalid byte.
         byte: u64,
     },
+    /// An element that may be missing is neither the byte 0 nor a value and the byte 1.
+    #[error(
+        "element {element} of {length} byte{} is neither the byte 0 nor a value of its type and \
+             the byte 1",
+        s(*length == 1)
+    )]
+    NotOptional {
+        /// Its number, in C order of the array that reaches the codec.
+        element: u64,
+        /// Its bytes.
+        length: u64,
+    },
     /// An element of variable length is too long to be written.
     #[error("element {element} has {length} bytes; less than 2^32 are allowed")]
     ElementTooLong {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, CodecKind, DataType};
 
 use super::VariableChunkCodec;
+use super::optional::Optional;
 use super::shard::Shard;
 use crate::array_to_array::ArrayToArray;
 use crate::bytes_to_bytes::{self, BytesToBytes};
@@ -15,11 +16,13 @@ use crate::options::Options;
 use crate::others::is_skipped;
 use crate::symbolic::{AxisEdges, Shape};
 
-/// A codec chain for `string` or `bytes` that fits every chunk shape of its grid: the equivalent
-/// of [`Chain`](crate::Chain), which is for elements of fixed size.
+/// A codec chain for `string`, `bytes` or `zarrs.optional` that fits every chunk shape of its grid:
+/// the equivalent of [`Chain`](crate::Chain), which is for elements of fixed size.
 ///
-/// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes` or
-/// `sharding_indexed`, then bytes-to-bytes codecs.
+/// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes`,
+/// `zarrs.optional` or `sharding_indexed`, then bytes-to-bytes codecs.
+///
+/// An element of `zarrs.optional` is the byte 0 if it is missing, else its value and the byte 1.
 ///
 /// # Examples
 /// ```
@@ -46,6 +49,8 @@ pub struct VariableChain {
 pub(super) struct Bound {
     /// Whether elements are UTF-8.
     pub(super) text: bool,
+    /// The element of an inner array whose chunks are not stored.
+    pub(super) zero: &'static [u8],
     pub(super) array_to_array: Vec<(ArrayToArray, CodecPath)>,
     pub(super) array_to_bytes: ArrayToBytes,
     pub(super) array_to_bytes_path: CodecPath,
@@ -63,6 +68,7 @@ pub(super) enum ArrayToBytes {
     /// `vlen-utf8` or `vlen-bytes`, which differ only in the type.
     Vlen,
     Shard(Box<Shard>),
+    Optional(Arc<Optional>),
 }
 
 impl VariableChain {
@@ -104,8 +110,9 @@ impl VariableChain {
         let whole = CodecPath::of_chain(&path);
         let not_encoded = || ChainErrorKind::DataType { data_type: data_type.name().into_owned() };
         let (own, text) = match data_type {
-            DataType::String => (Codec::VlenUtf8, true),
-            DataType::Bytes => (Codec::VlenBytes, false),
+            DataType::String => (Some(Codec::VlenUtf8), true),
+            DataType::Bytes => (Some(Codec::VlenBytes), false),
+            DataType::ZarrsOptional(_) => (None, false),
             _ => return Err(whole.error(not_encoded())),
         };
         // Compressors that shuffle bytes have no element size here.
@@ -139,7 +146,17 @@ impl VariableChain {
                     read_only = read_only.or_else(|| shard.read_only().cloned());
                     array_to_bytes = Some((ArrayToBytes::Shard(Box::new(shard)), place));
                 }
-                codec if *codec == own => array_to_bytes = Some((ArrayToBytes::Vlen, place)),
+                Codec::ZarrsOptional(codecs) => {
+                    let DataType::ZarrsOptional(inner) = data_type else {
+                        return Err(place.error(not_encoded()));
+                    };
+                    let optional = Optional::bind(codecs, inner, &shape, &place, options)?;
+                    read_only = read_only.or_else(|| optional.read_only().cloned());
+                    array_to_bytes = Some((ArrayToBytes::Optional(Arc::new(optional)), place));
+                }
+                codec if Some(codec) == own.as_ref() => {
+                    array_to_bytes = Some((ArrayToBytes::Vlen, place))
+                }
                 codec => {
                     return Err(place.error(match codec.kind() {
                         Some(CodecKind::BytesToBytes) => ChainErrorKind::Order,
@@ -153,6 +170,7 @@ impl VariableChain {
             array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
         let bound = Bound {
             text,
+            zero: if own.is_some() { &[] } else { &[0] },
             array_to_array,
             array_to_bytes,
             array_to_bytes_path,
@@ -182,6 +200,11 @@ impl VariableChain {
             Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
             None => Ok(()),
         }
+    }
+
+    /// The empty element, or one that is missing.
+    pub(super) fn zero(&self) -> &'static [u8] {
+        self.inner.zero
     }
 
     /// The codec that cannot be written, if there is one.

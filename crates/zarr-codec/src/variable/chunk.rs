@@ -7,10 +7,11 @@ use zarr_view::{CopyError, Run, View};
 
 use super::ByteStrings;
 use super::chain::{ArrayToBytes, Bound};
+use super::optional::Optional;
 use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
 use crate::chain::shapes;
-use crate::chunk::Encoded;
+use crate::chunk::{ChunkCodec, Encoded};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::transform::{ArrayTransform, Slice, sliced};
@@ -32,6 +33,8 @@ pub struct VariableChunkCodec {
 enum ShapedCodec {
     Vlen,
     Shard(Box<ShapedShard>),
+    /// `zarrs.optional`, and the codec of its mask.
+    Optional(Arc<Optional>, Box<ChunkCodec>),
 }
 
 impl VariableChunkCodec {
@@ -49,6 +52,10 @@ impl VariableChunkCodec {
                 let place = &bound.array_to_bytes_path;
                 let shard = ShapedShard::new(shard, place, transform.stored_shape())?;
                 ShapedCodec::Shard(Box::new(shard))
+            }
+            ArrayToBytes::Optional(optional) => {
+                let mask = optional.mask_for(transform.stored_shape())?;
+                ShapedCodec::Optional(Arc::clone(optional), Box::new(mask))
             }
         };
         let elements = transform.elements();
@@ -78,7 +85,7 @@ impl VariableChunkCodec {
     #[must_use]
     pub fn inner_grid(&self) -> Option<&[usize]> {
         match &self.array_to_bytes {
-            ShapedCodec::Vlen => None,
+            ShapedCodec::Vlen | ShapedCodec::Optional(..) => None,
             ShapedCodec::Shard(shard) => Some(shard.grid_shape()),
         }
     }
@@ -103,7 +110,7 @@ impl VariableChunkCodec {
         fill: &[u8],
     ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
         match &self.array_to_bytes {
-            ShapedCodec::Vlen => Ok(None),
+            ShapedCodec::Vlen | ShapedCodec::Optional(..) => Ok(None),
             ShapedCodec::Shard(shard) => shard.fill_only(&self.decompress(encoded)?, fill),
         }
     }
@@ -181,17 +188,27 @@ impl VariableChunkCodec {
             ShapedCodec::Vlen => {
                 let elements = Elements::parse(&bytes, self.elements, self.bound.text)
                     .map_err(|kind| self.failed(kind))?;
-                let wanted = positions.map(|at| elements.get(at).unwrap_or_default());
-                let room =
-                    wanted.clone().fold(0, |room: usize, one| room.saturating_add(one.len()));
-                let out = ByteStrings::with_room(indices.len(), room);
-                let mut out = out.ok_or_else(|| {
-                    self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(room) })
-                })?;
-                wanted.for_each(|element| out.push(element));
-                Ok(out)
+                self.collect(positions.map(|at| elements.get(at).unwrap_or_default()))
+            }
+            ShapedCodec::Optional(optional, mask) => {
+                let place = &self.bound.array_to_bytes_path;
+                let elements = optional.decode(&bytes, mask, self.limit, place)?;
+                self.collect(positions.map(|at| elements.get(at).unwrap_or_default()))
             }
         }
+    }
+
+    /// Copies elements into a list.
+    fn collect<'e>(
+        &self,
+        elements: impl ExactSizeIterator<Item = &'e [u8]> + Clone,
+    ) -> Result<ByteStrings, ChunkError> {
+        let room = elements.clone().fold(0, |room: usize, one| room.saturating_add(one.len()));
+        let out = ByteStrings::with_room(elements.len(), room);
+        let mut out =
+            out.ok_or_else(|| self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(room) }))?;
+        elements.for_each(|element| out.push(element));
+        Ok(out)
     }
 
     /// Encodes a chunk into `out`, which is emptied first.
@@ -236,6 +253,9 @@ impl VariableChunkCodec {
         };
         match &self.array_to_bytes {
             ShapedCodec::Shard(shard) => shard.encode(&stored, fill, out)?,
+            ShapedCodec::Optional(optional, mask) => {
+                optional.encode(&stored, mask, out, &self.bound.array_to_bytes_path)?;
+            }
             ShapedCodec::Vlen => {
                 self.check_text(&stored)?;
                 vlen::encode(&stored, out).map_err(|kind| self.failed(kind))?;

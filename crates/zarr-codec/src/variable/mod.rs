@@ -1,4 +1,4 @@
-//! Elements of variable length, `string` and `bytes`: their codecs, and chains of them.
+//! Elements of variable length, `string`, `bytes` and those that may be missing: their codecs, and chains of them.
 //!
 //! They are separate from other elements because no position follows from an index: a chunk is
 //! decompressed as a whole and traversed once, from length to length. The parts that do not look
@@ -7,6 +7,7 @@
 
 mod chain;
 mod chunk;
+mod optional;
 mod shard;
 mod slots;
 mod strings;

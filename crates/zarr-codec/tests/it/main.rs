@@ -20,6 +20,8 @@ mod loss;
 #[cfg(test)]
 mod naive;
 #[cfg(test)]
+mod optional;
+#[cfg(test)]
 mod others;
 #[cfg(test)]
 mod pcodec;

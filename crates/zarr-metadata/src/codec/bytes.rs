@@ -51,6 +51,7 @@ impl Configuration for Bytes {
             Some(data_type) if data_type.is_variable_length() => {
                 let allowed = match data_type {
                     DataType::String => "vlen-utf8, the codec of strings",
+                    DataType::ZarrsOptional(_) => "zarrs.optional, the codec of the type",
                     _ => "vlen-bytes, the codec of bytes of variable length",
                 };
                 let found = format!("type {data_type} under bytes");

@@ -38,6 +38,7 @@ pub(crate) fn element_order(codecs: &[Codec]) -> Option<Endian> {
     codecs.iter().find_map(|codec| match codec {
         Codec::Bytes(bytes) => bytes.endian,
         Codec::ShardingIndexed(sharding) => element_order(&sharding.codecs),
+        Codec::ZarrsOptional(optional) => element_order(&optional.data_codecs),
         _ => None,
     })
 }

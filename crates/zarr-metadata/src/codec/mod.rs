@@ -12,6 +12,7 @@ mod configuration;
 mod construct;
 mod gzip;
 mod numcodecs;
+mod optional;
 mod packbits;
 mod reshape;
 mod scale_offset;
@@ -31,6 +32,7 @@ pub use numcodecs::{
     Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor, NumcodecsBlosc,
     NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode, Quantize, Shuffle,
 };
+pub use optional::OptionalCodecs;
 pub use packbits::{Packbits, PaddingEncoding};
 pub use reshape::{Reshape, ReshapeDim};
 pub use scale_offset::ScaleOffset;
@@ -182,6 +184,8 @@ codecs! {
     VlenUtf8: VlenUtf8 = "vlen-utf8", ArrayToBytes;
     /// `vlen-bytes`: bytes of variable length, each after theirs.
     VlenBytes: VlenBytes = "vlen-bytes", ArrayToBytes;
+    /// `zarrs.optional`: which elements are there, then their values.
+    ZarrsOptional(Box<OptionalCodecs>) = "zarrs.optional", ArrayToBytes;
     /// `numcodecs.pcodec`: numbers, compressed.
     NumcodecsPcodec(Pcodec) = "numcodecs.pcodec", ArrayToBytes;
     /// `sharding_indexed`: a chunk made of smaller ones.
@@ -231,6 +235,8 @@ fn canonical(name: &str) -> &str {
         "https://codec.zarrs.dev/array_to_bytes/pcodec" => "numcodecs.pcodec",
         "https://codec.zarrs.dev/array_to_bytes/bitround" => "bitround",
         "https://codec.zarrs.dev/array_to_array/squeeze" => "zarrs.squeeze",
+        // The name in betas of zarrs 0.23.
+        "optional" => "zarrs.optional",
         "https://codec.zarrs.dev/bytes_to_bytes/fletcher32" => "numcodecs.fletcher32",
         name => name,
     }

@@ -13,6 +13,7 @@ mod fixed_size;
 mod floats;
 mod grids;
 mod hostile;
+mod optional;
 mod properties;
 mod support;
 mod traits;
