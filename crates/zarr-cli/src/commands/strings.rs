@@ -97,8 +97,12 @@ pub(super) struct Elements {
 }
 
 /// Reads a file of lines, each the JSON of an element, or of one JSON array that is nested like
-/// the elements.
-pub(super) fn from_file(path: &Path, data_type: &DataType) -> Result<Elements, CliError> {
+/// the elements, which are of an array or region of this rank.
+pub(super) fn from_file(
+    path: &Path,
+    data_type: &DataType,
+    rank: usize,
+) -> Result<Elements, CliError> {
     let name = if path == Path::new("-") { Path::new("standard input") } else { path };
     let wrong = |reason: String| CliError::Input { path: name.to_owned(), reason };
     let failed = |cause| CliError::File { path: name.to_owned(), cause };
@@ -111,12 +115,19 @@ pub(super) fn from_file(path: &Path, data_type: &DataType) -> Result<Elements, C
         wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
     let mut elements = ByteStrings::new();
-    if text.trim_start().starts_with('[') {
+    // Elements that may be missing are arrays of one value themselves.
+    let (is_document, levels) = match data_type {
+        DataType::ZarrsOptional(_) => (is_nested(&text, rank), rank),
+        _ => (text.trim_start().starts_with('['), usize::MAX),
+    };
+    if is_document {
         let document: Value =
             serde_json::from_str(&text).map_err(|error| wrong(format!("no JSON: {error}")))?;
         let mut shape = Vec::new();
         let mut level = &document;
-        while let Value::Array(members) = level {
+        while let Value::Array(members) = level
+            && shape.len() < levels
+        {
             shape.push(u64::try_from(members.len()).unwrap_or(u64::MAX));
             match members.first() {
                 Some(first) => level = first,
@@ -133,6 +144,18 @@ pub(super) fn from_file(path: &Path, data_type: &DataType) -> Result<Elements, C
         elements.push(&element);
     }
     Ok(Elements { elements, shape: None })
+}
+
+/// Whether a text is one JSON document whose elements, `null` or an array each, are in arrays of so
+/// many levels.
+fn is_nested(text: &str, rank: usize) -> bool {
+    fn fits(value: &Value, rank: usize) -> bool {
+        match (value, rank) {
+            (Value::Array(members), 1..) => members.iter().all(|member| fits(member, rank - 1)),
+            (value, rank) => rank == 0 && (value.is_null() || value.is_array()),
+        }
+    }
+    serde_json::from_str(text).is_ok_and(|document| fits(&document, rank))
 }
 
 /// The elements of nested arrays of this shape, in C order.
@@ -168,7 +191,8 @@ pub(super) fn write(
     array: &Array,
     region: &Selection,
 ) -> Result<(), CliError> {
-    let Elements { elements, shape } = from_file(path, array.data_type())?;
+    let rank = region.shape().len();
+    let Elements { elements, shape } = from_file(path, array.data_type(), rank)?;
     if let Some(shape) = shape
         && shape != region.shape()
     {
@@ -188,7 +212,7 @@ pub(super) fn append(
     axis: usize,
     edges: &[Run],
 ) -> Result<Array, CliError> {
-    let Elements { elements, shape } = from_file(path, array.data_type())?;
+    let Elements { elements, shape } = from_file(path, array.data_type(), array.shape().len())?;
     let wrong = |reason: String| CliError::Input { path: path.to_owned(), reason };
     let others = array.shape().iter().enumerate().filter(|(other, _)| *other != axis);
     let row = others.fold(1_u64, |product, (_, length)| product.saturating_mul(*length));

@@ -155,7 +155,7 @@ impl VariableChain {
                     array_to_bytes = Some((ArrayToBytes::Optional(Arc::new(optional)), place));
                 }
                 codec if Some(codec) == own.as_ref() => {
-                    array_to_bytes = Some((ArrayToBytes::Vlen, place))
+                    array_to_bytes = Some((ArrayToBytes::Vlen, place));
                 }
                 codec => {
                     return Err(place.error(match codec.kind() {
