@@ -20,6 +20,7 @@ const GENERATORS: &[&str] = &[
     "numcodecs_cases.py",
     "variable.py",
     "codec_cases.py",
+    PROGRAMS,
     "invalid.py",
     "zipped.py",
     "version_2_by_3.py",
@@ -31,6 +32,9 @@ const GENERATORS: &[&str] = &[
 /// The script that runs with another zarr-python, and the packages that it needs.
 const VERSION_2: &str = "version_2.py";
 const OF_VERSION_2: &str = "xtask/fixtures/requirements-version-2.txt";
+
+/// The script that calls the programs of a field, which need many more packages.
+const PROGRAMS: &str = "programs.py";
 
 /// The program with which the scripts write through zarrs: a separate workspace.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
@@ -138,9 +142,15 @@ fn regenerate() -> Outcome {
     let zarrs = zarrs_writer()?;
     let older = venv::environment("fixtures-version-2", OF_VERSION_2)?;
     let scripts = root().join("xtask/fixtures");
+    let programs = venv::environment("programs", "xtask/fixtures/requirements-programs.txt")?;
     for script in GENERATORS {
+        let python = match *script {
+            PROGRAMS => &programs,
+            VERSION_2 => &older,
+            _ => &python,
+        };
         step(
-            Command::new(if *script == VERSION_2 { &older } else { &python })
+            Command::new(python)
                 .arg(scripts.join(script))
                 .arg(root().join("fixtures"))
                 .arg(&zarrs)

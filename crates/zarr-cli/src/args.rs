@@ -3,6 +3,7 @@
 mod content;
 mod groups;
 mod join;
+mod rules;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::error::CliError;
 pub(crate) use content::{Diff, Stats};
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
+pub(crate) use rules::Rules;
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
 const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], or by the names of axes, time=0:10,x=5 [default: the whole array]";
@@ -278,10 +280,16 @@ impl Encoding {
 /// unchanged, even if this program cannot read the array's elements.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Chunks and codecs are written as for `create`. Of a group, all arrays are copied alike.
+Chunks and codecs are written as for `create`; axes that are not named keep their chunks.
+
+Of a group, --chunks and --codecs are for all arrays, and after a --for for those whose name
+matches its pattern (whose path if the pattern has a /). If several match, the last one counts,
+for chunks and for codecs separately. Arrays that lack the axes, that cannot be read, or that the
+codecs do not fit are copied as they are; all but the first are named.
 
 Examples:
   zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
+  zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --for 'rain*' --chunks time=31
   zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\
     --codecs '[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]'")]
 pub(crate) struct Copy {
@@ -289,12 +297,8 @@ pub(crate) struct Copy {
     pub(crate) source: String,
     /// The target: a folder or a URL.
     pub(crate) target: String,
-    /// The lengths of the target's chunks [default: those of the source].
-    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
-    pub(crate) chunks: Option<String>,
-    /// The target's codec chain, as the JSON list of zarr.json [default: that of the source].
-    #[arg(long, value_name = "JSON")]
-    pub(crate) codecs: Option<String>,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
     /// Memory for elements and chunks: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,

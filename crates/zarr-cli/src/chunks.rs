@@ -11,9 +11,11 @@
 //! Numbers alone make a regular grid, any list of edges a rectilinear one. A number stays a
 //! single number, even next to lists (SD-04); `31x1` is a list of one edge.
 
+use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use serde_json::value::RawValue;
+use zarr_kit::ArrayMetadata;
 use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
 
 use crate::words;
@@ -57,6 +59,55 @@ pub(crate) fn parse(
     };
     check(&grid, shape, names)?;
     Ok(grid)
+}
+
+/// Parses the chunks for a copy of an array. Axes that the text does not name keep their chunks.
+///
+/// `all`: whether the array must have all axes that are named. If it need not, those that it lacks are
+/// skipped, and without any the result is `None`.
+pub(crate) fn changed(
+    text: &str,
+    metadata: &ArrayMetadata,
+    all: bool,
+) -> Result<Option<ChunkGrid>, ChunksError> {
+    let (shape, rank) = (metadata.shape(), metadata.shape().len());
+    let known = metadata.dimension_names().unwrap_or_default();
+    let mut kept: Vec<ChunkEdges> = match metadata.chunk_grid() {
+        ChunkGrid::Regular { chunk_shape } => {
+            chunk_shape.iter().copied().map(ChunkEdges::Regular).collect()
+        }
+        ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.clone(),
+    };
+    if names(text).next().is_none() {
+        return parse(text, shape, known).map(Some);
+    }
+    let mut given = HashSet::new();
+    for entry in text.split(',') {
+        let (name, edges) = entry.split_once('=').ok_or(ChunksError::Mixed)?;
+        let axis = match axis_of(name.trim(), rank, known) {
+            Ok(axis) => axis,
+            Err(error) if all => return Err(error),
+            Err(_) => continue,
+        };
+        if !given.insert(axis) {
+            return Err(ChunksError::Twice { name: shown(axis, known) });
+        }
+        let edges = parse_edges(edges)?;
+        kept.get_mut(axis).into_iter().for_each(|slot| *slot = edges.clone());
+    }
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let grid = of_edges(kept);
+    check(&grid, shape, known)?;
+    Ok(Some(grid))
+}
+
+/// The names of axes in a text; none if it is JSON or names none.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let entries = text.split(',').filter(move |_| !is_json);
+    entries.filter_map(|entry| Some(entry.split_once('=')?.0.trim()))
 }
 
 /// The edges of one axis: `31|28|31x2`, or a number for a regular axis.
@@ -117,7 +168,11 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
     let axes = axes.into_iter().enumerate().map(|(axis, edges)| {
         edges.ok_or_else(|| ChunksError::Missing { name: shown(axis, names) })
     });
-    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    Ok(of_edges(axes.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// A regular grid if all axes are regular, else a rectilinear one.
+fn of_edges(axes: Vec<ChunkEdges>) -> ChunkGrid {
     let regular: Option<Vec<u64>> = axes
         .iter()
         .map(|edges| match edges {
@@ -125,10 +180,10 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
             ChunkEdges::Runs(_) => None,
         })
         .collect();
-    Ok(match regular {
+    match regular {
         Some(chunk_shape) => ChunkGrid::Regular { chunk_shape },
         None => ChunkGrid::Rectilinear { chunk_shapes: axes },
-    })
+    }
 }
 
 /// The axis with this name or number.

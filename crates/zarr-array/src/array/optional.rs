@@ -88,7 +88,7 @@ impl Array {
             })
             .collect();
         let elements: Vec<&[u8]> = encoded.iter().map(Vec::as_slice).collect();
-        self.write_variable(&selection.into(), &elements)
+        self.write_variable(&selection.into(), elements.as_slice())
     }
 
     /// The type of the elements that are not missing, if `T` matches it.

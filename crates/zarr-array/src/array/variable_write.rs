@@ -60,7 +60,7 @@ impl Array {
         self.write_variable(&selection.into(), elements.as_slice())
     }
 
-    fn write_variable(
+    pub(super) fn write_variable(
         &self,
         selection: &Selection,
         elements: &(impl Elements + ?Sized),

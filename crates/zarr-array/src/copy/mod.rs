@@ -28,6 +28,7 @@ mod array;
 mod begin;
 mod endpoint;
 mod error;
+mod job;
 mod marker;
 mod new_node;
 mod objects;
@@ -39,7 +40,7 @@ pub use array::copy_array;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
 pub use new_node::NewNode;
-pub use tree::copy_tree;
+pub use tree::{copy_tree, visit_arrays};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
 /// finished.
@@ -54,6 +55,7 @@ pub struct CopyOptions {
     verify: bool,
     allow_loss: bool,
     nodes_only: bool,
+    keep_unfit: bool,
     codecs: Codecs,
 }
 
@@ -75,6 +77,7 @@ impl CopyOptions {
             verify: false,
             allow_loss: false,
             nodes_only: false,
+            keep_unfit: false,
             codecs: Codecs::new(),
         }
     }
@@ -122,6 +125,15 @@ impl CopyOptions {
         self
     }
 
+    /// Whether the arrays of a group that cannot be read, or that their new metadata does not fit, are
+    /// copied as they are, and listed in [`CopySummary::kept`]. It is an error all the same if no
+    /// array changes.
+    #[must_use]
+    pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
+        self.keep_unfit = keep_unfit;
+        self
+    }
+
     /// The codecs of other authors, for the target and for the arrays of a hierarchy.
     #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
@@ -146,8 +158,18 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
+/// An array that was copied as it is, although it was to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptArray {
+    /// Its path in the store of the source.
+    pub path: String,
+    /// Why it could not change.
+    pub reason: String,
+}
+
 /// What a copy did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopySummary {
     /// Arrays, including unfinished ones that were finished.
@@ -164,6 +186,9 @@ pub struct CopySummary {
     pub skipped: u64,
     /// Tasks that were done.
     pub tasks: u64,
+    /// Arrays that were copied as they are, although they were to change: only with
+    /// [`CopyOptions::keep_unfit`].
+    pub kept: Vec<KeptArray>,
 }
 
 impl CopySummary {
@@ -175,5 +200,6 @@ impl CopySummary {
         self.left_out = self.left_out.saturating_add(other.left_out);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);
+        self.kept.extend(other.kept);
     }
 }

@@ -1,29 +1,21 @@
 //! Copies a node and everything below it.
 
 use std::collections::HashMap;
-use std::error::Error;
+use std::sync::Arc;
 
-use zarr_metadata::{
-    ArrayMetadata, ChunkKeyEncoding, ConsolidatedMetadata, GroupMetadata, MetadataError,
-    NodeMetadata,
-};
+use zarr_metadata::{ArrayMetadata, ConsolidatedMetadata, GroupMetadata, NodeMetadata};
 
-use super::array::Prepared;
 use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
+use super::job::{Change, Job};
 use super::marker::{Marker, TargetState};
-use super::objects::{Renamed, copy_beside_chunks, copy_objects, copy_others};
+use super::objects::copy_others;
 use super::{CopyOptions, CopySummary, Progress};
-use crate::array::Array;
 use crate::error::ArrayError;
 use crate::node::{self, Node};
-use crate::store::{Key, Prefix};
+use crate::store::{Key, MemoryStore, Prefix, Store};
 use crate::unfinished::Kind;
-
-/// Makes the metadata of an array's copy from that of the source.
-type Change<'a> =
-    dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from that of the source.
@@ -36,6 +28,9 @@ type Change<'a> =
 ///
 /// Visits the whole source before anything is written or removed, to refuse what can be refused,
 /// so `change` is called twice for each array.
+///
+/// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new metadata
+/// does not fit, is copied as it is and listed in [`CopySummary::kept`].
 ///
 /// # Errors
 /// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot
@@ -113,10 +108,11 @@ pub fn copy_tree(
                         summary.add(marker.finish(found, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
-                        let job = Job::new(here, there, *metadata, change, options)?;
+                        let job = Job::within(here, there, *metadata, change, options)?;
                         let marker = job.marker()?;
                         let found = marker.begin_within(tree)?;
                         let progress = &mut |done| progress(here.prefix, done);
+                        summary.kept.extend(job.kept());
                         summary.add(marker.finish(found, || job.run(found, options, progress))?);
                     }
                     Visit::Others(keys) => {
@@ -134,6 +130,23 @@ pub fn copy_tree(
             })
         }
     }
+}
+
+/// Calls `visit` with each array that [`copy_tree`] would copy from `from`, and with its prefix in the
+/// store: to see before a copy what it would meet.
+///
+/// # Errors
+/// Those of reading the source, and those of `visit`.
+pub fn visit_arrays(
+    from: Endpoint<'_>,
+    visit: &mut dyn FnMut(&Prefix, &ArrayMetadata) -> Result<(), TransferError>,
+) -> Result<(), TransferError> {
+    // A place that shares nothing with the source.
+    let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    walk(from, Endpoint::new(&nowhere, &Prefix::root()), &mut |here, _, node| match node {
+        Visit::Array(metadata) => visit(here.prefix, &metadata),
+        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
+    })
 }
 
 /// The documents of arrays that change, by their prefix in the source.
@@ -163,12 +176,16 @@ impl FirstVisit<'_> {
 
     fn visit(&self, change: &mut Change<'_>) -> Result<Changed, TransferError> {
         let mut changed = Changed::new();
+        // Whether an array takes the change, and the first that cannot.
+        let (mut is_taken, mut unfit) = (false, None);
         walk(self.from, self.to, &mut |here, there, visit| match visit {
             Visit::Array(metadata) => {
-                let job = Job::new(here, there, *metadata, change, self.options)?;
+                let job = Job::within(here, there, *metadata, change, self.options)?;
+                is_taken |= job.is_re_encoded();
                 if job.metadata.json() != job.changed.json() {
                     changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
                 }
+                unfit = unfit.take().or(job.unfit);
                 Ok(())
             }
             // Finds links out of the store, and objects that may not be read.
@@ -180,7 +197,11 @@ impl FirstVisit<'_> {
             }
             Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
         })?;
-        Ok(changed)
+        // A change that no array takes is a mistake.
+        match unfit {
+            Some(error) if !is_taken => Err(error),
+            _ => Ok(changed),
+        }
     }
 
     /// The marker of a group's copy.
@@ -266,94 +287,6 @@ fn walk(
         }
     }
     Ok(())
-}
-
-/// The copy of one array, checked as far as possible before anything is written.
-struct Job<'a> {
-    from: Endpoint<'a>,
-    to: Endpoint<'a>,
-    metadata: ArrayMetadata,
-    changed: ArrayMetadata,
-    /// The source and the prepared copy, unless it is copied object by object.
-    elements: Option<(Array, Prepared)>,
-}
-
-impl<'a> Job<'a> {
-    fn new(
-        from: Endpoint<'a>,
-        to: Endpoint<'a>,
-        metadata: ArrayMetadata,
-        change: &mut Change<'_>,
-        options: &CopyOptions,
-    ) -> Result<Self, TransferError> {
-        let changed = change(from.prefix, &metadata)
-            .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
-        let changed = of_version_3(&metadata, changed)
-            .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
-        if is_same_but_for_keys(&metadata, &changed) {
-            return Ok(Self { from, to, metadata, changed, elements: None });
-        }
-        let (store, options_of_source) = (from.store.clone(), options.source_options());
-        let array = Array::with_metadata(store, from.prefix, metadata.clone(), options_of_source);
-        let array = match array {
-            Ok(array) => array,
-            Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
-                return Err(TransferError::NotDecodable { path: from.path(), cause: error });
-            }
-            Err(error) => return Err(source(error)),
-        };
-        let prepared =
-            Prepared::new(&array, to.store.clone(), to.prefix, changed.clone(), options)?;
-        Ok(Self { from, to, metadata, changed, elements: Some((array, prepared)) })
-    }
-
-    fn marker(&self) -> Result<Marker<'a>, TransferError> {
-        let document = self.changed.json().to_owned();
-        Marker::new(self.from, self.metadata.json(), self.to, Kind::Array, document)
-    }
-
-    fn run(
-        self,
-        found: TargetState,
-        options: &CopyOptions,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<CopySummary, TransferError> {
-        match self.elements {
-            None => {
-                let renamed = Renamed::new(&self.metadata, &self.changed);
-                copy_objects(self.from, self.to, &renamed, found, options, progress)
-            }
-            Some((array, prepared)) => {
-                let mut summary = prepared.run(&array, found, options, progress)?;
-                summary.add(copy_beside_chunks(self.from, self.to, &array, found, options)?);
-                Ok(summary)
-            }
-        }
-    }
-}
-
-/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks.
-fn of_version_3(
-    metadata: &ArrayMetadata,
-    changed: ArrayMetadata,
-) -> Result<ArrayMetadata, MetadataError> {
-    let is_kept = changed.chunk_key_encoding() == metadata.chunk_key_encoding();
-    match metadata.is_version_2() && is_kept {
-        true => changed.with_chunk_key_encoding(&ChunkKeyEncoding::default()),
-        false => Ok(changed.into_version_3()),
-    }
-}
-
-/// Whether the chunks of both are the same objects, perhaps under other keys.
-fn is_same_but_for_keys(metadata: &ArrayMetadata, changed: &ArrayMetadata) -> bool {
-    if metadata.json() == changed.json() {
-        return true;
-    }
-    let keys = metadata.chunk_key_encoding();
-    changed.chunk_key_encoding() != keys
-        && changed
-            .with_chunk_key_encoding(keys)
-            .is_ok_and(|changed| changed.json() == metadata.json())
 }
 
 /// The document of a group's copy: the source's, except for the entries of changed arrays in its

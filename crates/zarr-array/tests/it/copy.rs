@@ -4,6 +4,7 @@ mod ends;
 mod everything;
 mod overwrites;
 mod resumed;
+mod unfit;
 
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
 //! `zarr-kit copy`.
 
 use serde_json::json;
+use zarr_kit::Prefix;
 use zarr_kit::array::Node;
-use zarr_kit::array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
+use zarr_kit::array::copy::{
+    CopyOptions, Endpoint, MARKER, TransferError, copy_tree, visit_arrays,
+};
 use zarr_kit::array::store::archive_of;
-use zarr_kit::metadata::{Codec, MetadataError};
-use zarr_kit::{ArrayMetadata, Prefix};
 
-use crate::args::Copy;
-use crate::chunks;
+use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
-use crate::print::done;
+use crate::print::{done, note};
 use crate::progress::Bar;
 use crate::words;
 
@@ -23,17 +23,19 @@ const INTERRUPTED_OVERWRITE: &str =
 
 pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let source = NodeStore::open(&args.source)?;
-    let codecs = match &args.codecs {
-        Some(json) => Some(
-            Codec::list_from_json(json.as_bytes())
-                .map_err(|cause| CliError::Metadata { argument: "--codecs", cause })?,
-        ),
-        None => None,
-    };
+    let node = source.node()?;
     // Mistakes are found before a folder is created; those in a group, before anything is in it.
-    if let Node::Array(metadata) = source.node()? {
-        changed(args, codecs.as_deref(), &metadata)?;
-    }
+    let is_group = match &node {
+        Node::Array(metadata) => {
+            args.rules.check_single()?;
+            args.rules.apply(None, metadata)?;
+            false
+        }
+        Node::Group(_) => {
+            check_rules(&args.rules, &source)?;
+            true
+        }
+    };
     let target = NodeStore::create(&args.target)?;
     let options = CopyOptions::new()
         .memory(memory_for_chunks(args.memory))
@@ -41,7 +43,8 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .overwrite(args.overwrite)
         .verify(args.verify)
         .allow_loss(args.allow_loss)
-        .nodes_only(args.nodes_only);
+        .nodes_only(args.nodes_only)
+        .keep_unfit(true);
     let bar = Bar::new();
     let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
     let interrupt = Interrupt::saying(how, &bar);
@@ -49,7 +52,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let result = copy_tree(
         Endpoint::new(&source.store, &root),
         Endpoint::new(&target.store, &root),
-        &mut |_, metadata| changed(args, codecs.as_deref(), metadata).map_err(Into::into),
+        &mut |prefix, metadata| {
+            let path = is_group.then(|| prefix.as_str());
+            args.rules.apply(path, metadata).map_err(Into::into)
+        },
         &options,
         &mut |prefix, progress| {
             let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
@@ -71,6 +77,13 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     );
     if summary.groups > 0 {
         text.push_str(&format!(" in {}", words::counted(summary.groups, "group")));
+    }
+    let kept = u64::try_from(summary.kept.len()).unwrap_or(u64::MAX);
+    if kept > 0 {
+        text.push_str(&format!(" ({} could not be changed)", words::count(kept)));
+    }
+    for array in &summary.kept {
+        note(format_args!("{} is copied as it is: {}", array.path, array.reason));
     }
     if summary.others > 0 {
         text.push_str(&format!(", {}", words::counted(summary.others, "other object")));
@@ -94,8 +107,29 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
             "other_objects": summary.others, "left_out": summary.left_out,
             "tasks": summary.tasks, "tasks_done_before": summary.skipped,
+            "kept": summary.kept.iter().map(|array| {
+                json!({"array": array.path, "reason": array.reason})
+            }).collect::<Vec<_>>(),
         })
     })
+}
+
+/// Refuses rules that are for no array of a group, which most likely are mistakes.
+fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
+    let mut unused = rules.unused();
+    if unused.is_empty() {
+        return Ok(());
+    }
+    let root = Prefix::root();
+    let visited = visit_arrays(Endpoint::new(&source.store, &root), &mut |prefix, metadata| {
+        unused.strike(prefix.as_str(), metadata);
+        Ok(())
+    });
+    match visited {
+        // The copy itself reports what cannot be read.
+        Err(_) => Ok(()),
+        Ok(()) => unused.check(),
+    }
 }
 
 /// The error, with the place as the user wrote it.
@@ -125,27 +159,4 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
         },
         error => CliError::Copy { place: place.clone(), memory, begun, cause: Box::new(error) },
     }
-}
-
-/// The metadata of the target array.
-fn changed(
-    args: &Copy,
-    codecs: Option<&[Codec]>,
-    metadata: &ArrayMetadata,
-) -> Result<ArrayMetadata, CliError> {
-    let wrong = |cause: MetadataError| CliError::Metadata {
-        argument: "zarr.json would not be valid",
-        cause,
-    };
-    let mut metadata = metadata.clone();
-    if let Some(text) = &args.chunks {
-        let names = metadata.dimension_names().unwrap_or_default();
-        let grid = chunks::parse(text, metadata.shape(), names)
-            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
-        metadata = metadata.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
-    }
-    if let Some(codecs) = codecs {
-        metadata = metadata.with_codecs(codecs).map_err(wrong)?;
-    }
-    Ok(metadata)
 }

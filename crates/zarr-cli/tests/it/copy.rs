@@ -367,3 +367,74 @@ fn a_marker_that_says_nothing_cannot_be_resumed() {
         ],
     ));
 }
+
+/// Rules for arrays by name or path, chunks of the axes that an array has, and what cannot change.
+#[test]
+fn arrays_of_a_group_by_rules() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    succeed(folder, &["create", "g/daily", "--group"]);
+    for (name, shape, dims) in [
+        ("g/temp_max", "60,4", "time,x"),
+        ("g/temp_min", "60,4", "time,x"),
+        ("g/daily/temp", "60", "time"),
+        ("g/x", "4", "x"),
+    ] {
+        let create = ["create", name, "--shape", shape, "--dims", dims, "--dtype", "int16"];
+        succeed(folder, &[&create[..], &["--codecs", r#"[{"name": "packbits"}]"#]].concat());
+        let elements = shape.split(',').map(|n| n.parse::<usize>().expect("a number"));
+        let bytes = vec![1; elements.product::<usize>() * 2];
+        assert!(run_with(folder, &["write", name, "--from", "-"], &bytes).status.success());
+    }
+    succeed(folder, &["create", "g/station", "--shape", "4", "--dims", "x", "--dtype", "string"]);
+    let gzip = r#"[{"name": "bytes", "configuration": {"endian": "little"}},
+        {"name": "gzip", "configuration": {"level": 1}}]"#;
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["copy", "g", "months", "--chunks", "time=31|29"],
+            &["tree", "months"],
+            &["info", "months/temp_max"],
+            &["copy", "g", "gzip", "--codecs", gzip],
+            &["tree", "gzip"],
+            &["copy", "g", "gzip", "--codecs", gzip, "--overwrite", "--json"],
+            // The last rule that matches counts, for chunks and codecs separately.
+            &[
+                "copy",
+                "g",
+                "rules",
+                "--chunks",
+                "time=30",
+                "--for",
+                "temp*",
+                "--codecs",
+                gzip,
+                "--for",
+                "daily/*",
+                "--chunks",
+                "time=20",
+                "--for",
+                "*_min",
+                "--chunks",
+                "time=10,x=2"
+            ],
+            &["tree", "rules"],
+            &["info", "rules/temp_max"],
+            &["info", "rules/temp_min"],
+            &["info", "rules/daily/temp"],
+            &["check", "rules", "--data"],
+            // Mistakes.
+            &["copy", "g", "c", "--chunks", "tiem=30"],
+            &["copy", "g", "c", "--for", "tmep*", "--chunks", "time=30"],
+            &["copy", "g", "c", "--for", "temp*"],
+            &["copy", "g", "c", "--for", "[", "--chunks", "time=30"],
+            &["copy", "g", "c", "--chunks", "time=30", "--chunks", "time=20"],
+            &["copy", "g", "c", "--codecs", "[{\"name\": \"vlen-bytes\"}]"],
+            &["copy", "g/x", "c", "--for", "x", "--chunks", "2"],
+            &["copy", "g/x", "c", "--chunks", "time=30"],
+            &["copy", "g/temp_max", "c", "--chunks", "x=2"],
+            &["info", "c"],
+        ],
+    ));
+}

@@ -1,0 +1,159 @@
+//! The copy of one array of a tree.
+
+use std::error::Error;
+
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, MetadataError};
+
+use super::array::Prepared;
+use super::endpoint::Endpoint;
+use super::error::{TransferError, source};
+use super::marker::{Marker, TargetState};
+use super::objects::{Renamed, copy_beside_chunks, copy_objects};
+use super::{CopyOptions, CopySummary, KeptArray, Progress};
+use crate::array::Array;
+use crate::error::ArrayError;
+use crate::store::{FullMessage, Prefix};
+use crate::unfinished::Kind;
+
+/// Makes the metadata of an array's copy from that of the source.
+pub(super) type Change<'a> =
+    dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
+
+/// The copy of one array, checked as far as possible before anything is written.
+pub(super) struct Job<'a> {
+    from: Endpoint<'a>,
+    to: Endpoint<'a>,
+    pub(super) metadata: ArrayMetadata,
+    pub(super) changed: ArrayMetadata,
+    /// The source and the prepared copy, unless it is copied object by object.
+    elements: Option<(Array, Prepared)>,
+    /// Why it is copied as it is, although it was to change.
+    pub(super) unfit: Option<TransferError>,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        from: Endpoint<'a>,
+        to: Endpoint<'a>,
+        metadata: ArrayMetadata,
+        change: &mut Change<'_>,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let changed = change(from.prefix, &metadata)
+            .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
+        let changed = of_version_3(&metadata, changed)
+            .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
+        if is_same_but_for_keys(&metadata, &changed) {
+            return Ok(Self { from, to, metadata, changed, elements: None, unfit: None });
+        }
+        let (store, options_of_source) = (from.store.clone(), options.source_options());
+        let array = Array::with_metadata(store, from.prefix, metadata.clone(), options_of_source);
+        let array = match array {
+            Ok(array) => array,
+            Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
+                return Err(TransferError::NotDecodable { path: from.path(), cause: error });
+            }
+            Err(error) => return Err(source(error)),
+        };
+        let prepared =
+            Prepared::new(&array, to.store.clone(), to.prefix, changed.clone(), options)?;
+        let elements = Some((array, prepared));
+        Ok(Self { from, to, metadata, changed, elements, unfit: None })
+    }
+
+    /// As [`new`](Self::new), for an array of a group: if it cannot be read, or the change does not
+    /// fit it, it is copied as it is if the options say so.
+    pub(super) fn within(
+        from: Endpoint<'a>,
+        to: Endpoint<'a>,
+        metadata: ArrayMetadata,
+        change: &mut Change<'_>,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        if !options.keep_unfit {
+            return Self::new(from, to, metadata, change, options);
+        }
+        match Self::new(from, to, metadata.clone(), change, options) {
+            // None of these comes from a store: nothing has been read but the document.
+            Err(
+                error @ (TransferError::Change { .. }
+                | TransferError::NotDecodable { .. }
+                | TransferError::Source(_)
+                | TransferError::Target(_)),
+            ) => {
+                // What cannot even become version 3 is not copied at all.
+                let Ok(changed) = of_version_3(&metadata, metadata.clone()) else {
+                    return Err(error);
+                };
+                let unfit = Some(error);
+                Ok(Self { from, to, metadata, changed, elements: None, unfit })
+            }
+            job => job,
+        }
+    }
+
+    /// Whether the elements are written anew.
+    pub(super) fn is_re_encoded(&self) -> bool {
+        self.elements.is_some()
+    }
+
+    /// The array for the summary, if it is copied as it is although it was to change.
+    pub(super) fn kept(&self) -> Option<KeptArray> {
+        let reason = match self.unfit.as_ref()? {
+            TransferError::Change { cause, .. } => FullMessage(cause.as_ref()).to_string(),
+            TransferError::NotDecodable { cause, .. }
+            | TransferError::Source(cause)
+            | TransferError::Target(cause) => cause.to_string(),
+            error => error.to_string(),
+        };
+        Some(KeptArray { path: self.from.prefix.as_str().to_owned(), reason })
+    }
+
+    pub(super) fn marker(&self) -> Result<Marker<'a>, TransferError> {
+        let document = self.changed.json().to_owned();
+        Marker::new(self.from, self.metadata.json(), self.to, Kind::Array, document)
+    }
+
+    pub(super) fn run(
+        self,
+        found: TargetState,
+        options: &CopyOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<CopySummary, TransferError> {
+        match self.elements {
+            None => {
+                let renamed = Renamed::new(&self.metadata, &self.changed);
+                copy_objects(self.from, self.to, &renamed, found, options, progress)
+            }
+            Some((array, prepared)) => {
+                let mut summary = prepared.run(&array, found, options, progress)?;
+                summary.add(copy_beside_chunks(self.from, self.to, &array, found, options)?);
+                Ok(summary)
+            }
+        }
+    }
+}
+
+/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks.
+fn of_version_3(
+    metadata: &ArrayMetadata,
+    changed: ArrayMetadata,
+) -> Result<ArrayMetadata, MetadataError> {
+    let is_kept = changed.chunk_key_encoding() == metadata.chunk_key_encoding();
+    match metadata.is_version_2() && is_kept {
+        true => changed.with_chunk_key_encoding(&ChunkKeyEncoding::default()),
+        false => Ok(changed.into_version_3()),
+    }
+}
+
+/// Whether the chunks of both are the same objects, perhaps under other keys.
+fn is_same_but_for_keys(metadata: &ArrayMetadata, changed: &ArrayMetadata) -> bool {
+    if metadata.json() == changed.json() {
+        return true;
+    }
+    let keys = metadata.chunk_key_encoding();
+    changed.chunk_key_encoding() != keys
+        && changed
+            .with_chunk_key_encoding(keys)
+            .is_ok_and(|changed| changed.json() == metadata.json())
+}

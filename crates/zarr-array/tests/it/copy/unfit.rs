@@ -1,0 +1,105 @@
+//! Arrays of a group that cannot change as the others do.
+
+use std::sync::Arc;
+
+use zarr_array::copy::{CopyOptions, Endpoint, TransferError, copy_tree, visit_arrays};
+use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Group, Selection};
+use zarr_metadata::{ArrayBuilder, Codec, DataType, GroupMetadata};
+
+use super::{LITTLE, SHAPE, elements, metadata, objects, regular};
+
+fn prefix(name: &str) -> Prefix {
+    Prefix::new(name).expect("a prefix")
+}
+
+/// `a` has numbers, `b` a type that nobody knows, `g/s` strings.
+fn source() -> Arc<dyn Store> {
+    let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    for group in ["", "g"] {
+        Group::create(from.clone(), &prefix(group), GroupMetadata::new()).expect("creates");
+    }
+    Array::create(from.clone(), &prefix("a"), metadata(&regular([6, 4]), LITTLE))
+        .and_then(|array| array.write(Selection::whole(&SHAPE), &elements()))
+        .expect("writes");
+    let unknown = metadata(&regular([6, 4]), LITTLE).json().replace("int16", "somebody.type");
+    from.put(&prefix("b").key("zarr.json").expect("a key"), unknown.as_bytes()).expect("puts");
+    from.put(&prefix("b").key("c/0/0").expect("a key"), b"theirs").expect("puts");
+    let strings = ArrayBuilder::new([3], DataType::String).build().expect("valid");
+    Array::create(from.clone(), &prefix("g/s"), strings)
+        .and_then(|array| array.write_strings(0..2, &["x", "é"]))
+        .expect("writes");
+    from
+}
+
+fn copy(from: &Arc<dyn Store>, codecs: &[Codec], options: &CopyOptions) -> Copied {
+    let (to, root): (Arc<dyn Store>, _) = (Arc::new(MemoryStore::new()), Prefix::root());
+    let result = copy_tree(
+        Endpoint::new(from, &root),
+        Endpoint::new(&to, &root),
+        &mut |_, metadata| Ok(metadata.with_codecs(codecs)?),
+        options,
+        &mut |_, _| {},
+    );
+    Copied { to, kept: result.map(|summary| (summary.arrays, summary.kept)) }
+}
+
+struct Copied {
+    to: Arc<dyn Store>,
+    kept: Result<(u64, Vec<zarr_array::copy::KeptArray>), TransferError>,
+}
+
+#[test]
+fn arrays_that_cannot_change_are_copied_as_they_are() {
+    let from = source();
+    let gzip = [Codec::bytes(), Codec::gzip(1)];
+    // Unless that is asked for, the first such array is an error.
+    let refused = copy(&from, &gzip, &CopyOptions::new());
+    assert!(matches!(refused.kept, Err(TransferError::NotDecodable { .. })), "{:?}", refused.kept);
+    assert!(objects(&*refused.to).is_empty());
+
+    let copied = copy(&from, &gzip, &CopyOptions::new().keep_unfit(true).verify(true));
+    let (arrays, kept) = copied.kept.expect("copies");
+    let paths: Vec<&str> = kept.iter().map(|array| array.path.as_str()).collect();
+    assert_eq!((arrays, paths), (3, vec!["b", "g/s"]));
+    assert!(kept[0].reason.contains("somebody.type"), "{}", kept[0].reason);
+    assert!(kept[1].reason.contains("vlen-utf8"), "{}", kept[1].reason);
+    let (old, new) = (objects(&*from), objects(&*copied.to));
+    assert!(old.keys().eq(new.keys()));
+    for (key, bytes) in &old {
+        assert_eq!(&new[key] == bytes, !key.starts_with("a/"), "{key}");
+    }
+    let array = Array::open(copied.to, &prefix("a")).expect("opens");
+    assert_eq!(array.metadata().codecs(), gzip);
+    assert_eq!(array.read(Selection::whole(&SHAPE)).expect("reads"), elements());
+}
+
+#[test]
+fn a_change_that_no_array_takes_is_an_error() {
+    let from = source();
+    let copied = copy(&from, &[Codec::VlenBytes], &CopyOptions::new().keep_unfit(true));
+    assert!(matches!(copied.kept, Err(TransferError::Change { .. })), "{:?}", copied.kept);
+    assert!(objects(&*copied.to).is_empty());
+    // Of a single array it always is.
+    let (to, root): (Arc<dyn Store>, _) = (Arc::new(MemoryStore::new()), Prefix::root());
+    let refused = copy_tree(
+        Endpoint::new(&from, &prefix("g/s")),
+        Endpoint::new(&to, &root),
+        &mut |_, metadata| Ok(metadata.with_codecs(&[Codec::bytes()])?),
+        &CopyOptions::new().keep_unfit(true),
+        &mut |_, _| {},
+    );
+    assert!(matches!(refused, Err(TransferError::Change { .. })), "{refused:?}");
+}
+
+#[test]
+fn arrays_are_visited_as_a_copy_would() {
+    let from = source();
+    let mut seen = Vec::new();
+    visit_arrays(Endpoint::new(&from, &Prefix::root()), &mut |prefix, metadata| {
+        seen.push(format!("{prefix} {}", metadata.data_type()));
+        Ok(())
+    })
+    .expect("visits");
+    assert_eq!(seen, ["a int16", "b somebody.type", "g/s string"]);
+}

@@ -1,0 +1,245 @@
+//! Which arrays of a copy get which chunks and codecs: `--chunks` and `--codecs`, for all arrays, and
+//! after a `--for` for those that its pattern matches.
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use glob::{MatchOptions, Pattern};
+use zarr_kit::ArrayMetadata;
+use zarr_kit::metadata::{Codec, MetadataError};
+
+use super::value;
+use crate::chunks::{self, ChunksError};
+use crate::error::CliError;
+
+/// The rules of a command line, in order: the first is for all arrays.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules {
+    rules: Vec<Rule>,
+}
+
+/// What the arrays become that a pattern matches.
+#[derive(Debug, Clone, Default)]
+struct Rule {
+    /// `None`: all arrays.
+    pattern: Option<Pattern>,
+    chunks: Option<String>,
+    codecs: Option<Vec<Codec>>,
+}
+
+/// What no array of a group has needed so far: most likely mistakes.
+#[derive(Debug)]
+pub(crate) struct Unused<'r> {
+    patterns: Vec<&'r Pattern>,
+    /// Names of axes, each with the text that has it.
+    axes: Vec<(&'r str, &'r str)>,
+}
+
+impl Rules {
+    /// The metadata of an array's copy.
+    ///
+    /// `path` is that of the array in the group that is copied; `None` if it is copied by itself: then
+    /// `--chunks` must name its axes and no others.
+    pub(crate) fn apply(
+        &self,
+        path: Option<&str>,
+        metadata: &ArrayMetadata,
+    ) -> Result<ArrayMetadata, CliError> {
+        let wrong = |cause: MetadataError| CliError::Metadata {
+            argument: "zarr.json would not be valid",
+            cause,
+        };
+        let mut changed = metadata.clone();
+        let matching = || self.rules.iter().rev().filter(|rule| rule.matches(path));
+        if let Some(text) = matching().find_map(|rule| rule.chunks.as_deref()) {
+            let grid = chunks::changed(text, metadata, path.is_none())
+                .map_err(|cause| CliError::Chunks { text: text.to_owned(), cause })?;
+            if let Some(grid) = grid {
+                changed = changed.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
+            }
+        }
+        if let Some(codecs) = matching().find_map(|rule| rule.codecs.as_deref()) {
+            changed = changed.with_codecs(codecs).map_err(wrong)?;
+        }
+        Ok(changed)
+    }
+
+    /// Patterns and names of axes, none of which an array has needed yet.
+    pub(crate) fn unused(&self) -> Unused<'_> {
+        let texts = self.rules.iter().filter_map(|rule| rule.chunks.as_deref());
+        let axes = texts.flat_map(|text| chunks::names(text).map(move |name| (name, text)));
+        Unused {
+            patterns: self.rules.iter().filter_map(|rule| rule.pattern.as_ref()).collect(),
+            axes: axes.collect(),
+        }
+    }
+
+    /// Refuses patterns, for an array that is copied by itself.
+    pub(crate) fn check_single(&self) -> Result<(), CliError> {
+        match self.rules.iter().find_map(|rule| rule.pattern.as_ref()) {
+            Some(pattern) => {
+                let reason = "the source is an array; patterns are for those of a group";
+                Err(CliError::argument("--for", pattern.as_str(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Rule {
+    fn matches(&self, path: Option<&str>) -> bool {
+        match (&self.pattern, path) {
+            (None, _) => true,
+            (Some(pattern), Some(path)) => matches(pattern, path),
+            (Some(_), None) => false,
+        }
+    }
+}
+
+impl Unused<'_> {
+    /// Strikes off what this array needs.
+    pub(crate) fn strike(&mut self, path: &str, metadata: &ArrayMetadata) {
+        self.patterns.retain(|pattern| !matches(pattern, path));
+        let (names, rank) =
+            (metadata.dimension_names().unwrap_or_default(), metadata.shape().len());
+        self.axes.retain(|(name, _)| chunks::axis_of(name, rank, names).is_err());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.is_empty() && self.axes.is_empty()
+    }
+
+    /// Refuses what is left.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        if let Some(pattern) = self.patterns.first() {
+            let reason = "no array of the source has such a name or path";
+            return Err(CliError::argument("--for", pattern.as_str(), reason));
+        }
+        let Some((name, text)) = self.axes.first() else { return Ok(()) };
+        let allowed = "no array of the source has such an axis".to_owned();
+        let cause = ChunksError::Name { name: (*name).to_owned(), allowed };
+        Err(CliError::Chunks { text: (*text).to_owned(), cause })
+    }
+}
+
+/// Whether a pattern matches an array of this path: its whole path if the pattern has a `/`, else its
+/// name alone. `*` and `?` do not match `/`, `**` matches any number of groups.
+fn matches(pattern: &Pattern, path: &str) -> bool {
+    let options = MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: false,
+    };
+    let name = match pattern.as_str().contains('/') {
+        true => path,
+        false => path.rsplit('/').next().unwrap_or(path),
+    };
+    pattern.matches_with(name, options)
+}
+
+impl clap::Args for Rules {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let arg = |name: &'static str| Arg::new(name).long(name).action(ArgAction::Append);
+        command
+            .arg(
+                arg("chunks")
+                    .value_name("CHUNKS")
+                    .allow_hyphen_values(true)
+                    .value_parser(value)
+                    .help("The lengths of the target's chunks [default: those of the source]"),
+            )
+            .arg(arg("codecs").value_name("JSON").help(
+                "The target's codec chain, as the JSON list of zarr.json [default: that of the \
+                 source]",
+            ))
+            .arg(arg("for").value_name("PATTERN").help(
+                "The --chunks and --codecs after this are only for the arrays of a group whose name \
+                 matches, or whose path if the pattern has a /; may be given several times",
+            ))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Rules {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut given: Vec<(usize, &str, &String)> = Vec::new();
+        for name in ["for", "chunks", "codecs"] {
+            let values = matches.get_many::<String>(name).into_iter().flatten();
+            let indices = matches.indices_of(name).into_iter().flatten();
+            given.extend(indices.zip(values).map(|(index, value)| (index, name, value)));
+        }
+        given.sort_unstable_by_key(|(index, ..)| *index);
+        let refused = |kind, text: String| clap::Error::raw(kind, format!("{text}\n"));
+        let mut rules = vec![Rule::default()];
+        for (_, name, value) in given {
+            let rule = match (name, rules.last_mut()) {
+                ("for", _) | (_, None) => {
+                    let pattern = Pattern::new(value.strip_prefix('/').unwrap_or(value));
+                    let pattern = pattern.map_err(|error| {
+                        let text = format!("--for {value:?} is no pattern: {error}");
+                        refused(ErrorKind::ValueValidation, text)
+                    })?;
+                    rules.push(Rule { pattern: Some(pattern), ..Rule::default() });
+                    continue;
+                }
+                (_, Some(rule)) => rule,
+            };
+            let is_again = match name {
+                "chunks" => rule.chunks.replace(value.clone()).is_some(),
+                _ => {
+                    let codecs = Codec::list_from_json(value.as_bytes());
+                    let codecs = codecs.map_err(|error| {
+                        refused(ErrorKind::ValueValidation, format!("--codecs: {error}"))
+                    })?;
+                    rule.codecs.replace(codecs).is_some()
+                }
+            };
+            if is_again {
+                let text = format!("--{name} is there twice for the same arrays");
+                return Err(refused(ErrorKind::ArgumentConflict, text));
+            }
+        }
+        let is_empty = |rule: &&Rule| rule.chunks.is_none() && rule.codecs.is_none();
+        let idle =
+            rules.iter().filter_map(|rule| rule.pattern.as_ref().filter(|_| is_empty(&rule)));
+        if let Some(pattern) = idle.into_iter().next() {
+            let text = format!("--for {:?} needs --chunks or --codecs after it", pattern.as_str());
+            return Err(refused(ErrorKind::ValueValidation, text));
+        }
+        Ok(Self { rules })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_names_or_paths() {
+        for (pattern, path, expected) in [
+            ("temp*", "temp_max", true),
+            ("temp*", "daily/temp_max", true),
+            ("temp*", "temp/x", false),
+            ("t?mp", "daily/temp", true),
+            ("[tp]*", "daily/precipitation", true),
+            ("daily/*", "daily/temp", true),
+            ("daily/*", "daily/2024/temp", false),
+            ("daily/**", "daily/2024/temp", true),
+            ("**/temp", "temp", true),
+            ("**/temp", "a/b/temp", true),
+            ("daily/temp", "all/daily/temp", false),
+            ("Temp*", "temp", false),
+            ("*", ".hidden", true),
+        ] {
+            let compiled = Pattern::new(pattern).expect("a pattern");
+            assert_eq!(matches(&compiled, path), expected, "{pattern} {path}");
+        }
+    }
+}
