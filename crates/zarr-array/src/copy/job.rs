@@ -43,7 +43,8 @@ impl<'a> Job<'a> {
             .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
         let changed = of_version_3(&metadata, changed)
             .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
-        if is_same_but_for_keys(&metadata, &changed) {
+        let is_joined = from.store.extension(from.prefix).is_some();
+        if !is_joined && is_same_but_for_keys(&metadata, &changed) {
             return Ok(Self { from, to, metadata, changed, elements: None, unfit: None });
         }
         let (store, options_of_source) = (from.store.clone(), options.source_options());
