@@ -1,14 +1,16 @@
-//! Which arrays of a copy get which chunks and codecs: `--chunks` and `--codecs`, for all arrays, and
+//! Which arrays of a copy get which chunks and codecs: `--chunks`, `--codecs` and `--preset`, for all arrays, and
 //! after a `--for` for those that its pattern matches.
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::{Codec, MetadataError};
+use zarr_kit::metadata::MetadataError;
 
 use super::value;
 use crate::chunks::{self, ChunksError};
+use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
 
 /// The rules of a command line, in order: the first is for all arrays.
@@ -23,7 +25,7 @@ struct Rule {
     /// `None`: all arrays.
     pattern: Option<Pattern>,
     chunks: Option<String>,
-    codecs: Option<Vec<Codec>>,
+    codecs: Option<Codecs>,
 }
 
 /// What no array of a group has needed so far: most likely mistakes.
@@ -57,8 +59,9 @@ impl Rules {
                 changed = changed.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
             }
         }
-        if let Some(codecs) = matching().find_map(|rule| rule.codecs.as_deref()) {
-            changed = changed.with_codecs(codecs).map_err(wrong)?;
+        if let Some(codecs) = matching().find_map(|rule| rule.codecs.as_ref()) {
+            let codecs = codecs.of(metadata.data_type(), metadata.shape().len());
+            changed = changed.with_codecs(&codecs).map_err(wrong)?;
         }
         Ok(changed)
     }
@@ -147,12 +150,20 @@ impl clap::Args for Rules {
                     .value_parser(value)
                     .help("The lengths of the target's chunks [default: those of the source]"),
             )
-            .arg(arg("codecs").value_name("JSON").help(
-                "The target's codec chain, as the JSON list of zarr.json [default: that of the \
-                 source]",
+            .arg(arg("codecs").value_name("CODECS").help(
+                "The target's codec chain: transpose,packbits:12,zstd:3, or the JSON list of \
+                 zarr.json [default: that of the source]",
             ))
+            .arg(
+                arg("preset")
+                    .value_name("PRESET")
+                    .value_parser(PossibleValuesParser::new(
+                        Preset::value_variants().iter().filter_map(ValueEnum::to_possible_value),
+                    ))
+                    .help("A codec chain by what the array is for, in place of --codecs"),
+            )
             .arg(arg("for").value_name("PATTERN").help(
-                "The --chunks and --codecs after this are only for the arrays of a group whose name \
+                "The --chunks, --codecs and --preset after this are only for the arrays of a group whose name \
                  matches, or whose path if the pattern has a /; may be given several times",
             ))
     }
@@ -165,7 +176,7 @@ impl clap::Args for Rules {
 impl FromArgMatches for Rules {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given: Vec<(usize, &str, &String)> = Vec::new();
-        for name in ["for", "chunks", "codecs"] {
+        for name in ["for", "chunks", "codecs", "preset"] {
             let values = matches.get_many::<String>(name).into_iter().flatten();
             let indices = matches.indices_of(name).into_iter().flatten();
             given.extend(indices.zip(values).map(|(index, value)| (index, name, value)));
@@ -189,10 +200,12 @@ impl FromArgMatches for Rules {
             let is_again = match name {
                 "chunks" => rule.chunks.replace(value.clone()).is_some(),
                 _ => {
-                    let codecs = Codec::list_from_json(value.as_bytes());
-                    let codecs = codecs.map_err(|error| {
-                        refused(ErrorKind::ValueValidation, format!("--codecs: {error}"))
-                    })?;
+                    let codecs = match name {
+                        "preset" => Preset::from_str(value, false).map(Preset::codecs),
+                        _ => Codecs::parse("--codecs", value).map_err(|error| error.to_string()),
+                    };
+                    let codecs =
+                        codecs.map_err(|error| refused(ErrorKind::ValueValidation, error))?;
                     rule.codecs.replace(codecs).is_some()
                 }
             };
@@ -205,7 +218,10 @@ impl FromArgMatches for Rules {
         let idle =
             rules.iter().filter_map(|rule| rule.pattern.as_ref().filter(|_| is_empty(&rule)));
         if let Some(pattern) = idle.into_iter().next() {
-            let text = format!("--for {:?} needs --chunks or --codecs after it", pattern.as_str());
+            let text = format!(
+                "--for {:?} needs --chunks, --codecs or --preset after it",
+                pattern.as_str()
+            );
             return Err(refused(ErrorKind::ValueValidation, text));
         }
         Ok(Self { rules })
