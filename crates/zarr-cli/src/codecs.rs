@@ -137,8 +137,9 @@ impl FromStr for Short {
             "transpose" | "crc32c" => first,
             _ => second,
         };
-        if let Some(unused) = unused {
-            return Err(format!("{name} has no setting {unused:?} in the short form; {FORM}"));
+        if unused.is_some() {
+            // What it is is not repeated: an address in the wrong place may hold a password.
+            return Err(format!("{name} has fewer settings in the short form; {FORM}"));
         }
         match name {
             "transpose" => Ok(Self::Transpose),

@@ -121,7 +121,6 @@ fn codecs_are_registered_or_not() {
         ("n5_default", "not-supported"),
         ("zfp", "not-supported"),
         ("numcodecs.zfpy", "not-supported"),
-        ("optional", "unknown-codec"),
         ("pcodec", "unknown-codec"),
         ("vlen-array", "unknown-codec"),
         ("squeeze", "unknown-codec"),
