@@ -1,5 +1,5 @@
 //! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`, and
-//! the README's chart of a few rows ([`headline`](crate::headline)).
+//! the README's chart of a few rows ([`mod@headline`]).
 //!
 //! Each row is a line, and each other program a dot on it: its time as a multiple of ours, on a
 //! logarithmic scale. Programs left of the line at 1 were faster than we were.
