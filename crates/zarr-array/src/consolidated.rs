@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
 
 use crate::error::ArrayError;
-use crate::node::{self, Node};
+use crate::node;
 use crate::store::Prefix;
 
 /// A group's consolidated metadata for a part of the hierarchy below it.
@@ -43,11 +43,11 @@ impl Snapshot {
     }
 
     /// The node at `path`, if it is known.
-    pub(crate) fn node(&self, path: &str) -> Option<Result<Node, ArrayError>> {
+    pub(crate) fn node(&self, path: &str) -> Option<Result<NodeMetadata, ArrayError>> {
         let node = self.nodes.get(&format!("{}{path}", self.below))?;
         Some(match node {
-            Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array.clone())),
-            Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group.clone())),
+            Ok(NodeMetadata::Array(array)) => Ok(NodeMetadata::Array(array.clone())),
+            Ok(NodeMetadata::Group(group)) => Ok(NodeMetadata::Group(group.clone())),
             Err(cause) => {
                 Err(ArrayError::Metadata { key: self.key.to_string(), cause: cause.clone() })
             }

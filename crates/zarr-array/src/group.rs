@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use zarr_codec::Options;
-use zarr_metadata::{ArrayMetadata, GroupMetadata};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::array::Array;
 use crate::change::{Scope, follow};
 use crate::children::children;
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
-use crate::node::{self, Node};
+use crate::node;
 use crate::store::{Prefix, Store, UpdatePolicy};
-use crate::version_2;
 
 /// A group in a store.
 ///
@@ -53,8 +52,8 @@ impl Group {
     /// [`ArrayError`] if there is none, or its metadata is not valid.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Group(metadata) => Ok(Self::new(store, prefix, metadata)),
-            Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
+            NodeMetadata::Group(metadata) => Ok(Self::new(store, prefix, metadata)),
+            NodeMetadata::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
         }
     }
 
@@ -152,7 +151,7 @@ impl Group {
 
     /// Refuses to change a group of Zarr version 2.
     pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
-        version_2::refuse(self.metadata.is_version_2(), &self.prefix)
+        node::refuse_version_2(self.metadata.is_version_2(), &self.prefix)
     }
 
     /// The same group with another document.
@@ -188,7 +187,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`open_node`](crate::open_node).
-    pub fn node(&self, path: &str) -> Result<Node, ArrayError> {
+    pub fn node(&self, path: &str) -> Result<NodeMetadata, ArrayError> {
         let prefix = self.prefix.join(path)?;
         match self.snapshot.as_ref().and_then(|snapshot| snapshot.node(path)) {
             // Its own documents show what is wrong with them.
@@ -226,12 +225,12 @@ impl Group {
     pub fn array(&self, path: &str) -> Result<Array, ArrayError> {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
-            Node::Array(metadata) => {
+            NodeMetadata::Array(metadata) => {
                 let store = self.store.clone();
                 let array = Array::with_metadata(store, &prefix, metadata, self.options.clone())?;
                 Ok(array.with_update_policy(self.policy))
             }
-            Node::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
+            NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
         }
     }
 
@@ -243,13 +242,13 @@ impl Group {
     pub fn group(&self, path: &str) -> Result<Self, ArrayError> {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
-            Node::Group(metadata) => {
+            NodeMetadata::Group(metadata) => {
                 let group = Self::new(self.store.clone(), &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
                 let options = self.options.clone();
                 Ok(Self { snapshot, policy: self.policy, options, ..group })
             }
-            Node::Array(_) => Err(ArrayError::NotGroup { path: node::display(&prefix) }),
+            NodeMetadata::Array(_) => Err(ArrayError::NotGroup { path: node::display(&prefix) }),
         }
     }
 

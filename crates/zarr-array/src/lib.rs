@@ -66,7 +66,7 @@ pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;
 pub use members::{MemberSource, Members};
-pub use node::{Node, open as open_node};
+pub use node::open as open_node;
 #[cfg(feature = "async")]
 pub use open_async::open_node_async;
 pub use parents::create_parents;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
+use zarr_metadata::NodeMetadata;
 
 use crate::error::ArrayError;
 use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
@@ -12,34 +12,14 @@ use crate::version_2;
 /// The document of a node, below its prefix.
 pub(crate) const METADATA_KEY: &str = "zarr.json";
 
-/// The node at a path. That of Zarr version 2 is what it would be in version 3, and
-/// [knows](ArrayMetadata::is_version_2) that it is not.
-#[derive(Clone, Debug)]
-pub enum Node {
-    /// An array, which [`Array::with_metadata`](crate::Array::with_metadata) binds.
-    Array(ArrayMetadata),
-    /// A group.
-    Group(GroupMetadata),
-}
-
-impl Node {
-    /// Whether the node is of Zarr version 2, which is read and never written.
-    #[must_use]
-    pub fn is_version_2(&self) -> bool {
-        match self {
-            Node::Array(array) => array.is_version_2(),
-            Node::Group(group) => group.is_version_2(),
-        }
-    }
-}
-
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
-/// documents of Zarr version 2.
+/// documents of Zarr version 2. That of version 2 is what it would be in version 3, and
+/// [knows](NodeMetadata::is_version_2) that it is not.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
 /// which has none yet, [`ArrayError::Metadata`] if the document is not valid.
-pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError> {
+pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
     let Some(document) = store.read(&key)? else {
         if let Some(node) = version_2::open(store, prefix)? {
@@ -48,11 +28,8 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Node, ArrayError>
         refuse_unfinished(store, prefix)?;
         return Err(ArrayError::NotFound { path: display(prefix) });
     };
-    match NodeMetadata::from_json(&document) {
-        Ok(NodeMetadata::Array(array)) => Ok(Node::Array(array)),
-        Ok(NodeMetadata::Group(group)) => Ok(Node::Group(group)),
-        Err(cause) => Err(ArrayError::Metadata { key: key.to_string(), cause }),
-    }
+    NodeMetadata::from_json(&document)
+        .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })
 }
 
 /// Why a node cannot have this name, if it cannot: only rules that [`Prefix`] does not check.
@@ -83,7 +60,7 @@ pub(crate) fn create(
         }
     }
     refuse_in_array(store, prefix)?;
-    version_2::refuse(version_2::is_at(store, prefix)?, prefix)?;
+    refuse_version_2(version_2::is_at(store, prefix)?, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
     let exists = || ArrayError::Exists { path: display(prefix) };
     if store.capabilities().conditional_put {
@@ -110,7 +87,7 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
             return Err(ArrayError::NotGroup { path: display(&prefix) });
         }
         if node.is_none() {
-            version_2::refuse(version_2::is_at(store, &prefix)?, &prefix)?;
+            refuse_version_2(version_2::is_at(store, &prefix)?, &prefix)?;
         }
         above = prefix.parent();
     }
@@ -128,6 +105,14 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
             Err(ArrayError::Unfinished { path: display(prefix), from, resumable })
         }
         None => Ok(()),
+    }
+}
+
+/// Refuses to change a node of Zarr version 2.
+pub(crate) fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
+    match is_version_2 {
+        true => Err(ArrayError::Version2 { path: display(prefix) }),
+        false => Ok(()),
     }
 }
 

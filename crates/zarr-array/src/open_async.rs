@@ -7,9 +7,10 @@ use zarr_codec::Options;
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::group::Group;
-use crate::node::{self, Node};
+use crate::node;
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
+use zarr_metadata::NodeMetadata;
 
 /// Runs what asks a store where blocking is allowed. Dropping the future cancels it unless it has
 /// begun.
@@ -25,7 +26,7 @@ fn run<T: Send + 'static>(
 ///
 /// # Errors
 /// As [`open_node`](crate::open_node).
-pub fn open_node_async(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<Node> {
+pub fn open_node_async(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<NodeMetadata> {
     let prefix = prefix.clone();
     run(Arc::clone(&store), move || node::open(&store, &prefix))
 }
@@ -108,7 +109,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`node`](Group::node).
-    pub fn node_async(&self, path: &str) -> ArrayFuture<Node> {
+    pub fn node_async(&self, path: &str) -> ArrayFuture<NodeMetadata> {
         let (group, path) = (self.clone(), path.to_owned());
         run(Arc::clone(self.store()), move || group.node(&path))
     }

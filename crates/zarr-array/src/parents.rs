@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_metadata::GroupMetadata;
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::ArrayError;
 use crate::group::Group;
-use crate::node::{self, Node};
+use crate::node;
 use crate::store::{Prefix, Store};
 
 /// Creates a group at each prefix above this one that has no node, starting at the root, as
@@ -30,8 +30,8 @@ pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Arr
     let mut above: Vec<Prefix> = std::iter::successors(prefix.parent(), Prefix::parent).collect();
     while let Some(prefix) = above.pop() {
         match node::open(store, &prefix) {
-            Ok(Node::Group(_)) => continue,
-            Ok(Node::Array(_)) => {
+            Ok(NodeMetadata::Group(_)) => continue,
+            Ok(NodeMetadata::Array(_)) => {
                 return Err(ArrayError::NotGroup { path: node::display(&prefix) });
             }
             Err(ArrayError::NotFound { .. }) => {}

@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use zarr_metadata::{ArrayMetadata, GroupMetadata, Version2Error};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata, Version2Error};
 
 use crate::error::ArrayError;
-use crate::node::{self, Node};
 use crate::store::{Prefix, Store, StoreExt as _};
 
 /// The document of an array.
@@ -31,7 +30,10 @@ const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 pub(crate) const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
 
 /// The node of version 2 at `prefix`, where there is none of version 3.
-pub(crate) fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Option<Node>, ArrayError> {
+pub(crate) fn open(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+) -> Result<Option<NodeMetadata>, ArrayError> {
     let read = |name: &str| Ok::<_, ArrayError>(store.read(&prefix.key(name)?)?);
     let wrong = |error: Version2Error| match prefix.key(error.document()) {
         Ok(key) => ArrayError::Metadata { key: key.to_string(), cause: error.cause().clone() },
@@ -40,7 +42,7 @@ pub(crate) fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Option<Nod
     if let Some(zarray) = read(ARRAY)? {
         let zattrs = read(ATTRIBUTES)?;
         let array = ArrayMetadata::from_version_2(&zarray, zattrs.as_deref()).map_err(wrong)?;
-        return Ok(Some(Node::Array(array)));
+        return Ok(Some(NodeMetadata::Array(array)));
     }
     let (zgroup, zmetadata) = (read(GROUP)?, read(CONSOLIDATED)?);
     if zgroup.is_none() && zmetadata.is_none() {
@@ -49,7 +51,7 @@ pub(crate) fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Option<Nod
     let zattrs = read(ATTRIBUTES)?;
     let [zgroup, zattrs, zmetadata] = [&zgroup, &zattrs, &zmetadata].map(|json| json.as_deref());
     GroupMetadata::from_version_2(zgroup, zattrs, zmetadata)
-        .map(|group| Some(Node::Group(group)))
+        .map(|group| Some(NodeMetadata::Group(group)))
         .map_err(wrong)
 }
 
@@ -63,12 +65,4 @@ pub(crate) fn is_at(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayErr
         }
     }
     Ok(false)
-}
-
-/// Refuses to change a node of version 2.
-pub(crate) fn refuse(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
-    match is_version_2 {
-        true => Err(ArrayError::Version2 { path: node::display(prefix) }),
-        false => Ok(()),
-    }
 }

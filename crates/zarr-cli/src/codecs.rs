@@ -4,7 +4,7 @@
 //! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
 //! bits per value, and zstd at level 3. What it leaves out depends on the array: the order of the
 //! axes on their number, the byte order and blosc's element size on the data type. If no codec makes
-//! bytes of elements, `bytes` does, in little-endian order, or the codec of strings.
+//! bytes of elements, `bytes` does, in little-endian order, or the type's own codec, such as that of strings.
 
 use std::str::FromStr;
 
@@ -94,12 +94,7 @@ impl Codecs {
         let mut chain: Vec<Codec> = codecs.iter().map(|codec| codec.of(data_type, rank)).collect();
         if !codecs.iter().any(|codec| matches!(codec, Short::Bytes(_) | Short::Packbits(_))) {
             let after = codecs.iter().take_while(|codec| **codec == Short::Transpose).count();
-            let of_elements = match data_type {
-                DataType::String => Codec::VlenUtf8,
-                DataType::Bytes => Codec::VlenBytes,
-                _ => Short::Bytes(Endian::Little).of(data_type, rank),
-            };
-            chain.insert(after, of_elements);
+            chain.insert(after, Codec::array_to_bytes(data_type));
         }
         chain
     }

@@ -13,7 +13,7 @@ use zarr_kit::{ArrayError, DataType};
 use zarr_kit::codec::ChainErrorKind;
 
 use crate::chunks::ChunksError;
-use crate::{nearest, system, usage};
+use crate::{nearest, system};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -94,39 +94,6 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// A mistake in the arguments, from clap's error.
-    pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> Self {
-        let message = usage::message(error, arguments).unwrap_or_else(|| Self::clap_says(error));
-        // A message that ends in a question gets no further text.
-        Self::Usage {
-            message: match message.ends_with('?') {
-                true => message,
-                false => format!("{message}; see {} --help", usage::command(arguments)),
-            },
-        }
-    }
-
-    /// Clap's own message, in one line.
-    fn clap_says(error: &clap::Error) -> String {
-        let text = error.render().to_string();
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut message = String::new();
-        for line in lines {
-            if line.starts_with("Usage: ") || line.starts_with("For more information") {
-                break;
-            }
-            let line = line.strip_prefix("error: ").unwrap_or(line);
-            let joint = match (message.is_empty(), message.ends_with(':')) {
-                (true, _) => "",
-                (false, true) => " ",
-                (false, false) => "; ",
-            };
-            message.push_str(joint);
-            message.push_str(line);
-        }
-        message
-    }
-
     pub(crate) fn argument(argument: &'static str, found: &str, reason: impl ToString) -> Self {
         Self::Argument { argument, found: found.to_owned(), reason: reason.to_string() }
     }

@@ -36,7 +36,6 @@ use clap::Parser;
 
 use crate::args::Args;
 pub use crate::describe::Description;
-use crate::error::CliError;
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;
@@ -91,6 +90,6 @@ fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
     }
     let given: Vec<String> =
         args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
-    print::error(&CliError::usage(error, &given).to_string());
+    print::error(&usage::wrong(error, &given).to_string());
     ERROR
 }

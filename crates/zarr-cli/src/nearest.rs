@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::node_store::is_node;
-
 /// The most neighbours of a missing folder that are compared.
 const LOOKED_AT: usize = 10_000;
 
-/// The node next to a missing folder whose name is nearest, if it is near enough.
-pub(crate) fn node(path: &str) -> Option<String> {
+/// The neighbour of a missing folder whose name is nearest, if one that is `wanted` is near enough.
+pub(crate) fn neighbour(path: &str, wanted: impl Fn(&Path) -> bool) -> Option<String> {
     let path = Path::new(path);
     let name = path.file_name()?.to_str()?;
     if path.exists() {
@@ -22,7 +20,7 @@ pub(crate) fn node(path: &str) -> Option<String> {
         .take(LOOKED_AT)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|other| Some((rank(name, &other)?, other)))
-        .filter(|(_, other)| is_node(&listed.join(other)))
+        .filter(|(_, other)| wanted(&listed.join(other)))
         .collect();
     names.sort();
     let (_, nearest) = names.into_iter().next()?;

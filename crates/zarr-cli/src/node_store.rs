@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
-use zarr_kit::array::{ChunkLayout, Node, UnlistedStore, open_node, refresh_consolidated};
+use zarr_kit::array::{ChunkLayout, UnlistedStore, open_node, refresh_consolidated};
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
@@ -160,7 +161,10 @@ impl NodeStore {
             }
             Err(LinkError::Store(cause)) => cause,
             Err(LinkError::NotFound { .. }) => {
-                return Err(CliError::Missing { place: shown, near: nearest::node(path) });
+                return Err(CliError::Missing {
+                    place: shown,
+                    near: nearest::neighbour(path, is_node),
+                });
             }
             Err(cause) => return Err(CliError::VirtualJoin(cause)),
         };
@@ -169,12 +173,12 @@ impl NodeStore {
             (StoreError::Io { cause, .. }, Some(_))
                 if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
             {
-                CliError::Missing { place: shown, near: nearest::node(path) }
+                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
             }
             (StoreError::Io { cause, .. }, None)
                 if cause.kind() == io::ErrorKind::NotFound && store::archive_of(path).is_some() =>
             {
-                CliError::Missing { place: shown, near: nearest::node(path) }
+                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
             }
             (StoreError::Io { cause, .. }, Some(folder)) => {
                 CliError::Folder { place: shown, folder, cause }
@@ -199,7 +203,7 @@ impl NodeStore {
         Ok(false)
     }
 
-    pub(crate) fn node(&self) -> Result<Node, CliError> {
+    pub(crate) fn node(&self) -> Result<NodeMetadata, CliError> {
         open_node(&self.store, &Prefix::root()).map_err(|cause| self.failed(cause))
     }
 
@@ -219,8 +223,8 @@ impl NodeStore {
     /// The document of the array, which may be unsupported.
     pub(crate) fn metadata(&self) -> Result<ArrayMetadata, CliError> {
         match self.node()? {
-            Node::Array(metadata) => Ok(metadata),
-            Node::Group(_) => Err(CliError::Group {
+            NodeMetadata::Array(metadata) => Ok(metadata),
+            NodeMetadata::Group(_) => Err(CliError::Group {
                 place: self.shown.clone(),
                 children: self.children_in_words(),
             }),

@@ -5,10 +5,44 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::Args;
+use crate::error::CliError;
 use crate::nearest;
 
+/// A mistake in the arguments, from clap's error.
+pub(crate) fn wrong(error: &clap::Error, arguments: &[String]) -> CliError {
+    let message = message(error, arguments).unwrap_or_else(|| clap_says(error));
+    // A message that ends in a question gets no further text.
+    CliError::Usage {
+        message: match message.ends_with('?') {
+            true => message,
+            false => format!("{message}; see {} --help", command(arguments)),
+        },
+    }
+}
+
+/// Clap's own message, in one line.
+fn clap_says(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut message = String::new();
+    for line in lines {
+        if line.starts_with("Usage: ") || line.starts_with("For more information") {
+            break;
+        }
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        let joint = match (message.is_empty(), message.ends_with(':')) {
+            (true, _) => "",
+            (false, true) => " ",
+            (false, false) => "; ",
+        };
+        message.push_str(joint);
+        message.push_str(line);
+    }
+    message
+}
+
 /// The command whose help explains more: the one that was given, if it exists.
-pub(crate) fn command(arguments: &[String]) -> String {
+fn command(arguments: &[String]) -> String {
     match arguments.first() {
         Some(given) if commands().contains(given) => format!("zarr-kit {given}"),
         _ => "zarr-kit".to_owned(),
@@ -20,7 +54,7 @@ fn commands() -> Vec<String> {
 }
 
 /// `None` for mistakes that clap's own message explains well enough.
-pub(crate) fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
+fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
     let one = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         _ => None,

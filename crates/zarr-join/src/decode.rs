@@ -40,7 +40,7 @@ fn check_sources(plan: &JoinPlan, chunk: &Written) -> Result<(), JoinError> {
         let found = member.array().store().head(&source.key);
         let found = found.map_err(|cause| failed(member, cause.into()))?;
         if found.as_ref() != Some(&source.meta) {
-            return Err(JoinError::changed(member, &source.key));
+            return Err(JoinError::changed(member.name(), &source.key));
         }
     }
     Ok(())

@@ -6,8 +6,6 @@ use zarr_array::store::Key;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::members::Member;
-
 /// Why arrays cannot be joined.
 ///
 /// Messages are complete and name the member; `source` returns nothing.
@@ -232,8 +230,8 @@ pub enum JoinError {
 }
 
 impl JoinError {
-    pub(crate) fn changed(member: &Member, key: &Key) -> Self {
-        Self::Changed { member: member.name().into(), key: key.as_str().into() }
+    pub(crate) fn changed(member: &str, key: &Key) -> Self {
+        Self::Changed { member: member.into(), key: key.as_str().into() }
     }
 
     /// Whether a store failed, which may work again later.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::copy::{CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Node, open_node};
+use zarr_array::{Array, ArrayError, open_node};
 use zarr_metadata::NodeMetadata;
 
 use crate::decode::write_chunk;
@@ -63,7 +63,7 @@ impl JoinOptions {
         self
     }
 
-    pub(crate) fn copy_options(&self) -> CopyOptions {
+    fn copy_options(&self) -> CopyOptions {
         CopyOptions::new().resume(self.resume).overwrite(self.overwrite)
     }
 }
@@ -129,20 +129,9 @@ impl JoinPlan {
         let document = NodeMetadata::Array(self.metadata.clone());
         let from = self.sources();
         let to = Endpoint::new(&store, prefix);
-        let node = NewNode::begin(&from, to, &document, &options.copy_options())?;
-        let result = self.fill(&store, prefix, &node, options, progress);
-        match result {
-            Ok((array, summary)) => {
-                node.finish()?;
-                Ok((array, summary))
-            }
-            Err(error) => {
-                if !error.is_of_store() {
-                    node.withdraw();
-                }
-                Err(error)
-            }
-        }
+        make(&from, to, &document, options, |node| {
+            self.fill(&store, prefix, node, options, progress)
+        })
     }
 
     /// The members, each with its document, as a marker identifies them.
@@ -215,12 +204,12 @@ impl JoinPlan {
             })?;
             // What documents of version 2 say, which no one of them says alone.
             let same = match open_node(array.store(), array.prefix()) {
-                Ok(Node::Array(found)) => found.json() == array.metadata().json(),
+                Ok(NodeMetadata::Array(found)) => found.json() == array.metadata().json(),
                 Err(ArrayError::Store(cause)) => return Err(failed(cause)),
-                Ok(Node::Group(_)) | Err(_) => false,
+                Ok(NodeMetadata::Group(_)) | Err(_) => false,
             };
             if !same {
-                return Err(JoinError::changed(member, &document));
+                return Err(JoinError::changed(member.name(), &document));
             }
             let occupied = array.stored_chunks().filter(|chunk| match chunk {
                 Ok(chunk) => chunk.occupied,
@@ -247,6 +236,30 @@ impl JoinPlan {
 
     pub(crate) fn member(&self, source: &Source) -> Option<&Member> {
         self.members.members().get(source.member)
+    }
+}
+
+/// Makes a node and fills it. An error that does not come from a store would come again: then nothing
+/// is left that could be resumed.
+pub(crate) fn make<T>(
+    from: &[(Endpoint<'_>, &str)],
+    to: Endpoint<'_>,
+    document: &NodeMetadata,
+    options: &JoinOptions,
+    fill: impl FnOnce(&NewNode<'_>) -> Result<T, JoinError>,
+) -> Result<T, JoinError> {
+    let node = NewNode::begin(from, to, document, &options.copy_options())?;
+    match fill(&node) {
+        Ok(filled) => {
+            node.finish()?;
+            Ok(filled)
+        }
+        Err(error) => {
+            if !error.is_of_store() {
+                node.withdraw();
+            }
+            Err(error)
+        }
     }
 }
 
@@ -307,7 +320,7 @@ impl Work<'_> {
                 self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);
                 &self.counts.copied
             }
-            PutFrom::Changed => return Err(JoinError::changed(member, from)),
+            PutFrom::Changed => return Err(JoinError::changed(member.name(), from)),
             _ => {
                 let mut bytes = Vec::new();
                 let read = source.get(from, zarr_array::store::ReadRange::All, &mut bytes);
@@ -316,7 +329,7 @@ impl Work<'_> {
                     cause: Box::new(cause.into()),
                 })?;
                 if found.as_ref() != Some(meta) {
-                    return Err(JoinError::changed(member, from));
+                    return Err(JoinError::changed(member.name(), from));
                 }
                 store.put(&to, &bytes).map_err(target)?;
                 self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);

@@ -228,7 +228,7 @@ pub(crate) fn stored_chunks(
     let store = array.store();
     for_each(&listed, threads_for(&**store), |_, chunk| {
         let meta = store.head(&chunk.key).map_err(|cause| failed(cause.into()))?;
-        let meta = meta.ok_or_else(|| JoinError::changed(member, &chunk.key))?;
+        let meta = meta.ok_or_else(|| JoinError::changed(member.name(), &chunk.key))?;
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         found.push((chunk.index.clone(), chunk.key.clone(), meta));
         Ok::<(), JoinError>(())

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use zarr_kit::array::delete_node;
 use zarr_kit::array::store::LockScope;
-use zarr_kit::array::{Node, delete_node};
 use zarr_kit::codec::Options;
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::array::PyArray;
@@ -107,12 +108,12 @@ impl PyGroup {
         }
         let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
         let node = py.detach(|| match self.group.node(path)? {
-            Node::Array(metadata) => {
+            NodeMetadata::Array(metadata) => {
                 let store = Arc::clone(&self.place.store);
                 let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
                 Ok(PyNode::Array(PyArray::new(array, self.place.clone())))
             }
-            Node::Group(_) => Ok(PyNode::Group(self.with(self.group.group(path)?))),
+            NodeMetadata::Group(_) => Ok(PyNode::Group(self.with(self.group.group(path)?))),
         });
         match node {
             Err(ArrayError::NotFound { .. }) => Err(missing().into()),

@@ -34,10 +34,9 @@ use zarr_metadata::{ArrayMetadata, Codec, DataType};
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
-use crate::members::Members;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
-use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
+use crate::store::{Extension, Key, KeyError, Prefix, Store, UpdatePolicy};
 use crate::version_2;
 
 pub use stored::StoredChunk;
@@ -113,8 +112,8 @@ struct Shared {
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
     indices: indices::Indices,
     options: Options,
-    /// The arrays of which it consists, if it does.
-    members: Option<Arc<Members>>,
+    /// What the store knows of it beside its objects, such as the arrays of which it consists.
+    extension: Option<Extension>,
 }
 
 /// The codec chain, bound to the grid's chunk shapes.
@@ -165,7 +164,7 @@ impl Array {
             }
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
-        let members = store.extension(prefix).and_then(|extension| extension.downcast().ok());
+        let extension = store.extension(prefix);
         let shared = Shared {
             layout,
             metadata,
@@ -174,7 +173,7 @@ impl Array {
             codecs: Mutex::default(),
             indices: indices::Indices::default(),
             options,
-            members,
+            extension,
         };
         Ok(Self {
             store,
@@ -459,7 +458,7 @@ impl Array {
 
     /// Refuses to change an array of Zarr version 2.
     pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
-        version_2::refuse(self.metadata().is_version_2(), self.prefix())
+        node::refuse_version_2(self.metadata().is_version_2(), self.prefix())
     }
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).

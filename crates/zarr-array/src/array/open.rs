@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use zarr_codec::Options;
-use zarr_metadata::ArrayMetadata;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::Array;
 use crate::change::{Scope, follow};
 use crate::error::ArrayError;
-use crate::node::{self, METADATA_KEY, Node};
+use crate::node::{self, METADATA_KEY};
 use crate::store::{Prefix, Store, UpdatePolicy};
 
 impl Array {
@@ -31,8 +31,8 @@ impl Array {
         options: Options,
     ) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            Node::Array(metadata) => Self::with_metadata(store, prefix, metadata, options),
-            Node::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
+            NodeMetadata::Array(metadata) => Self::with_metadata(store, prefix, metadata, options),
+            NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
         }
     }
 

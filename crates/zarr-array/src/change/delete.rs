@@ -46,7 +46,7 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
         return Err(ArrayError::NotFound { path: node::display(prefix) });
     }
     let has_document = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
-    version_2::refuse(!has_document && version_2::is_at(store, prefix)?, prefix)?;
+    node::refuse_version_2(!has_document && version_2::is_at(store, prefix)?, prefix)?;
     for document in documents(&**store, prefix)? {
         remove(&**store, &document)?;
     }

@@ -7,7 +7,7 @@ use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
 
 use crate::children::children;
 use crate::error::ArrayError;
-use crate::node::{self, METADATA_KEY, Node};
+use crate::node::{self, METADATA_KEY};
 use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
 
 /// Documents by the path of their node, parents before their members.
@@ -154,8 +154,8 @@ pub(super) fn below(
             Err(error) => return Err(error),
         };
         let json = match node {
-            Node::Array(array) => array.json().to_owned(),
-            Node::Group(group) => {
+            NodeMetadata::Array(array) => array.json().to_owned(),
+            NodeMetadata::Group(group) => {
                 if scope == Scope::Subtree {
                     let children = children(&**store, &prefix, &group)?;
                     let join = |name: &String| match path.as_str() {

@@ -5,7 +5,6 @@ use zarr_metadata::{MetadataError, NodeMetadata};
 use super::finding::Finding;
 use super::hierarchy::{Parent, Walk, document_error};
 use crate::error::ArrayError;
-use crate::node::Node;
 use crate::store::Prefix;
 use crate::version_2;
 
@@ -27,13 +26,13 @@ impl Walk<'_> {
         };
         self.listed(prefix);
         match node {
-            Node::Group(group) => {
+            NodeMetadata::Group(group) => {
                 self.summary.groups = self.summary.groups.saturating_add(1);
                 self.findings_of_attributes(prefix, group.findings())?;
                 self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
                 self.children(prefix, Parent::GroupOfVersion2, waiting)
             }
-            Node::Array(array) => {
+            NodeMetadata::Array(array) => {
                 self.summary.arrays = self.summary.arrays.saturating_add(1);
                 self.findings_of_attributes(prefix, array.findings())?;
                 self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
@@ -63,8 +62,8 @@ impl Walk<'_> {
     ) -> Result<Option<Result<NodeMetadata, MetadataError>>, ArrayError> {
         Ok(match version_2::open(self.store, prefix) {
             Ok(None) => None,
-            Ok(Some(Node::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
-            Ok(Some(Node::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
+            Ok(Some(NodeMetadata::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
+            Ok(Some(NodeMetadata::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
             Err(ArrayError::Metadata { cause, .. }) => Some(Err(cause)),
             Err(error) => return Err(error),
         })

@@ -13,7 +13,7 @@ use super::marker::{Marker, TargetState};
 use super::objects::copy_others;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::error::ArrayError;
-use crate::node::{self, Node};
+use crate::node;
 use crate::store::{Key, MemoryStore, Prefix, Store};
 use crate::unfinished::Kind;
 
@@ -66,7 +66,7 @@ pub fn copy_tree(
     let checked = to.store.checked();
     let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
     match node::open(from.store, from.prefix).map_err(source)? {
-        Node::Array(metadata) => {
+        NodeMetadata::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
             let marker = job.marker()?;
             let target = Some(&job.changed);
@@ -79,7 +79,7 @@ pub fn copy_tree(
                 }
             })
         }
-        Node::Group(group) => {
+        NodeMetadata::Group(group) => {
             // A part of an unfinished tree may lack anything.
             let mut above = from.prefix.parent();
             while let Some(prefix) = above {
@@ -267,11 +267,11 @@ fn walk(
         let mut is_version_2 = false;
         if is_node {
             let group = match node::open(from.store, &prefix).map_err(source)? {
-                Node::Array(metadata) => {
+                NodeMetadata::Array(metadata) => {
                     visit(here, there, Visit::Array(Box::new(metadata)))?;
                     continue;
                 }
-                Node::Group(group) => group,
+                NodeMetadata::Group(group) => group,
             };
             is_version_2 = group.is_version_2();
             visit(here, there, Visit::Group(&group))?;

@@ -1,7 +1,7 @@
 //! `zarr-kit attrs`.
 
 use serde_json::value::RawValue;
-use zarr_kit::array::Node;
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, Group, Prefix};
 
 use crate::args::Attrs;
@@ -18,16 +18,16 @@ pub(super) fn run(args: &Attrs) -> Result<(), CliError> {
     }
     let node = place.node()?;
     let attributes = match &node {
-        Node::Array(array) => array.attributes(),
-        Node::Group(group) => group.attributes(),
+        NodeMetadata::Array(array) => array.attributes(),
+        NodeMetadata::Group(group) => group.attributes(),
     };
     let mut out = Out::stdout();
     match &args.name {
         None => out.json(&raw(attributes))?,
         Some(name) => {
             let value = match &node {
-                Node::Array(array) => array.attribute(name),
-                Node::Group(group) => group.attribute(name),
+                NodeMetadata::Array(array) => array.attribute(name),
+                NodeMetadata::Group(group) => group.attribute(name),
             };
             let missing = || CliError::argument("NAME", name, "there is no such attribute");
             out.json(&raw(value.ok_or_else(missing)?))?;
@@ -58,11 +58,11 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
     let failed = |cause| place.failed(cause);
     let (store, root) = (place.store.clone(), Prefix::root());
     match place.node()? {
-        Node::Group(_) => {
+        NodeMetadata::Group(_) => {
             let group = Group::open(store, &root).map_err(failed)?;
             group.update_attributes(&changes).map_err(failed)?;
         }
-        Node::Array(metadata) => {
+        NodeMetadata::Array(metadata) => {
             let array =
                 Array::with_metadata(store, &root, metadata, zarr_kit::codec::Options::new());
             array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;

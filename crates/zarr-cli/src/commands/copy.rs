@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::Node;
 use zarr_kit::array::copy::{
     CopyOptions, Endpoint, MARKER, TransferError, copy_tree, visit_arrays,
 };
 use zarr_kit::array::store::archive_of;
+use zarr_kit::metadata::NodeMetadata;
 
 use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
@@ -26,12 +26,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let node = source.node()?;
     // Mistakes are found before a folder is created; those in a group, before anything is in it.
     let is_group = match &node {
-        Node::Array(metadata) => {
+        NodeMetadata::Array(metadata) => {
             args.rules.check_single()?;
             args.rules.apply(None, metadata)?;
             false
         }
-        Node::Group(_) => {
+        NodeMetadata::Group(_) => {
             check_rules(&args.rules, &source)?;
             true
         }

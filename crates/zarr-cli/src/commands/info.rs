@@ -6,9 +6,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::store::{Store, StoreExt as _};
-use zarr_kit::array::{ChunkLayout, Node, open_node};
+use zarr_kit::array::{ChunkLayout, open_node};
 use zarr_kit::grid::Grid;
-use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, Finding, MetadataError, Printable};
+use zarr_kit::metadata::{
+    ChunkGrid, DataType, FillValue, Finding, MetadataError, NodeMetadata, Printable,
+};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use super::stored::{Stored, stored};
@@ -26,8 +28,8 @@ const FIELDS: usize = 50;
 pub(super) fn run(args: &Info) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;
     match open_node(&place.store, &Prefix::root()) {
-        Ok(Node::Array(metadata)) => array(&place, metadata, args.json),
-        Ok(Node::Group(metadata)) => group(&place, &metadata, args.json),
+        Ok(NodeMetadata::Array(metadata)) => array(&place, metadata, args.json),
+        Ok(NodeMetadata::Group(metadata)) => group(&place, &metadata, args.json),
         Err(ArrayError::Metadata { key, cause }) if key == ".zarray" => {
             version_2(&place, &key, &cause, args.json)
         }
@@ -410,7 +412,7 @@ const COLUMN: usize = 32;
 /// A member of a group: one line or object.
 struct Child {
     name: String,
-    node: Result<Node, String>,
+    node: Result<NodeMetadata, String>,
 }
 
 fn children(place: &NodeStore) -> Result<Vec<Child>, CliError> {
@@ -468,13 +470,13 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
 fn child_row(child: &Child) -> [String; 4] {
     let name = child.name.clone();
     let row = match &child.node {
-        Ok(Node::Array(array)) => [
+        Ok(NodeMetadata::Array(array)) => [
             name,
             array.data_type().to_string(),
             words::shape(array.shape()),
             words::codecs(array.codecs(), array.data_type()),
         ],
-        Ok(Node::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
+        Ok(NodeMetadata::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
         Err(error) => [name, "error".to_owned(), String::new(), error.clone()],
     };
     // Escaped before columns are measured.
@@ -484,11 +486,11 @@ fn child_row(child: &Child) -> [String; 4] {
 fn child_json(child: &Child) -> Value {
     let name = &child.name;
     match &child.node {
-        Ok(Node::Array(array)) => json!({
+        Ok(NodeMetadata::Array(array)) => json!({
             "name": name, "node_type": "array",
             "data_type": array.data_type().name(), "shape": array.shape(),
         }),
-        Ok(Node::Group(_)) => json!({"name": name, "node_type": "group"}),
+        Ok(NodeMetadata::Group(_)) => json!({"name": name, "node_type": "group"}),
         Err(error) => json!({"name": name, "error": error}),
     }
 }

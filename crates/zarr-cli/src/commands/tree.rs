@@ -1,7 +1,8 @@
 //! `zarr-kit tree`.
 
 use serde_json::{Map, Value, json};
-use zarr_kit::array::{Node, open_node};
+use zarr_kit::array::open_node;
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{ArrayMetadata, Group, Prefix};
 
 use crate::args::Tree;
@@ -14,7 +15,7 @@ use crate::words;
 struct Branch {
     name: String,
     /// The node, or the error of reading it.
-    node: Result<Node, String>,
+    node: Result<NodeMetadata, String>,
     /// `None` below the requested depth.
     members: Option<Vec<Branch>>,
 }
@@ -42,10 +43,10 @@ fn branch(
     place: &NodeStore,
     prefix: &Prefix,
     name: String,
-    node: Result<Node, String>,
+    node: Result<NodeMetadata, String>,
     depth: usize,
 ) -> Result<Branch, CliError> {
-    let is_group = matches!(node, Ok(Node::Group(_)));
+    let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
     let deepest = prefix.segments().count() >= DEEPEST;
     if !is_group || depth == 0 || deepest {
         let members = (!is_group).then(Vec::new);
@@ -79,9 +80,9 @@ fn lines(group: &Branch, indent: &str, out: &mut Out) -> Result<(), CliError> {
 /// The text after a name.
 fn described(branch: &Branch) -> String {
     match &branch.node {
-        Ok(Node::Array(array)) => format!("  {}", array_in_words(array)),
-        Ok(Node::Group(_)) if branch.members.is_none() => "/ ...".to_owned(),
-        Ok(Node::Group(_)) => "/".to_owned(),
+        Ok(NodeMetadata::Array(array)) => format!("  {}", array_in_words(array)),
+        Ok(NodeMetadata::Group(_)) if branch.members.is_none() => "/ ...".to_owned(),
+        Ok(NodeMetadata::Group(_)) => "/".to_owned(),
         Err(error) => format!("  error: {error}"),
     }
 }
@@ -96,13 +97,13 @@ fn to_json(branch: &Branch) -> Value {
     let mut members = Map::new();
     members.insert("name".to_owned(), branch.name.as_str().into());
     match &branch.node {
-        Ok(Node::Array(array)) => {
+        Ok(NodeMetadata::Array(array)) => {
             members.insert("node_type".to_owned(), "array".into());
             members.insert("data_type".to_owned(), array.data_type().name().into());
             members.insert("shape".to_owned(), json!(array.shape()));
             members.insert("dimension_names".to_owned(), json!(array.dimension_names()));
         }
-        Ok(Node::Group(_)) => {
+        Ok(NodeMetadata::Group(_)) => {
             members.insert("node_type".to_owned(), "group".into());
             let below = branch.members.as_ref();
             let below = below.map(|below| below.iter().map(to_json).collect::<Vec<_>>());

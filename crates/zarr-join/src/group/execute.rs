@@ -10,7 +10,7 @@ use zarr_metadata::NodeMetadata;
 
 use super::plan::GroupJoinPlan;
 use crate::error::JoinError;
-use crate::execute::{JoinOptions, JoinProgress, JoinSummary};
+use crate::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 
 impl GroupJoinPlan {
     /// Makes the joined group at `prefix` in `store`, each document after everything below it; see
@@ -32,17 +32,8 @@ impl GroupJoinPlan {
             Work { plan: self, store: &store, options, progress, total, done: AtomicU64::new(0) };
         let from = self.sources();
         let to = Endpoint::new(&store, prefix);
-        let node = NewNode::begin(&from, to, &document, &options.copy_options())?;
         let mut summary = JoinSummary::default();
-        match work.fill("", prefix, &node, &mut summary) {
-            Ok(()) => node.finish()?,
-            Err(error) => {
-                if !error.is_of_store() {
-                    node.withdraw();
-                }
-                return Err(error);
-            }
-        }
+        make(&from, to, &document, options, |node| work.fill("", prefix, node, &mut summary))?;
         let opened = Group::open(store.clone(), prefix);
         Ok((opened.map_err(|cause| JoinError::Target(Box::new(cause)))?, summary))
     }

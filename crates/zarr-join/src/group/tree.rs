@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use zarr_array::{Array, Group, Node};
-use zarr_metadata::GroupMetadata;
+use zarr_array::{Array, Group};
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
 
@@ -56,10 +56,10 @@ impl Tree {
             for child in group.children().map_err(failed)? {
                 let below = if path.is_empty() { child.clone() } else { format!("{path}/{child}") };
                 match group.node(&child).map_err(failed)? {
-                    Node::Array(_) => {
+                    NodeMetadata::Array(_) => {
                         tree.arrays.insert(below, group.array(&child).map_err(failed)?);
                     }
-                    Node::Group(metadata) => {
+                    NodeMetadata::Group(metadata) => {
                         tree.groups.insert(below.clone(), metadata);
                         waiting.push((below, group.group(&child).map_err(failed)?));
                     }

@@ -101,11 +101,11 @@ impl JoinStore {
     fn chunk(&self, key: &Key) -> Option<(&Joined, Vec<u64>)> {
         let mut above = Some(key.parent());
         while let Some(prefix) = above {
-            if let Some(Joined { layout, .. }) = self.array(&prefix)
-                && let Some(chunk) = layout.chunk_of_key(key)
-                && layout.is_occupied(&chunk)
+            if let Some(array) = self.array(&prefix)
+                && let Some(chunk) = array.layout.chunk_of_key(key)
+                && array.layout.is_occupied(&chunk)
             {
-                return self.array(&prefix).map(|array| (array, chunk));
+                return Some((array, chunk));
             }
             above = prefix.parent();
         }

@@ -1,11 +1,11 @@
 //! Lists of codecs: from and to JSON, and the rules that need no chunk.
 
-use super::configuration::{Input, Result};
+use super::configuration::{Context, Input, Result};
 use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Raw, read_elements};
+use crate::json::{Object, Raw, read_elements};
 use crate::limits::check_codecs;
 use crate::rule::Rule;
 
@@ -21,6 +21,24 @@ pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<V
     .breaks(Rule::CHAIN_ORDER)?;
     check_codecs(codecs.len())?;
     Ok(codecs)
+}
+
+/// Reads the codec chain that a member of a configuration has, and checks its order.
+pub(super) fn read_chain(
+    members: &mut Object<'_>,
+    context: &mut Context<'_>,
+    key: &'static str,
+) -> Result<Vec<Codec>> {
+    let raw = members.require(key, "an array of codecs")?;
+    Finding::scope(
+        context.findings,
+        || format!(".{key}"),
+        |findings| {
+            let codecs = read_codecs(raw, findings)?;
+            check_order(&codecs).map(|()| codecs)
+        },
+    )
+    .member(key)
 }
 
 /// Appends `[codec, codec]`.

@@ -1,11 +1,10 @@
 //! `zarrs.optional`: which elements are there, then their values.
 
-use super::chain::{check_chain, check_order, read_codecs, write_codecs};
+use super::chain::{check_chain, read_chain, write_codecs};
 use super::configuration::{Configuration, Context, Input, Members, Result};
 use super::{Bytes, Codec, Endian};
 use crate::data_type::{DataType, Optional};
 use crate::error::{At, MetadataError};
-use crate::finding::Finding;
 use crate::json::Object;
 use crate::rule::Rule;
 
@@ -35,8 +34,10 @@ impl OptionalCodecs {
 }
 
 impl Codec {
-    /// The array-to-bytes codec of a data type if no codecs are chosen.
-    pub(crate) fn array_to_bytes(data_type: &DataType) -> Self {
+    /// The array-to-bytes codec of a data type if no codecs are chosen: `bytes` in little-endian order,
+    /// or the codec of strings, byte strings or elements that may be missing.
+    #[must_use]
+    pub fn array_to_bytes(data_type: &DataType) -> Self {
         match data_type {
             DataType::String => Codec::VlenUtf8,
             DataType::Bytes => Codec::VlenBytes,
@@ -54,20 +55,9 @@ impl Codec {
 impl Configuration for Box<OptionalCodecs> {
     fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["mask_codecs", "data_codecs"])?;
-        let mut chain = |key: &'static str| -> Result<Vec<Codec>> {
-            let raw = members.require(key, "an array of codecs")?;
-            Finding::scope(
-                context.findings,
-                || format!(".{key}"),
-                |findings| {
-                    let codecs = read_codecs(raw, findings)?;
-                    check_order(&codecs).map(|()| codecs)
-                },
-            )
-            .member(key)
-        };
-        let mask_codecs = chain("mask_codecs")?;
-        Ok(Box::new(OptionalCodecs { mask_codecs, data_codecs: chain("data_codecs")? }))
+        let mask_codecs = read_chain(members, context, "mask_codecs")?;
+        let data_codecs = read_chain(members, context, "data_codecs")?;
+        Ok(Box::new(OptionalCodecs { mask_codecs, data_codecs }))
     }
 
     fn write(&self, members: &mut Members<'_>) {

@@ -1,12 +1,11 @@
 //! `sharding_indexed`.
 
 use super::Codec;
-use super::chain::{check_chain, check_order, read_codecs, write_codecs};
+use super::chain::{check_chain, read_chain, write_codecs};
 use super::configuration::{Configuration, Context, Input, Members, Names, Result, read_named};
 use crate::chunk_grid::write_list;
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
-use crate::finding::Finding;
 use crate::json::{Object, read_elements};
 use crate::limits::check_rank;
 use crate::rule::Rule;
@@ -74,20 +73,8 @@ impl Configuration for Box<Sharding> {
             .breaks(Rule::SHARDING_CHUNK_SHAPE)
             .member("chunk_shape")?;
         check_rank(chunk_shape.len()).member("chunk_shape")?;
-        let mut chain = |key: &'static str| -> Result<Vec<Codec>> {
-            let raw = members.require(key, "an array of codecs")?;
-            Finding::scope(
-                context.findings,
-                || format!(".{key}"),
-                |findings| {
-                    let codecs = read_codecs(raw, findings)?;
-                    check_order(&codecs).map(|()| codecs)
-                },
-            )
-            .member(key)
-        };
-        let codecs = chain("codecs")?;
-        let index_codecs = chain("index_codecs")?;
+        let codecs = read_chain(members, context, "codecs")?;
+        let index_codecs = read_chain(members, context, "index_codecs")?;
         let index_location = members
             .take("index_location")
             .map(|raw| read_named(LOCATIONS, raw).member("index_location"))

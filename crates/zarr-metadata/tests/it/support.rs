@@ -15,9 +15,14 @@ const MEMBERS: &[(&str, &str)] = &[
 
 /// The text of an ordinary array with some members replaced, added, or (by "") left out.
 pub(crate) fn document(changes: &[(&str, &str)]) -> String {
+    changed(MEMBERS, changes)
+}
+
+/// The text of an object with some of its members replaced, added, or (by "") left out.
+pub(crate) fn changed(known: &[(&str, &str)], changes: &[(&str, &str)]) -> String {
     let change = |name: &str| changes.iter().find(|(changed, _)| *changed == name);
-    let added = changes.iter().filter(|(name, _)| !MEMBERS.iter().any(|(known, _)| known == name));
-    let members: Vec<_> = MEMBERS
+    let added = changes.iter().filter(|(name, _)| !known.iter().any(|(known, _)| known == name));
+    let members: Vec<_> = known
         .iter()
         .map(|member| change(member.0).unwrap_or(member))
         .chain(added)

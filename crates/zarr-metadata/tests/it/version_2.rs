@@ -1,5 +1,6 @@
 //! Documents of Zarr version 2: what they become, and what is refused.
 
+use crate::support::changed;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata, Version2Error};
 
 const MEMBERS: &[(&str, &str)] = &[
@@ -15,16 +16,7 @@ const MEMBERS: &[(&str, &str)] = &[
 
 /// The text of an ordinary `.zarray` with some members replaced, added, or (by "") left out.
 fn zarray(changes: &[(&str, &str)]) -> String {
-    let change = |name: &str| changes.iter().find(|(changed, _)| *changed == name);
-    let added = changes.iter().filter(|(name, _)| !MEMBERS.iter().any(|(known, _)| known == name));
-    let members: Vec<_> = MEMBERS
-        .iter()
-        .map(|member| change(member.0).unwrap_or(member))
-        .chain(added)
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| format!("\"{name}\": {value}"))
-        .collect();
-    format!("{{{}}}", members.join(", "))
+    changed(MEMBERS, changes)
 }
 
 fn array(changes: &[(&str, &str)]) -> Result<ArrayMetadata, Version2Error> {

@@ -203,7 +203,7 @@ fn hierarchies_are_those_of_changes_that_block() {
         let exists = group.create_array_async("b", metadata()).await;
         assert!(matches!(exists, Err(ArrayError::Exists { .. })), "{exists:?}");
         let node = root.node_async("a/b").await?;
-        assert!(matches!(node, zarr_array::Node::Array(_)), "{node:?}");
+        assert!(matches!(node, zarr_metadata::NodeMetadata::Array(_)), "{node:?}");
         Ok::<(), ArrayError>(())
     })
     .expect("changes");

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Cut, Group, Node, open_node_async};
-use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+use zarr_array::{Array, ArrayError, Cut, Group, open_node_async};
+use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata, NodeMetadata};
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
@@ -31,7 +31,7 @@ fn arrays_and_groups_are_opened() {
         let array = block_on(Array::open_async(store.clone(), &prefix("inner/a"))).expect("opens");
         assert_eq!(array.shape(), [3]);
         let node = block_on(open_node_async(store.clone(), &prefix("inner"))).expect("opens");
-        assert!(matches!(node, Node::Group(_)), "{node:?}");
+        assert!(matches!(node, NodeMetadata::Group(_)), "{node:?}");
         let error = |error: ArrayError| error.to_string();
         for path in ["", "inner", "none", "inner/a"] {
             let (found, wanted) = (

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Node, Selection, delete_node, open_node};
+use zarr_array::{Array, ArrayError, Selection, delete_node, open_node};
+use zarr_metadata::NodeMetadata;
 
 use super::{Objects, objects, prefix, restore, states};
 
@@ -65,7 +66,7 @@ fn assert_whole_or_gone(store: &Arc<dyn Store>, old: &Objects, what: &str) {
     }
     for path in documents {
         let path = prefix(path.trim_end_matches('/'));
-        if let Ok(Node::Array(_)) = open_node(store, &path) {
+        if let Ok(NodeMetadata::Array(_)) = open_node(store, &path) {
             let array = Array::open(store.clone(), &path).expect("opens");
             array.read(Selection::whole(array.shape())).expect("reads");
         }

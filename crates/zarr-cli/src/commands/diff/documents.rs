@@ -69,14 +69,15 @@ pub(super) fn arrays(one: &ArrayMetadata, other: &ArrayMetadata) -> Vec<Change> 
         changes.push(Change::content("fill_value", fill, other_fill));
     }
     attributes(one.attributes(), other.attributes(), &mut changes);
+    let (one, other) = (value(one.json()), value(other.json()));
     for name in ["chunk_grid", "chunk_key_encoding", "codecs", "storage_transformers"] {
-        let member = |array: &ArrayMetadata| match value(array.json()).get(name) {
+        let member = |document: &Value| match document.get(name) {
             // An empty list is the same as none.
             Some(Value::Array(list)) if list.is_empty() => Value::Null,
             Some(member) => member.clone(),
             None => Value::Null,
         };
-        let (a, b) = (member(one), member(other));
+        let (a, b) = (member(&one), member(&other));
         if a != b {
             changes.push(Change::stored(name, a.to_string(), b.to_string()));
         }

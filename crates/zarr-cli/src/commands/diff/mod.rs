@@ -6,7 +6,8 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use zarr_kit::array::{Node, open_node};
+use zarr_kit::array::open_node;
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Group, Prefix};
 
 use self::documents::{Change, arrays, groups, short};
@@ -55,11 +56,11 @@ pub(super) fn run(args: &Diff) -> Result<u8, CliError> {
 }
 
 /// The node and all nodes below it, by their paths; that of the node itself is empty.
-fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Node>, CliError> {
+fn nodes(place: &NodeStore) -> Result<BTreeMap<String, NodeMetadata>, CliError> {
     let mut found = BTreeMap::new();
     let mut next = vec![(Prefix::root(), place.node()?)];
     while let Some((prefix, node)) = next.pop() {
-        if let Node::Group(_) = node {
+        if let NodeMetadata::Group(_) = node {
             let failed = |cause| place.failed(cause);
             let group = Group::open(place.store.clone(), &prefix).map_err(failed)?;
             for name in group.children().map_err(failed)? {
@@ -79,21 +80,21 @@ fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Node>, CliError> {
 fn node(
     args: &Diff,
     path: &str,
-    (one, ours): (&NodeStore, &Node),
-    (other, theirs): (&NodeStore, &Node),
+    (one, ours): (&NodeStore, &NodeMetadata),
+    (other, theirs): (&NodeStore, &NodeMetadata),
     report: &mut Report,
     out: &mut Out,
 ) -> Result<(), CliError> {
     let (a, b) = match (ours, theirs) {
-        (Node::Group(a), Node::Group(b)) => {
+        (NodeMetadata::Group(a), NodeMetadata::Group(b)) => {
             report.groups += 1;
             return report.changes(path, &groups(a, b), args, out);
         }
-        (Node::Array(a), Node::Array(b)) => (a, b),
+        (NodeMetadata::Array(a), NodeMetadata::Array(b)) => (a, b),
         _ => {
-            let kind = |node: &Node| match node {
-                Node::Array(_) => "an array".to_owned(),
-                Node::Group(_) => "a group".to_owned(),
+            let kind = |node: &NodeMetadata| match node {
+                NodeMetadata::Array(_) => "an array".to_owned(),
+                NodeMetadata::Group(_) => "a group".to_owned(),
             };
             let change = Change::content("node", kind(ours), kind(theirs));
             return report.changes(path, &[change], args, out);

@@ -1,5 +1,7 @@
 //! Differences between the elements of two arrays of one shape and type.
 
+use std::cell::LazyCell;
+
 use zarr_kit::Array;
 use zarr_kit::metadata::DataType;
 
@@ -44,7 +46,8 @@ pub(super) fn compare(
 ) -> Result<Values, CliError> {
     let mut values = Values::default();
     let (shape, data_type) = (one.array.shape(), one.array.data_type());
-    let numbers = Numbers::of(data_type);
+    // Only differences need numbers, of which some types have a long table.
+    let numbers = LazyCell::new(|| Numbers::of(data_type));
     let whole = zarr_kit::Selection::whole(shape);
     let mut bytes = 0_u64;
     for piece in one.array.pieces(&whole, PIECE).map_err(|cause| one.place.failed(cause))? {

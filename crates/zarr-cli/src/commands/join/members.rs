@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use zarr_kit::array::Node;
 use zarr_kit::array::store;
 use zarr_kit::join::{GroupMember, Member};
+use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Group, Prefix};
 
 use crate::args::Join;
@@ -78,11 +78,11 @@ pub(super) fn open(names: &[String]) -> Result<Opened, CliError> {
     for name in names {
         let place = NodeStore::open(name)?;
         match place.node()? {
-            Node::Array(metadata) => {
+            NodeMetadata::Array(metadata) => {
                 let array = place.bind(metadata).map_err(|cause| place.failed(cause))?;
                 arrays.push(Member::new(place.shown, array));
             }
-            Node::Group(_) => {
+            NodeMetadata::Group(_) => {
                 let group = Group::open(place.store.clone(), &Prefix::root());
                 groups.push(GroupMember::new(
                     place.shown.clone(),

@@ -29,6 +29,12 @@ pub(super) struct Summary {
     pub(super) histogram: Option<Histogram>,
 }
 
+impl Apart {
+    fn is_present(&self, element: &[u8]) -> bool {
+        self.missing.iter().all(|missing| missing != element)
+    }
+}
+
 /// The result of a block, of a thread or of all.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Totals {
@@ -121,10 +127,7 @@ impl Totals {
         };
         self.least = pick(self.least.take(), other.least, true);
         self.greatest = pick(self.greatest.take(), other.greatest, false);
-        self.finite = match (self.finite, other.finite) {
-            (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
-            (one, other) => one.or(other),
-        };
+        self.finite = both(self.finite, other.finite);
         self.moments = self.moments.join(other.moments);
     }
 }
@@ -147,10 +150,7 @@ impl Summary {
         });
         let mut piece: Option<(f64, f64)> = None;
         for totals in parts.into_iter().flat_map(|part: Vec<Totals>| part) {
-            piece = match (piece, totals.finite) {
-                (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
-                (one, other) => one.or(other),
-            };
+            piece = both(piece, totals.finite);
             self.totals.join(totals, &self.numbers);
         }
         let Some((low, high)) = piece else { return };
@@ -172,6 +172,14 @@ impl Summary {
         for counts in &counted {
             histogram.add(counts);
         }
+    }
+}
+
+/// The range of two ranges, of which each may be missing.
+fn both(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (one, other) {
+        (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
+        (one, other) => one.or(other),
     }
 }
 
@@ -205,10 +213,7 @@ fn present(numbers: &Numbers, apart: &Apart, elements: &[u8], list: &mut Vec<f64
     }
     let before = list.len();
     let mut of_list = elements.chunks_exact(numbers.size());
-    list.retain(|_| {
-        let element = of_list.next();
-        element.is_none_or(|element| apart.missing.iter().all(|missing| missing != element))
-    });
+    list.retain(|_| of_list.next().is_none_or(|element| apart.is_present(element)));
     u64::try_from(before - list.len()).unwrap_or(0)
 }
 
@@ -227,14 +232,20 @@ fn totals(numbers: &Numbers, apart: &Apart, elements: &[u8], list: &mut Vec<f64>
         least = least.min(*number);
         greatest = greatest.max(*number);
     }
+    // The list has a number for each element that is present, in their order.
+    let with = |number: f64| {
+        let present = elements.chunks_exact(size).filter(|element| apart.is_present(element));
+        let equal = present.zip(list.iter()).filter(move |(_, other)| **other == number);
+        equal.map(|(element, _)| element)
+    };
+    let extreme = |number, element: &[u8]| Extreme { number, element: element.to_vec() };
+    let first = |one, other| if numbers.is_less(other, one) { other } else { one };
+    let last = |one, other| if numbers.is_less(one, other) { other } else { one };
+    totals.least = with(least).reduce(first).map(|element| extreme(least, element));
+    totals.greatest = with(greatest).reduce(last).map(|element| extreme(greatest, element));
     let all = list.len();
     list.retain(|number| !number.is_nan());
     totals.nan = count(all - list.len());
-    if !list.is_empty() {
-        let extreme = |number: f64, first: bool| extreme(numbers, apart, elements, number, first);
-        totals.least = extreme(least, true);
-        totals.greatest = extreme(greatest, false);
-    }
     let ordered = list.len();
     list.retain(|number| number.is_finite());
     totals.infinite = count(ordered - list.len());
@@ -243,31 +254,4 @@ fn totals(numbers: &Numbers, apart: &Apart, elements: &[u8], list: &mut Vec<f64>
         (!list.is_empty()).then(|| list.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range));
     totals.moments = Moments::of(list);
     totals
-}
-
-/// The least or greatest of the elements with this number.
-fn extreme(
-    numbers: &Numbers,
-    apart: &Apart,
-    elements: &[u8],
-    number: f64,
-    first: bool,
-) -> Option<Extreme> {
-    let mut list = Vec::new();
-    let is_present = |element: &&[u8]| apart.missing.iter().all(|missing| missing != element);
-    let mut best: Option<&[u8]> = None;
-    for element in elements.chunks_exact(numbers.size()).filter(is_present) {
-        let takes = match best {
-            None => true,
-            Some(best) if first => numbers.is_less(element, best),
-            Some(best) => numbers.is_less(best, element),
-        };
-        if takes {
-            numbers.list(element, &mut list);
-            if list.first() == Some(&number) {
-                best = Some(element);
-            }
-        }
-    }
-    best.map(|element| Extreme { number, element: element.to_vec() })
 }
