@@ -18,7 +18,7 @@ pub(crate) use join::{Combine, Join};
 pub(crate) use rules::Rules;
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
-const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], or by the names of axes, time=0:10,x=5 [default: the whole array]";
+const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], by the names of axes, time=0:10,x=5, or by labels, time=2015-03,lat=40.5:50.0 [default: the whole array]";
 
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
@@ -95,6 +95,11 @@ pub(crate) struct Info {
 #[command(after_help = "\
 Regions are written as in numpy, without brackets around them: 0:10,5,::2. A list in brackets
 selects its indices: [0,3,5],1:4. Axes left out are read whole.
+
+With the name of an axis, what is no index is a label of its coordinate array, the array beside it
+with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
+lat=40.5:50.0 what is between the two in either order, station=KSEA one text. Whole numbers are
+indices; @ makes them labels: year=@2015, lat=@40:50.
 
 Formats:
   text   nested lists, aligned

@@ -26,7 +26,7 @@ impl Description {
     /// let metadata = ArrayBuilder::new([3], DataType::Uint8).chunk_shape([2]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// let description = zarr_cli::Description::of(&array, true);
-    /// assert!(description.text.lines().any(|line| line.starts_with("shape ") && line.ends_with("3 B")));
+    /// assert!(description.text.lines().any(|line| line.starts_with("size ") && line.ends_with("3 B")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

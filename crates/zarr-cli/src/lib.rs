@@ -18,6 +18,7 @@ mod describe;
 mod error;
 mod format;
 mod interrupt;
+mod labels;
 mod nearest;
 mod node_store;
 mod number;

@@ -101,6 +101,34 @@ impl NodeStore {
         around(&self.path)
     }
 
+    /// The path of the node with this name in the same group. `None` if no node can have the name,
+    /// or if nothing is known to be around this one.
+    pub(crate) fn beside(&self, name: &str) -> Option<String> {
+        // The name comes from a store: it must not lead elsewhere.
+        if name.contains('/') || Prefix::new(name).is_err() || name.is_empty() {
+            return None;
+        }
+        let (parent, last) = match self.path.rsplit_once('/') {
+            Some((parent, last)) => (Some(parent), last),
+            None => (None, self.path.as_str()),
+        };
+        if let (Some(folder), "" | "." | "..") = (&self.folder, last) {
+            let folder = folder.canonicalize().ok()?;
+            return folder.parent()?.join(name).to_str().map(str::to_owned);
+        }
+        // What is after a ? is for the whole URL, and a server has nothing beside it.
+        match parent {
+            Some(parent)
+                if parent.ends_with('/')
+                    || self.path.contains("://") && self.path.contains(['?', '#']) =>
+            {
+                None
+            }
+            Some(parent) => Some(format!("{parent}/{name}")),
+            None => Some(name.to_owned()),
+        }
+    }
+
     /// Completes what was written, which an archive needs.
     pub(crate) fn finish(&self) -> Result<(), CliError> {
         self.store.finish().map_err(|cause| self.failed(cause))

@@ -10,7 +10,10 @@ use zarr_kit::metadata::{
 
 /// A number with its digits in groups of three.
 pub(crate) fn count(n: impl Into<u128>) -> String {
-    let digits = n.into().to_string();
+    grouped(&n.into().to_string())
+}
+
+fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -57,11 +60,20 @@ pub(crate) fn bytes(n: u128) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// Formats sizes: `31 x 2`; `()` without dimensions.
-pub(crate) fn shape(sizes: &[impl ToString]) -> String {
+/// How much smaller one size is than another, with two decimals: `1.52`.
+pub(crate) fn ratio(size: u128, stored: u128) -> String {
+    let hundredths = size.saturating_mul(100).saturating_add(stored / 2) / stored.max(1);
+    format!("{}.{:02}", count(hundredths / 100), hundredths % 100)
+}
+
+/// Formats sizes: `1,461 x 2`; `()` without dimensions.
+pub(crate) fn shape<T: ToString>(sizes: &[T]) -> String {
     match sizes {
         [] => "()".to_owned(),
-        sizes => sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x "),
+        sizes => {
+            let sizes = sizes.iter().map(|size| grouped(&size.to_string()));
+            sizes.collect::<Vec<_>>().join(" x ")
+        }
     }
 }
 
@@ -348,6 +360,11 @@ mod tests {
         assert_eq!(words, ["0", "999", "1,000", "12,345", "1,000,000"]);
         assert_eq!(counted(1_u64, "chunk"), "1 chunk");
         assert_eq!(counted(0_u64, "chunk"), "0 chunks");
+        assert_eq!(shape(&[1461_u64, 2]), "1,461 x 2");
+        assert_eq!(shape::<u64>(&[]), "()");
+        assert_eq!(ratio(3, 2), "1.50");
+        assert_eq!(ratio(999, 1000), "1.00");
+        assert_eq!(ratio(1_000_000, 1), "1,000,000.00");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `zarr-kit info`.
 
+mod json;
+
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,16 +10,16 @@ use serde_json::{Value, json};
 use zarr_kit::array::store::{Store, StoreExt as _};
 use zarr_kit::array::{ChunkLayout, open_node};
 use zarr_kit::grid::Grid;
-use zarr_kit::metadata::{
-    ChunkGrid, DataType, FillValue, Finding, MetadataError, NodeMetadata, Printable,
-};
+use zarr_kit::metadata::{ChunkGrid, DataType, FillValue, MetadataError, NodeMetadata, Printable};
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
+use self::json::array_json;
 use super::stored::{Stored, stored};
 use crate::args::Info;
 use crate::error::CliError;
 use crate::format::element;
 use crate::format::pretty::raw;
+use crate::format::quoted::unescaped;
 use crate::node_store::NodeStore;
 use crate::print::{self, LABEL, Out, Table};
 use crate::words;
@@ -158,7 +160,15 @@ fn table(
     stored: Option<&Stored>,
 ) -> Table {
     let mut table = Table::default();
-    let size = metadata.data_type().size();
+    let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
+    let mut text = words::counted(elements, "element");
+    if metadata.shape().len() != 1 {
+        text = format!("{} = {text}", words::shape(metadata.shape()));
+    }
+    table.row("shape", text);
+    if let Some(size) = size(metadata, elements, stored, bound.as_ref().ok()) {
+        table.row("size", size);
+    }
     table.row("type", words::data_type(metadata.data_type()));
     let (fields, all) = words::fields(metadata.data_type(), FIELDS);
     let more = all.saturating_sub(fields.len());
@@ -170,16 +180,6 @@ fn table(
         table.row("  ...", format_args!("{} more", words::counted(more, "field")));
     }
     table.row("fill value", fill_value(metadata));
-    let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
-    let mut text = words::counted(elements, "element");
-    if metadata.shape().len() > 1 {
-        text = format!("{} = {text}", words::shape(metadata.shape()));
-    }
-    if let Some(size) = size {
-        let size = u128::try_from(size).unwrap_or(u128::MAX);
-        text.push_str(&format!(", {}", words::bytes(elements.saturating_mul(size))));
-    }
-    table.row("shape", text);
     let grid = match metadata.chunk_grid() {
         ChunkGrid::Rectilinear { .. } => "rectilinear",
         ChunkGrid::Regular { .. } => "regular",
@@ -208,6 +208,36 @@ fn table(
         table.row("finding", finding.to_string());
     }
     table
+}
+
+/// What the elements take, in memory and as they are stored. The ratio is of the chunks that are
+/// stored: those that are not would make it as good as one likes.
+fn size(
+    metadata: &ArrayMetadata,
+    elements: u128,
+    stored: Option<&Stored>,
+    array: Option<&Array>,
+) -> Option<String> {
+    let of_one = metadata.data_type().size().and_then(|size| u128::try_from(size).ok());
+    let whole = of_one.map(|size| elements.saturating_mul(size));
+    // The chunks of a virtual join are those of others.
+    let stored = stored.filter(|_| array.is_none_or(|array| array.members().is_none()));
+    let taken = stored.and_then(|stored| Some((stored, stored.bytes?[0])));
+    let taken = taken.filter(|(_, bytes)| *bytes > 0);
+    let (Some(whole), Some((stored, bytes))) = (whole, taken) else {
+        let taken = taken.map(|(_, bytes)| format!("stored in {}", words::bytes(bytes.into())));
+        return whole.map(words::bytes).or(taken);
+    };
+    let held = stored.elements.saturating_mul(of_one.unwrap_or(1));
+    let ratio = format!("stored in {}: ratio", words::bytes(bytes.into()));
+    let ratio = format!("{ratio} {}", words::ratio(held, bytes.into()));
+    Some(match (bytes, held) {
+        (0, _) => words::bytes(whole),
+        (_, held) if held == whole => format!("{}, {ratio}", words::bytes(whole)),
+        (_, held) => {
+            format!("{}, of which {} are {ratio}", words::bytes(whole), words::bytes(held))
+        }
+    })
 }
 
 fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, table: &mut Table) {
@@ -243,7 +273,7 @@ fn attribute_rows(attributes: &str, table: &mut Table) {
         if at == 0 {
             table.row("attributes", "");
         }
-        table.row(format!("  {name}"), shortened(value.get()));
+        table.row(format!("  {name}"), shortened(&unescaped(value.get())));
     }
 }
 
@@ -286,6 +316,10 @@ fn shortened(text: &str) -> String {
 
 /// The fill value as written, in one line, with the time that it means.
 fn fill_value(metadata: &ArrayMetadata) -> String {
+    shortened(&unescaped(&long_fill_value(metadata)))
+}
+
+fn long_fill_value(metadata: &ArrayMetadata) -> String {
     let (data_type, fill) = (metadata.data_type(), metadata.fill_value());
     let Some(bytes) = fill.bytes() else { return fill.json().to_owned() };
     let mut json = fill.json().to_owned();
@@ -302,97 +336,6 @@ fn fill_value(metadata: &ArrayMetadata) -> String {
         Ok(()) if json.trim_matches('"') != time => format!("{json} ({time})"),
         _ => json,
     }
-}
-
-/// What `--json` says of an array: of the store's own JSON every digit, and members in its order.
-#[derive(Serialize)]
-struct ArrayJson<'a> {
-    attributes: Box<RawValue>,
-    chunk_grid: Box<RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<Value>,
-    codecs: Vec<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compiled: Option<Value>,
-    data_type: Box<RawValue>,
-    dimension_names: Option<&'a [Option<String>]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    fill_value: Box<RawValue>,
-    findings: Vec<Value>,
-    /// How many, for an array that consists of others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    members: Option<u64>,
-    node_type: &'static str,
-    readable: bool,
-    shape: &'a [u64],
-    /// Only for version 2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    zarr_format: Option<u8>,
-}
-
-fn array_json<'a>(
-    metadata: &'a ArrayMetadata,
-    bound: &Result<Array, ArrayError>,
-    layout: Option<&ChunkLayout>,
-    stored: Option<&Stored>,
-) -> ArrayJson<'a> {
-    // In canonical form if the type is interpreted.
-    let fill = metadata.fill_value();
-    let canonical =
-        fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
-    let fill = canonical.as_ref().unwrap_or(fill);
-    let finding = |finding: &Finding| {
-        json!({
-            "id": finding.id(), "severity": finding.severity().to_string(),
-            "path": finding.path(), "message": finding.message(),
-        })
-    };
-    let chunks = layout.map(ChunkLayout::grid).map(|grid| {
-        json!({
-            "declared": grid.declared(),
-            "occupied": grid.occupied(),
-            "stored": stored.map(|stored| stored.occupied),
-            "stored_past_the_end": stored.map(|stored| stored.beyond),
-            "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
-            "stored_bytes_past_the_end":
-                stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
-        })
-    });
-    ArrayJson {
-        attributes: raw(metadata.attributes()),
-        chunk_grid: raw(&metadata.chunk_grid().to_json()),
-        chunks,
-        codecs: metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect(),
-        compiled: bound.as_ref().ok().map(compiled),
-        data_type: raw(&metadata.data_type().to_json()),
-        dimension_names: metadata.dimension_names(),
-        error: bound.as_ref().err().map(ToString::to_string),
-        fill_value: raw(fill.json()),
-        findings: metadata.findings().iter().map(finding).collect(),
-        members: bound
-            .as_ref()
-            .ok()
-            .and_then(Array::members)
-            .and_then(|members| members.grid().occupied_chunks()),
-        node_type: "array",
-        readable: bound.is_ok(),
-        shape: metadata.shape(),
-        zarr_format: metadata.is_version_2().then_some(2),
-    }
-}
-
-/// What the chain made of the first chunk.
-fn compiled(array: &Array) -> Value {
-    let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
-    let Some(codec) = codec else { return Value::Null };
-    let transform = codec.transform();
-    json!({
-        "chunk_shape": transform.chunk_shape(),
-        "stored_shape": transform.stored_shape(),
-        "strides": transform.view().map(|view| view.strides().to_vec()),
-        "encoded_bytes": codec.encoded_len(),
-    })
 }
 
 /// What `--json` says of a group.
@@ -472,7 +415,7 @@ fn child_row(child: &Child) -> [String; 4] {
     let row = match &child.node {
         Ok(NodeMetadata::Array(array)) => [
             name,
-            array.data_type().to_string(),
+            array.data_type().name().into_owned(),
             words::shape(array.shape()),
             words::codecs(array.codecs(), array.data_type()),
         ],

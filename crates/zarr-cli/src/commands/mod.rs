@@ -69,4 +69,4 @@ fn chunk_counts(grid: &Grid) -> Value {
 }
 
 /// Bytes of elements of a region that are in memory at a time.
-const PIECE: u64 = 64 << 20;
+pub(crate) const PIECE: u64 = 64 << 20;

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
     let array = place.bind(metadata.clone());
-    let region = region(&metadata, args.region.as_deref())?;
+    let region = region(&place, &metadata, args.region.as_deref())?;
     let size = metadata.data_type().size();
     let size = size.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
     let failed = |cause| place.failed(cause);

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let format = format_of(args.format, args.output.as_deref())?;
     let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
-    let region = region(array.metadata(), args.region.as_deref())?;
+    let region = region(&place, array.metadata(), args.region.as_deref())?;
     if args.output.is_none() && print::stdout_is_terminal() {
         match format {
             ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),

@@ -18,6 +18,8 @@ pub(super) struct Stored {
     pub(super) beyond: u64,
     /// Bytes of both kinds of chunks, if that is cheap to find out.
     pub(super) bytes: Option<[u64; 2]>,
+    /// Elements of the array in the stored chunks.
+    pub(super) elements: u128,
 }
 
 /// The sizes are added up if asking the store for them is `quick`.
@@ -32,6 +34,7 @@ pub(super) fn stored(
         let chunk = chunk?;
         if chunk.occupied {
             stored.occupied += 1;
+            stored.elements = stored.elements.saturating_add(elements(layout, &chunk.index));
         } else {
             stored.beyond += 1;
         }
@@ -46,4 +49,13 @@ pub(super) fn stored(
         }
     }
     Ok(stored)
+}
+
+/// The elements of the array in a chunk.
+fn elements(layout: &ChunkLayout, chunk: &[u64]) -> u128 {
+    let lengths = layout.grid().axes().iter().zip(chunk).map(|(axis, chunk)| {
+        let range = axis.clipped(*chunk).unwrap_or_default();
+        u128::from(range.end.saturating_sub(range.start))
+    });
+    lengths.fold(1, u128::saturating_mul)
 }

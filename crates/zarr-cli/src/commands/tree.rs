@@ -90,7 +90,7 @@ fn described(branch: &Branch) -> String {
 fn array_in_words(array: &ArrayMetadata) -> String {
     let shape = words::shape(array.shape());
     let codecs = words::codecs(array.codecs(), array.data_type());
-    format!("{} {shape}  {codecs}", array.data_type())
+    format!("{} {shape}  {codecs}", array.data_type().name())
 }
 
 fn to_json(branch: &Branch) -> Value {

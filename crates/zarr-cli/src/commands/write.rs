@@ -24,7 +24,7 @@ use crate::words;
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let array = writer(&place, args.writing)?;
-    let region = region(array.metadata(), args.region.as_deref())?;
+    let region = region(&place, array.metadata(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     place.finish()?;
     let elements = words::counted(region.elements().unwrap_or(u64::MAX), "element");

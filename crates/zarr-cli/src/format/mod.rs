@@ -11,3 +11,5 @@ pub(crate) mod quoted;
 pub(crate) mod text;
 mod time;
 pub(crate) mod value;
+
+pub(crate) use time::day;

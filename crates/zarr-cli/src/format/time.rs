@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use zarr_kit::metadata::{TimeStep, TimeUnit};
 
-pub(crate) use parse::parse;
+pub(crate) use parse::{day, parse};
 
 /// Appends the time of `count`; `NaT` if it is not a time, and the count itself if the unit is
 /// generic.

@@ -25,6 +25,7 @@ mod hostile;
 mod info;
 #[cfg(all(test, unix))]
 mod join;
+mod labels;
 #[cfg(test)]
 mod locate;
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         None => cut_axes(&layout),
     };
     let marked = args.region.as_deref();
-    let marked = marked.map(|text| region(&metadata, Some(text))).transpose()?;
+    let marked = marked.map(|text| region(&place, &metadata, Some(text))).transpose()?;
     let in_characters = args.output.is_none() && !args.json;
     let (down, across) = match in_characters {
         true => (terminal::ROWS, terminal::columns(metadata.shape(), axes)),

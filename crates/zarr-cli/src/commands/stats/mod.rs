@@ -37,7 +37,7 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
         });
     };
     let metadata = array.metadata();
-    let region = region(metadata, args.region.as_deref())?;
+    let region = region(&place, metadata, args.region.as_deref())?;
     let apart = Apart {
         fill: metadata.fill_value().bytes().unwrap_or_default().to_vec(),
         missing: missing(metadata),

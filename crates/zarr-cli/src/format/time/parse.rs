@@ -60,7 +60,7 @@ fn number(digits: &str) -> Option<i128> {
 }
 
 /// The day since 1970-01-01 in the proleptic Gregorian calendar.
-fn day(year: i128, month: i128, day: i128) -> i128 {
+pub(crate) fn day(year: i128, month: i128, day: i128) -> i128 {
     // In years that begin in March, the leap day is at the end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));

@@ -1,0 +1,186 @@
+//! Calendars: the number of a date, and the date of a number.
+
+use crate::format::day as gregorian;
+
+/// Which dates there are. Those of the CF conventions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Calendar {
+    /// Gregorian at all times.
+    Gregorian,
+    /// Gregorian from 1582-10-15 on, Julian until 1582-10-04, and nothing in between.
+    Mixed,
+    Julian,
+    /// Years of 365 days.
+    NoLeap,
+    /// Years of 366 days.
+    AllLeap,
+    /// Twelve months of 30 days.
+    Days360,
+}
+
+/// A day: year, month from 1, day from 1.
+pub(super) type Date = (i128, i128, i128);
+
+/// The first day of the Gregorian calendar.
+const REFORM: Date = (1582, 10, 15);
+
+impl Calendar {
+    /// The calendar with this name in CF.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "standard" | "gregorian" => Self::Mixed,
+            "proleptic_gregorian" => Self::Gregorian,
+            "julian" => Self::Julian,
+            "noleap" | "365_day" => Self::NoLeap,
+            "all_leap" | "366_day" => Self::AllLeap,
+            "360_day" => Self::Days360,
+            _ => return None,
+        })
+    }
+
+    /// The number of a date, from any day on. Of a month that follows the twelfth, that month of the
+    /// next year.
+    pub(super) fn day(self, (year, month, day): Date) -> i128 {
+        let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
+        match self {
+            Self::Gregorian => gregorian(year, month, day),
+            Self::Mixed if (year, month, day) < REFORM => julian(year, month, day),
+            Self::Mixed => gregorian(year, month, day),
+            Self::Julian => julian(year, month, day),
+            Self::NoLeap => year * 365 + before(month, 28) + day - 1,
+            Self::AllLeap => year * 366 + before(month, 29) + day - 1,
+            Self::Days360 => year * 360 + (month - 1) * 30 + day - 1,
+        }
+    }
+
+    /// The date of a number.
+    pub(super) fn date(self, day: i128) -> Date {
+        // Days of 400 years, and the first day of the year 0: near enough to begin with.
+        let (of_400_years, first) = match self {
+            Self::Gregorian | Self::Mixed => (146_097, self.day((0, 1, 1))),
+            Self::Julian => (146_100, self.day((0, 1, 1))),
+            Self::NoLeap => (146_000, 0),
+            Self::AllLeap => (146_400, 0),
+            Self::Days360 => (144_000, 0),
+        };
+        let mut year = (day - first) * 400 / of_400_years;
+        while self.day((year, 1, 1)) > day {
+            year -= 1;
+        }
+        while self.day((year + 1, 1, 1)) <= day {
+            year += 1;
+        }
+        let month = (2..=12).take_while(|month| self.day((year, *month, 1)) <= day).last();
+        let month = month.unwrap_or(1);
+        let mut date = (year, month, day - self.day((year, month, 1)) + 1);
+        if self == Self::Mixed && ((1582, 10, 5)..(1582, 11, 1)).contains(&date) {
+            date.2 += 10;
+        }
+        date
+    }
+
+    /// Whether there is such a date.
+    pub(super) fn has(self, date: Date) -> bool {
+        self.date(self.day(date)) == date
+    }
+}
+
+/// The day since 1970-01-01 (Gregorian) of a Julian date.
+fn julian(year: i128, month: i128, day: i128) -> i128 {
+    // In years that begin in March, the leap day is at the end.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    year * 365 + year.div_euclid(4) + (153 * month + 2) / 5 + day - 719_471
+}
+
+/// The days before a month of years whose February has so many.
+fn before(month: i128, february: i128) -> i128 {
+    let days = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    days.into_iter().zip(1..month).map(|(days, _)| days).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Calendar; 6] = [
+        Calendar::Gregorian,
+        Calendar::Mixed,
+        Calendar::Julian,
+        Calendar::NoLeap,
+        Calendar::AllLeap,
+        Calendar::Days360,
+    ];
+
+    /// Each day of 900 years follows the one before it, by the rules of each calendar.
+    #[test]
+    fn days_follow_each_other() {
+        for calendar in ALL {
+            let (mut year, mut month, mut day) = (1300_i128, 1, 1);
+            let first = calendar.day((year, month, day));
+            for number in first..first + 900 * 366 {
+                assert_eq!(calendar.date(number), (year, month, day), "{calendar:?}");
+                assert_eq!(calendar.day((year, month, day)), number, "{calendar:?}");
+                let is_julian = calendar == Calendar::Julian
+                    || calendar == Calendar::Mixed && (year, month, day) < REFORM;
+                let leap = match calendar {
+                    Calendar::NoLeap | Calendar::Days360 => false,
+                    Calendar::AllLeap => true,
+                    _ if is_julian => year % 4 == 0,
+                    _ => year % 4 == 0 && (year % 100 != 0 || year % 400 == 0),
+                };
+                let days = match month {
+                    _ if calendar == Calendar::Days360 => 30,
+                    2 => 28 + i128::from(leap),
+                    4 | 6 | 9 | 11 => 30,
+                    _ => 31,
+                };
+                day += 1;
+                if calendar == Calendar::Mixed && (year, month, day) == (1582, 10, 5) {
+                    day = 15;
+                }
+                if day > days {
+                    (month, day) = (month + 1, 1);
+                }
+                if month > 12 {
+                    (year, month) = (year + 1, 1);
+                }
+            }
+        }
+    }
+
+    /// By cftime 1.6.6: `date2num(datetime(*date, calendar=c), "days since 1970-01-01", c)`; the Julian
+    /// day by its definition.
+    #[test]
+    fn numbers_are_those_of_cftime() {
+        for (calendar, date, expected) in [
+            ("standard", (1, 1, 1), -719_164),
+            ("proleptic_gregorian", (1, 1, 1), -719_162),
+            ("standard", (1582, 10, 4), -141_428),
+            ("standard", (1582, 10, 15), -141_427),
+            ("julian", (1970, 1, 1), 13),
+            ("julian", (1900, 1, 1), 13 - 25_568),
+        ] {
+            let calendar = Calendar::named(calendar).expect("a calendar");
+            assert_eq!(calendar.day(date), expected, "{date:?}");
+        }
+        let noleap = Calendar::NoLeap;
+        assert_eq!(noleap.day((2015, 3, 1)) - noleap.day((1970, 1, 1)), 16_484);
+        let months = Calendar::Days360;
+        assert_eq!(months.day((2015, 2, 30)) - months.day((1970, 1, 1)), 16_259);
+    }
+
+    #[test]
+    fn dates_that_are_none() {
+        for (calendar, date) in [
+            (Calendar::Gregorian, (2015, 2, 29)),
+            (Calendar::NoLeap, (2016, 2, 29)),
+            (Calendar::Days360, (2016, 1, 31)),
+            (Calendar::Mixed, (1582, 10, 10)),
+            (Calendar::Gregorian, (2015, 13, 1)),
+            (Calendar::Gregorian, (2015, 1, 0)),
+        ] {
+            assert!(!calendar.has(date), "{calendar:?} {date:?}");
+        }
+        assert!(Calendar::Days360.has((2015, 2, 30)) && Calendar::Julian.has((1900, 2, 29)));
+    }
+}

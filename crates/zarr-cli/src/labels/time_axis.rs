@@ -1,0 +1,239 @@
+//! Times as numbers: the `units` of the CF conventions, and numpy's steps.
+
+use zarr_kit::metadata::{TimeStep, TimeUnit};
+
+use super::calendar::Calendar;
+use super::moment::{DAY, Moment, SECOND, shown};
+
+/// How the numbers of a coordinate are times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimeAxis {
+    pub(super) calendar: Calendar,
+    /// The time of 0, in attoseconds since the first day of the calendar.
+    reference: i128,
+    unit: Unit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Attoseconds.
+    Fixed(i128),
+    /// Months since 1970, in the Gregorian calendar.
+    Months(i128),
+}
+
+impl TimeAxis {
+    /// Of `days since 1970-01-01 00:00`, with the name of a calendar. `Ok(None)` if the units are not
+    /// of a time; the error says what of them is not understood.
+    pub(super) fn cf(units: &str, calendar: Option<&str>) -> Result<Option<Self>, String> {
+        let mut words = units.split_whitespace();
+        let (Some(unit), Some("since")) = (words.next(), words.next()) else { return Ok(None) };
+        let wrong = |reason: &str| format!("its units {units:?} are not understood: {reason}");
+        let unit = match unit.to_ascii_lowercase().as_str() {
+            "day" | "days" | "d" => DAY,
+            "hour" | "hours" | "hr" | "hrs" | "h" => 3600 * SECOND,
+            "minute" | "minutes" | "min" | "mins" => 60 * SECOND,
+            "second" | "seconds" | "sec" | "secs" | "s" => SECOND,
+            "millisecond" | "milliseconds" | "millisec" | "millisecs" | "msec" | "msecs" | "ms" => {
+                SECOND / 1000
+            }
+            "microsecond" | "microseconds" | "microsec" | "microsecs" => SECOND / 1_000_000,
+            "nanosecond" | "nanoseconds" => SECOND / 1_000_000_000,
+            _ => return Err(wrong("days, hours, minutes, seconds and their parts are")),
+        };
+        let name = calendar.unwrap_or("standard");
+        let calendar = Calendar::named(name)
+            .ok_or_else(|| format!("its calendar {name:?} is not known here"))?;
+        let since: Vec<&str> = words.collect();
+        let reference =
+            reference(&since).ok_or_else(|| wrong("a date, a time and UTC may follow `since`"))?;
+        if !calendar.has(reference.date()) {
+            return Err(wrong("there is no such date in its calendar"));
+        }
+        let reference = reference.start(calendar);
+        Ok(Some(Self { calendar, reference, unit: Unit::Fixed(unit) }))
+    }
+
+    /// Of numpy's times; `None` if their unit is generic.
+    pub(super) fn numpy(step: TimeStep) -> Option<Self> {
+        let scale = i128::from(step.scale_factor());
+        let part = |digits| SECOND / 10_i128.pow(digits) * scale;
+        let unit = match step.unit() {
+            TimeUnit::Year => Unit::Months(12 * scale),
+            TimeUnit::Month => Unit::Months(scale),
+            TimeUnit::Week => Unit::Fixed(7 * DAY * scale),
+            TimeUnit::Day => Unit::Fixed(DAY * scale),
+            TimeUnit::Hour => Unit::Fixed(3600 * SECOND * scale),
+            TimeUnit::Minute => Unit::Fixed(60 * SECOND * scale),
+            TimeUnit::Second => Unit::Fixed(part(0)),
+            TimeUnit::Millisecond => Unit::Fixed(part(3)),
+            TimeUnit::Microsecond => Unit::Fixed(part(6)),
+            TimeUnit::Nanosecond => Unit::Fixed(part(9)),
+            TimeUnit::Picosecond => Unit::Fixed(part(12)),
+            TimeUnit::Femtosecond => Unit::Fixed(part(15)),
+            TimeUnit::Attosecond => Unit::Fixed(part(18)),
+            _ => return None,
+        };
+        Some(Self { calendar: Calendar::Gregorian, reference: 0, unit })
+    }
+
+    /// The least whole number whose time is not before this one.
+    pub(super) fn whole_from(&self, time: i128) -> i128 {
+        match self.unit {
+            Unit::Fixed(unit) => ceil(time - self.reference, unit),
+            Unit::Months(months) => {
+                let (year, month, _) = self.calendar.date(time.div_euclid(DAY));
+                let starts = self.calendar.day((year, month, 1)) * DAY < time;
+                ceil((year - 1970) * 12 + month - 1 + i128::from(starts), months)
+            }
+        }
+    }
+
+    /// The number of a time, rounded.
+    #[expect(clippy::cast_precision_loss, reason = "rounded, and whole numbers are exact")]
+    pub(super) fn number(&self, time: i128) -> f64 {
+        match self.unit {
+            Unit::Fixed(unit) => {
+                let from = time - self.reference;
+                from.div_euclid(unit) as f64 + from.rem_euclid(unit) as f64 / unit as f64
+            }
+            Unit::Months(_) => self.whole_from(time) as f64,
+        }
+    }
+
+    /// The time of a number in words.
+    pub(super) fn shown_whole(&self, number: i128) -> String {
+        let time = match self.unit {
+            Unit::Fixed(unit) => {
+                number.checked_mul(unit).and_then(|time| time.checked_add(self.reference))
+            }
+            Unit::Months(months) => {
+                Some(self.calendar.day((1970, 1 + number * months, 1)).saturating_mul(DAY))
+            }
+        };
+        time.map_or_else(|| number.to_string(), |time| shown(self.calendar, time))
+    }
+
+    /// As [`shown_whole`](Self::shown_whole), of a number with a fraction, to the microsecond.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "for people; it saturates"
+    )]
+    pub(super) fn shown(&self, number: f64) -> String {
+        // The days of nine-digit years.
+        let (Unit::Fixed(unit), true) = (self.unit, number.abs() < 4e11) else {
+            return number.to_string();
+        };
+        const MICRO: i128 = SECOND / 1_000_000;
+        let whole = (number.floor() as i128).saturating_mul(unit);
+        let part = ((number - number.floor()) * unit as f64) as i128;
+        let time = whole.saturating_add(part).saturating_add(self.reference);
+        shown(self.calendar, (time + MICRO / 2).div_euclid(MICRO) * MICRO)
+    }
+}
+
+/// Names of universal time, which is meant without one, too.
+const UNIVERSAL: [&str; 8] = ["UTC", "GMT", "Z", "+00:00", "-00:00", "+0:00", "00:00", "0:00"];
+
+/// `1970-01-01`, `1970-1-1 00:00:0.0`, `1970-01-01T00:00:00Z`, `1970-01-01 00:00:00 UTC`.
+fn reference(words: &[&str]) -> Option<Moment> {
+    let (first, rest) = words.split_first()?;
+    let (date, clock, zone) = match (first.split_once('T'), rest) {
+        (Some((date, clock)), zone) => (date, clock, zone),
+        (None, [clock, zone @ ..]) => (*first, *clock, zone),
+        (None, []) => (*first, "00:00", rest),
+    };
+    let clock = clock.strip_suffix("+00:00").or(clock.strip_suffix('Z')).unwrap_or(clock);
+    if !zone.iter().all(|zone| UNIVERSAL.contains(zone)) || zone.len() > 1 {
+        return None;
+    }
+    // Parts may have one digit here, which those of labels may not.
+    let (sign, date) = match date.strip_prefix('-') {
+        Some(date) => ("-", date),
+        None => ("", date),
+    };
+    let mut parts = date.split('-');
+    let year = format!("{sign}{:0>4}", parts.next()?);
+    let date: Vec<String> = parts.map(|part| format!("{part:0>2}")).collect();
+    let clock = clock.split(':').map(|part| match part.split_once('.') {
+        Some((whole, fraction)) => format!("{whole:0>2}.{fraction:0<1}"),
+        None => format!("{part:0>2}"),
+    });
+    let clock: Vec<String> = clock.collect();
+    Moment::parse(&format!("{year}-{}T{}", date.join("-"), clock.join(":")))
+}
+
+fn ceil(n: i128, by: i128) -> i128 {
+    n.div_euclid(by) + i128::from(n.rem_euclid(by) > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str, axis: &TimeAxis) -> i128 {
+        Moment::parse(text).expect("a time").start(axis.calendar)
+    }
+
+    /// By cftime 1.6.6: `date2num(datetime(..., calendar=calendar), units, calendar)`.
+    #[test]
+    fn numbers_are_those_of_cftime() {
+        for (units, calendar, text, expected) in [
+            ("days since 1970-01-01", "standard", "2015-03-01T18:00", 16_495.75),
+            ("hours since 1900-1-1 00:00:0.0", "gregorian", "2015-03-01", 1_009_488.0),
+            ("seconds since 2000-01-01 12:00:00 UTC", "standard", "2000-01-01", -43_200.0),
+            ("days since 0001-01-01", "standard", "2015-03-01", 735_659.0),
+            ("days since 0001-01-01", "proleptic_gregorian", "2015-03-01", 735_657.0),
+            ("days since 1850-01-01", "noleap", "2015-03-01", 60_284.0),
+            ("days since 1850-1-1", "360_day", "2015-02-30", 59_459.0),
+            ("minutes since 1970-01-01T00:00:00Z", "standard", "1970-01-02", 1440.0),
+            ("milliseconds since 1970-01-01", "standard", "1970-01-01T00:00:01.5", 1500.0),
+        ] {
+            let axis = TimeAxis::cf(units, Some(calendar)).expect(units).expect("a time");
+            assert_eq!(axis.number(time(text, &axis)), expected, "{units}");
+            let again = axis.shown(expected);
+            assert_eq!(time(&again, &axis), time(text, &axis), "{units} {again}");
+        }
+    }
+
+    #[test]
+    fn units_that_are_no_times() {
+        assert_eq!(TimeAxis::cf("degrees_north", None), Ok(None));
+        assert_eq!(TimeAxis::cf("", None), Ok(None));
+        for (units, calendar) in [
+            ("months since 1970-01-01", None),
+            ("days since yesterday", None),
+            ("days since", None),
+            ("days since 1970-01-01 00:00 +01:00", None),
+            ("days since 1970-02-30", None),
+            ("days since 1970-01-01", Some("lunar")),
+        ] {
+            assert!(TimeAxis::cf(units, calendar).is_err(), "{units}");
+        }
+        assert!(TimeAxis::cf("days since 1970-02-30", Some("360_day")).is_ok());
+    }
+
+    #[test]
+    fn whole_numbers_begin_at_or_after_a_time() {
+        let axis = |unit, scale| {
+            let unit = TimeUnit::from_name(unit).expect("a unit");
+            TimeAxis::numpy(TimeStep::new(unit, scale).expect("a step")).expect("a time")
+        };
+        for (unit, scale, text, expected) in [
+            ("D", 1, "1970-01-02", 1),
+            ("D", 2, "1970-01-02", 1),
+            ("h", 1, "1969-12-31T23:30", 0),
+            ("M", 1, "2015-03-01", 542),
+            ("M", 1, "2015-03-02", 543),
+            ("Y", 1, "2015-03-01", 46),
+            ("W", 1, "1970-01-08", 1),
+            ("ns", 1, "1970-01-01T00:00:01", 1_000_000_000),
+        ] {
+            let axis = axis(unit, scale);
+            assert_eq!(axis.whole_from(time(text, &axis)), expected, "{unit} {text}");
+        }
+        assert_eq!(axis("M", 1).shown_whole(542), "2015-03-01");
+        assert_eq!(axis("s", 1).shown_whole(90), "1970-01-01T00:01:30");
+    }
+}

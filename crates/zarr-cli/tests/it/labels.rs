@@ -1,0 +1,240 @@
+//! Regions by labels of coordinate arrays.
+
+use std::path::Path;
+
+use crate::support::{file, root, run_with, session, succeed, text};
+
+/// Writes an array of one axis: a JSON list of its elements.
+fn array(folder: &Path, name: &str, data_type: &str, dims: &str, attributes: &str, json: &str) {
+    let elements: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let length = elements.as_array().expect("a list").len().to_string();
+    let mut create = vec!["create", name, "--shape", &length, "--dtype", data_type];
+    create.extend(["--attributes", attributes]);
+    if !dims.is_empty() {
+        create.extend(["--dims", dims]);
+    }
+    succeed(folder, &create);
+    file(folder, "elements.json", json);
+    succeed(folder, &["write", name, "--from", "elements.json"]);
+}
+
+/// Ten elements on each of these axes: 0 to 9.
+fn group(folder: &Path, axes: &[&str]) {
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    let names = axes.join(",");
+    let shape = vec!["10"; axes.len()].join(",");
+    succeed(
+        folder,
+        &["create", "g.zarr/v", "--shape", &shape, "--dtype", "uint8", "--dims", &names],
+    );
+    let count = 10_usize.pow(u32::try_from(axes.len()).expect("few"));
+    let elements: Vec<u8> = (0..count).map(|n| u8::try_from(n % 10).expect("a digit")).collect();
+    assert!(run_with(folder, &["write", "g.zarr/v", "--from", "-"], &elements).status.success());
+}
+
+#[test]
+fn dates_of_real_data() {
+    let array = "fixtures/seattle-weather.zarr/temp_max_12bit";
+    let by = |region: &str| text(&root(), &["read", array, "--format", "lines", "-r", region]);
+    // Days since 2012-01-01, counted by the calendar: 366 + 365 + 365 to 2015, 59 to March.
+    for (labels, indices) in [
+        ("time=2015-03", "1155:1186"),
+        ("time=2015-03-01:2015-04-15", "1155:1201"),
+        ("time=2015-04-15:2015-03-01", "1155:1201"),
+        ("time=2012", "0:366"),
+        ("time=2015-12-30:", "1459:1461"),
+        ("time=:2012-01", "0:31"),
+        ("time=2011:2012-01-02", "0:2"),
+        ("time=2015-03-01", "1155"),
+        ("time=[2015-03-01,2012-01-01]", "[1155,0]"),
+        ("time=@2012-02-29", "59"),
+        ("time=2012-02-29T00:00:00", "59"),
+    ] {
+        let labels = labels.replace("=2012", "=@2012");
+        assert_eq!(by(&labels), by(indices), "{labels}");
+    }
+    insta::assert_snapshot!(session(
+        &root(),
+        &[
+            &["read", array, "-r", "time=2015-02-27:2015-03-01"],
+            &["read", array, "-r", "time=2016-03"],
+            &["read", array, "-r", "time=2015-02-30"],
+            &["read", array, "-r", "time=2015"],
+            &["read", array, "-r", "time=1.5"],
+            &["read", array, "-r", "time=March"],
+            &["read", array, "-r", "time=2015-03:2015-04:2"],
+            &["read", array, "-r", "2015-03"],
+            &["read", array, "-r", "time="],
+            &["read", array, "-r", "time=@"],
+            &["read", array, "-r", "time=[2015-03,2015-04-01]"],
+            &["plan", array, "-r", "time=2015-03-30:2015-04-01"],
+        ],
+    ));
+}
+
+#[test]
+fn numbers_texts_and_times_of_every_kind() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    group(folder, &["lat", "hour", "day", "year", "station", "single"]);
+    let coordinate = |name: &str, data_type: &str, attributes: &str, json: &str| {
+        array(folder, &format!("g.zarr/{name}"), data_type, name, attributes, json);
+    };
+    coordinate("lat", "float64", "{}", "[60,57.5,55,52.5,50,47.5,45,42.5,40,37.5]");
+    let hours = r#"{"units": "hours since 1900-1-1 00:00:0.0", "calendar": "gregorian"}"#;
+    let list: Vec<String> = (0..10).map(|n| (1_009_488 + 6 * n).to_string()).collect();
+    coordinate("hour", "float64", hours, &format!("[{}]", list.join(",")));
+    let day = r#"{"name": "numpy.datetime64", "configuration": {"unit": "ns", "scale_factor": 1}}"#;
+    let list: Vec<String> =
+        (1..=10).map(|n| format!("\"2015-03-{n:02}T12:00:00.000000000\"")).collect();
+    coordinate("day", day, "{}", &format!("[{}]", list.join(",")));
+    coordinate("year", "int16", "{}", "[1990,1995,2000,2005,2010,2015,2020,2025,2030,2035]");
+    let stations = r#"["KSEA","KPDX","KBOS","a:b","é","K","L","M","N","x=y"]"#;
+    coordinate("station", "string", "{}", stations);
+    coordinate("single", "float32", "{}", "[0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0]");
+    let others = ["lat", "hour", "day", "year", "station", "single"];
+    for (axis, labels, expected) in [
+        ("lat", "52.5", "3"),
+        ("lat", "40.0:50.0", "[4 5 6 7 8]"),
+        ("lat", "50.0:40.0", "[4 5 6 7 8]"),
+        ("lat", "@40:50", "[4 5 6 7 8]"),
+        ("lat", "41.0:49.9", "[5 6 7]"),
+        ("lat", "50.1:", "[0 1 2 3]"),
+        ("lat", ":4e1", "[8 9]"),
+        ("lat", "[40.0,60.0]", "[8 0]"),
+        ("lat", "4", "4"),
+        ("hour", "2015-03-01", "[0 1 2 3]"),
+        ("hour", "2015-03-01T06:2015-03-02", "[1 2 3 4 5 6 7]"),
+        ("hour", "2015-03-01T06:00:2015-03-01T12:00", "[1 2]"),
+        ("hour", "2015-03-01T06:00:00", "1"),
+        ("day", "2015-03-04", "[3]"),
+        ("day", "2015-03-04T12:00:00", "3"),
+        ("day", "2015-03-04:2015-03-06", "[3 4 5]"),
+        ("day", "2015-03-09T12:00:01:", "[9]"),
+        ("year", "@2015", "5"),
+        ("year", "2015.0", "5"),
+        ("year", "@1999:2011", "[2 3 4]"),
+        ("year", "1994.5:2000.5", "[1 2]"),
+        ("station", "KPDX", "1"),
+        ("station", "[é,KSEA]", "[4 0]"),
+        ("station", "a:b", "3"),
+        ("station", "x=y", "9"),
+        ("single", "0.3", "2"),
+        ("single", "0.3:0.6", "[2 3 4 5]"),
+    ] {
+        // The elements are the indices of the last axis: of the others, one is enough.
+        let at: Vec<String> =
+            others.iter().filter(|name| **name != axis).map(|name| format!("{name}=0")).collect();
+        let values = format!("g.zarr/v{axis}");
+        if !folder.join(&values).exists() {
+            succeed(
+                folder,
+                &["create", &values, "--shape", "10", "--dtype", "uint8", "--dims", axis],
+            );
+            let digits: Vec<u8> = (0..10).collect();
+            assert!(run_with(folder, &["write", &values, "--from", "-"], &digits).status.success());
+        }
+        let region = format!("{axis}={labels}");
+        let found = text(folder, &["read", &values, "-r", &region]);
+        assert_eq!(found.trim(), expected, "{region}");
+        // Beside other axes the shape is that of the indices.
+        let both = format!("{region},{}", at.join(","));
+        succeed(folder, &["read", "g.zarr/v", "-r", &both]);
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["read", "g.zarr/vlat", "-r", "lat=51.0"],
+            &["read", "g.zarr/vlat", "-r", "lat=70.0:80.0"],
+            &["read", "g.zarr/vlat", "-r", "lat=@40:50:2"],
+            &["read", "g.zarr/vlat", "-r", "lat=NaN"],
+            &["read", "g.zarr/vlat", "-r", "lat=40"],
+            &["read", "g.zarr/vhour", "-r", "hour=2015-03-01T05:30:00"],
+            &["read", "g.zarr/vday", "-r", "day=2015-03-04T11"],
+            &["read", "g.zarr/vyear", "-r", "year=2015.5"],
+            &["read", "g.zarr/vstation", "-r", "station=KSEE"],
+            &["read", "g.zarr/vstation", "-r", "station=KSEA:KPDX"],
+            &["stats", "g.zarr/vyear", "-r", "year=@2000:2010", "--json"],
+        ],
+    ));
+}
+
+#[test]
+fn coordinates_that_label_nothing() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    let values = |name: &str, dims: &str| {
+        let path = format!("g.zarr/{name}");
+        succeed(folder, &["create", &path, "--shape", "4", "--dtype", "uint8", "--dims", dims]);
+    };
+    let coordinate = |name: &str, attributes: &str, json: &str| {
+        array(folder, &format!("g.zarr/{name}"), "float64", name, attributes, json);
+        values(&format!("of_{name}"), name);
+    };
+    coordinate("unsorted", "{}", "[1,3,2,5]");
+    coordinate("nan", "{}", r#"[1,"NaN",2,5]"#);
+    coordinate("twice", "{}", "[1,2,2,3]");
+    coordinate("long", "{}", "[1,2,3,4,5]");
+    coordinate("months", r#"{"units": "months since 1970-01-01"}"#, "[1,2,3,4]");
+    coordinate("lunar", r#"{"units": "days since 1970-01-01", "calendar": "lunar"}"#, "[1,2,3,4]");
+    coordinate("packed", r#"{"scale_factor": 0.1}"#, "[1,2,3,4]");
+    values("of_group", "sub");
+    succeed(folder, &["create", "g.zarr/sub", "--group"]);
+    values("of_nothing", "nothing");
+    // A name of a dimension leads nowhere but into the same group.
+    values("of_outside", "../g.zarr/twice");
+    succeed(folder, &["create", "alone", "--shape", "4", "--dtype", "uint8", "--dims", "x"]);
+    succeed(folder, &["create", "none.zarr", "--group"]);
+    let mut commands: Vec<[String; 4]> = Vec::new();
+    for (name, region) in [
+        ("unsorted", "3.0"),
+        ("unsorted", "3.0:4.0"),
+        ("nan", "2.0:3.0"),
+        ("twice", "2.0"),
+        ("twice", "2.0:2.0"),
+        ("long", "2.0"),
+        ("months", "1970-02"),
+        ("lunar", "1970-02"),
+        ("packed", "0.1"),
+        ("group", "2.0"),
+        ("nothing", "2.0"),
+        ("outside", "2.0"),
+    ] {
+        let axis = match name {
+            "group" => "sub",
+            "outside" => "../g.zarr/twice",
+            name => name,
+        };
+        let region = format!("{axis}={region}");
+        commands.push(["read".into(), format!("g.zarr/of_{name}"), "-r".into(), region]);
+    }
+    commands.push(["read".into(), "alone".into(), "-r".into(), "x=1.5".into()]);
+    let commands: Vec<Vec<&str>> =
+        commands.iter().map(|command| command.iter().map(String::as_str).collect()).collect();
+    let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder, &commands));
+}
+
+/// A coordinate of more than 64 MiB is searched, not read: this one would be 8 TB.
+#[test]
+fn a_large_coordinate_is_searched() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    let create = |name: &str, data_type: &str| {
+        let units = r#"{"units": "seconds since 2000-01-01"}"#;
+        let command = ["create", name, "--shape", "1000000000000", "--dtype", data_type, "--dims"];
+        let more = ["time", "--chunks", "1000", "--attributes", units];
+        succeed(folder, &[&command[..], &more[..]].concat());
+    };
+    create("g.zarr/v", "uint8");
+    create("g.zarr/time", "int64");
+    // Chunks that are not stored are 0: the coordinate is that until its last element.
+    file(folder, "last.json", "[5]");
+    succeed(folder, &["write", "g.zarr/time", "--from", "last.json", "-r", "999999999999:"]);
+    let region = "time=2000-01-01T00:00:05";
+    assert_eq!(text(folder, &["read", "g.zarr/v", "-r", region, "--format", "lines"]), "0\n");
+    let plan = text(folder, &["plan", "g.zarr/v", "-r", region]);
+    assert!(plan.contains("c/999999999"), "{plan}");
+}
