@@ -17,7 +17,7 @@ use crate::append::append;
 use crate::axes::{AxisFound, AxisKey, found, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::{Changes, Described, Place, State, borrowed, threads};
+use crate::place::{Changes, Described, Handling, Place, State, borrowed, threads};
 use crate::signals::Signals;
 use crate::variable::{self, PyElements};
 
@@ -30,11 +30,15 @@ pub(crate) struct PyArray {
 
 impl PyArray {
     pub(crate) fn new(array: Array, place: Place) -> Self {
-        Self { array: array.with_threads(place.threads), place }
+        Self { array: place.handling.of(array), place }
     }
 
     pub(crate) fn array(&self) -> &Array {
         &self.array
+    }
+
+    fn with_handling(&self, handling: Handling) -> Self {
+        Self::new(self.array.clone(), Place { handling, ..self.place.clone() })
     }
 
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
@@ -117,8 +121,12 @@ impl PyArray {
     }
 
     fn with_threads(&self, count: Option<usize>) -> PyResult<Self> {
-        let place = Place { threads: threads(count)?, ..self.place.clone() };
-        Ok(Self::new(self.array.clone(), place))
+        let handling = Handling { threads: threads(count)?, ..self.place.handling };
+        Ok(self.with_handling(handling))
+    }
+
+    fn with_write_empty_chunks(&self, stores_empty: bool) -> Self {
+        self.with_handling(Handling { stores_empty, ..self.place.handling })
     }
 
     #[getter]
@@ -151,13 +159,25 @@ impl PyArray {
     /// The largest number of threads of a read or write, `None` for one per core.
     #[getter]
     fn threads(&self) -> Option<usize> {
-        self.place.threads.map(NonZeroUsize::get)
+        self.place.handling.threads.map(NonZeroUsize::get)
+    }
+
+    /// Whether writes store chunks that hold only the fill value.
+    #[getter]
+    fn write_empty_chunks(&self) -> bool {
+        self.place.handling.stores_empty
     }
 
     /// Whether the store knows the size of each object without a request.
     #[getter]
     fn is_quick(&self) -> bool {
         self.place.is_quick()
+    }
+
+    /// The store, told apart from all others of this process.
+    #[getter]
+    fn identity(&self) -> String {
+        self.place.identity()
     }
 
     /// The lengths of the chunks along an axis, within the array's shape, as little-endian 64-bit integers.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use zarr_kit::ArrayError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
-use zarr_kit::join::LinkError;
+use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::MetadataError;
 
 pyo3::create_exception!(
@@ -76,7 +76,17 @@ impl From<LinkError> for Raised {
             LinkError::Store(error) => of_store(error, text),
             LinkError::NotFound { .. } => PyFileNotFoundError::new_err(text),
             LinkError::Exists { .. } => PyFileExistsError::new_err(text),
+            LinkError::Join(error) => of_join(error, text),
             _ => PyValueError::new_err(text),
+        })
+    }
+}
+
+impl From<JoinError> for Raised {
+    fn from(error: JoinError) -> Self {
+        Self(match error {
+            JoinError::Transfer(error) => return (*error).into(),
+            error => of_join(&error, error.to_string()),
         })
     }
 }
@@ -129,6 +139,15 @@ fn of_array(error: &ArrayError, text: String) -> PyErr {
         ArrayError::Axis { .. } => PyIndexError::new_err(text),
         ArrayError::Loss { .. } => LossError::new_err(text),
         ArrayError::SelectionTooLarge { .. } => PyMemoryError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+fn of_join(error: &JoinError, text: String) -> PyErr {
+    match error {
+        JoinError::Member { cause, .. } | JoinError::Target(cause) => of_array(cause, text),
+        JoinError::Axis { .. } => PyIndexError::new_err(text),
+        JoinError::Changed { .. } | JoinError::ChunksChanged { .. } => ConflictError::new_err(text),
         _ => PyValueError::new_err(text),
     }
 }

@@ -16,9 +16,12 @@ mod batch;
 mod codec;
 mod error;
 mod group;
+mod join;
 mod memory;
+mod node;
 mod pipeline;
 mod place;
+mod progress;
 mod signals;
 mod variable;
 mod work;
@@ -44,6 +47,8 @@ mod _native {
     use super::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]
     use super::group::PyGroup;
+    #[pymodule_export]
+    use super::join::{join, join_virtually};
     #[pymodule_export]
     use super::main_from;
     #[pymodule_export]

@@ -1,6 +1,5 @@
 //! An array that zarr-python opened, for its codec pipeline: read and written in our own store.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -13,7 +12,7 @@ use zarr_kit::{Array, ArrayMetadata, Selection};
 use crate::batch::{self, Steps};
 use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::Place;
+use crate::place::{Place, Settings};
 
 /// An array of which zarr-python has the document.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
@@ -33,17 +32,17 @@ impl PyOpened {
         py: Python<'_>,
         url: String,
         path: String,
-        settings: BTreeMap<String, String>,
+        settings: Settings,
         threads: Option<usize>,
         document: &str,
         empty_chunks: bool,
     ) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = Place::open(py, (url, path, settings, threads), false)?;
+        let state = (url, path, settings, threads, empty_chunks);
+        let (place, prefix) = Place::open(py, state, false)?;
         let store = Arc::clone(&place.store);
         let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
-        let array = array.with_empty_chunks_stored(empty_chunks).with_threads(place.threads);
-        Ok(Self { array })
+        Ok(Self { array: place.handling.of(array) })
     }
 
     #[getter]

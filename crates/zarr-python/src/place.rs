@@ -9,44 +9,66 @@ use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, archive_of, local_path, shown_url};
 use zarr_kit::join::{self, OpenOptions, References};
-use zarr_kit::{Prefix, Store};
+use zarr_kit::{Array, Prefix, Store};
 
 use crate::error::Done;
 
 /// The setting that allows virtual joins to name members outside of their folders.
 const OUTSIDE_MEMBERS: &str = "outside_members";
 
+/// The setting with the places to which reference files may lead.
+const TARGETS: &str = "targets";
+
+/// The value of a setting of a store: text, or several places.
+#[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
+pub(crate) enum Setting {
+    Text(String),
+    Places(Vec<String>),
+}
+
+/// The settings of a store, by name.
+pub(crate) type Settings = BTreeMap<String, Setting>;
+
 /// The arguments with which a node was opened, so that another process can open it again.
 #[derive(Clone)]
 pub(crate) struct Place {
+    /// As it was given.
+    pub(crate) given: String,
+    /// The same, where a local path does not depend on the current folder.
     pub(crate) url: String,
-    pub(crate) settings: BTreeMap<String, String>,
-    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) settings: Settings,
+    pub(crate) handling: Handling,
     pub(crate) store: Arc<dyn Store>,
 }
 
-/// The parts of a place that Python pickles: URL, path, settings, threads.
-pub(crate) type State = (String, String, BTreeMap<String, String>, Option<usize>);
+/// How elements are read and written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Handling {
+    /// The largest number of threads, `None` for one per core.
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Whether chunks that hold only the fill value are stored.
+    pub(crate) stores_empty: bool,
+}
+
+impl Handling {
+    /// The array, handled so.
+    pub(crate) fn of(self, array: Array) -> Array {
+        array.with_threads(self.threads).with_empty_chunks_stored(self.stores_empty)
+    }
+}
+
+/// The parts of a place that Python pickles: URL, path, settings, threads, and whether chunks of
+/// only the fill value are stored.
+pub(crate) type State = (String, String, Settings, Option<usize>, bool);
 
 impl Place {
     /// Opens the store of a node. With `create`, a missing folder is made.
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
-        let (url, path, settings, count) = state;
-        let (prefix, threads) = (prefix(&path)?, threads(count)?);
-        let mut options = StoreOptions::new().create(create);
-        let mut references = References::Below;
-        for (name, value) in &settings {
-            match (name.as_str(), value.to_ascii_lowercase().as_str()) {
-                (OUTSIDE_MEMBERS, "true") => references = References::Anywhere,
-                (OUTSIDE_MEMBERS, "false") => {}
-                (OUTSIDE_MEMBERS, _) => {
-                    let message = format!("{OUTSIDE_MEMBERS}: True or False");
-                    return Err(PyValueError::new_err(message).into());
-                }
-                (name, _) => options = options.setting(name, value),
-            }
-        }
-        let options = OpenOptions::new().store(options).references(references);
+        let (given, path, settings, count, stores_empty) = state;
+        let handling = Handling { threads: threads(count)?, stores_empty };
+        let (prefix, url) = (prefix(&path)?, absolute(&given)?);
+        let (store, references) = options(&settings)?;
+        let options = OpenOptions::new().store(store.create(create)).references(references);
         let store = py.detach(|| join::open_store(&url, &options))?;
         let is_http = url.starts_with("http://") || url.starts_with("https://");
         let store: Arc<dyn Store> = match is_http {
@@ -54,12 +76,21 @@ impl Place {
             true => Arc::new(UnlistedStore::new(store, || ())),
             false => store,
         };
-        Ok((Self { url, settings, threads, store }, prefix))
+        Ok((Self { given, url, settings, handling, store }, prefix))
     }
 
     /// The URL without secrets.
     pub(crate) fn shown(&self) -> String {
-        shown_url(&self.url)
+        shown_url(&self.given)
+    }
+
+    /// The store, told apart from all others of this process. It may hold a password.
+    pub(crate) fn identity(&self) -> String {
+        match self.is_memory() {
+            // While one exists, no other is at its address.
+            true => format!("memory:{:p}", Arc::as_ptr(&self.store)),
+            false => self.url.clone(),
+        }
     }
 
     /// Whether the store knows the size of an object without a request.
@@ -75,7 +106,7 @@ impl Place {
             || (!self.is_memory() && self.url == other.url && self.settings == other.settings)
     }
 
-    fn is_memory(&self) -> bool {
+    pub(crate) fn is_memory(&self) -> bool {
         self.url.starts_with("memory:")
     }
 
@@ -86,8 +117,50 @@ impl Place {
                 "a store in this process's memory cannot be sent to another",
             ));
         }
-        let threads = self.threads.map(NonZeroUsize::get);
-        Ok((self.url.clone(), path.as_str().to_owned(), self.settings.clone(), threads))
+        let Handling { threads, stores_empty } = self.handling;
+        let (url, path) = (self.url.clone(), path.as_str().to_owned());
+        Ok((url, path, self.settings.clone(), threads.map(NonZeroUsize::get), stores_empty))
+    }
+}
+
+/// The options that settings stand for.
+pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References)> {
+    let mut options = StoreOptions::new();
+    let mut references = References::Below;
+    for (name, value) in settings {
+        match (name.as_str(), value) {
+            (TARGETS, Setting::Places(places)) => {
+                options = places.iter().fold(options, |options, place| options.target(place));
+            }
+            (OUTSIDE_MEMBERS, Setting::Text(value)) => match value.to_ascii_lowercase().as_str() {
+                "true" => references = References::Anywhere,
+                "false" => {}
+                _ => {
+                    let message = format!("{OUTSIDE_MEMBERS}: True or False");
+                    return Err(PyValueError::new_err(message));
+                }
+            },
+            (name, Setting::Text(value)) => options = options.setting(name, value),
+            (name, Setting::Places(_)) => {
+                let message = format!("the setting {name} is text, not a list");
+                return Err(PyValueError::new_err(message));
+            }
+        }
+    }
+    Ok((options, references))
+}
+
+/// A local path that does not depend on the current folder; URLs as they are.
+pub(crate) fn absolute(url: &str) -> PyResult<String> {
+    let is_url = url.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme == "memory" || scheme == "file" || rest.starts_with("//")
+    });
+    match std::path::absolute(url) {
+        _ if is_url => Ok(url.to_owned()),
+        Ok(path) => path.into_os_string().into_string().map_err(|_| {
+            PyValueError::new_err("the current folder has a name that is not Unicode")
+        }),
+        Err(_) => Ok(url.to_owned()),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
     AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    ObjectMeta, Operation, PutMode, PutOutcome, ReadRange, StoreError,
+    ObjectFile, ObjectMeta, Operation, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    StoreError,
 };
 use zarr_kit::{Prefix, Store};
 
@@ -182,6 +184,27 @@ impl Store for Guarded {
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.store.location(prefix)
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        self.check(Operation::Put, key.as_str())?;
+        self.store.put_from(key, from, from_key, expected, sharing)
+    }
+
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        self.check(Operation::Get, key.as_str())?;
+        self.store.file(key)
+    }
+
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        self.store.file_path(key)
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

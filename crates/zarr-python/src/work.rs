@@ -1,75 +1,21 @@
 //! Checks and copies of hierarchies, and the documents of new arrays.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
 use pyo3::prelude::*;
 use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
 use zarr_kit::array::copy::{CopyOptions, Endpoint, TransferError, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
-use crate::array::PyArray;
 use crate::error::{Done, Raised};
-use crate::group::PyGroup;
-use crate::place::{Place, State};
+use crate::node::At;
+use crate::progress::Progress;
 use crate::signals::Signals;
-
-/// The time between two reports of progress.
-const REPORT: Duration = Duration::from_millis(100);
-
-/// A Python function that is called with the progress of an operation: `(path, done, total)`.
-struct Progress<'a> {
-    told: Option<Py<PyAny>>,
-    last: Mutex<Option<Instant>>,
-    signals: &'a Signals,
-}
-
-impl<'a> Progress<'a> {
-    fn new(told: Option<Py<PyAny>>, signals: &'a Signals) -> Self {
-        Self { told, last: Mutex::new(None), signals }
-    }
-
-    /// Calls the function at most ten times per second, and at the end. An exception that it raises
-    /// ends the operation.
-    fn tell(&self, path: &str, done: u64, total: Option<u64>) {
-        let Some(told) = &self.told else { return };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some_and(|last| last.elapsed() < REPORT) && total != Some(done) {
-            return;
-        }
-        *last = Some(Instant::now());
-        // Python must not wait for this lock while this thread waits for Python.
-        drop(last);
-        if let Err(error) = Python::attach(|py| told.call1(py, (path, done, total)).map(drop)) {
-            self.signals.raise(error);
-        }
-    }
-}
 
 /// Id, severity, key, JSON path, message, and the rule that is broken.
 type Found = (String, String, Option<String>, Option<String>, String, String);
 
 /// Groups, arrays, chunks, bytes.
 type Seen = (u64, u64, u64, u64);
-
-/// A node: an open one, or the place of one that exists or will be made.
-#[derive(FromPyObject)]
-pub(crate) enum At<'py> {
-    Array(PyRef<'py, PyArray>),
-    Group(PyRef<'py, PyGroup>),
-    State(State),
-}
-
-impl At<'_> {
-    fn place(self, py: Python<'_>, create: bool) -> Done<(Place, Prefix)> {
-        match self {
-            At::Array(array) => Ok((array.place.clone(), array.array().prefix().clone())),
-            At::Group(group) => Ok((group.place.clone(), group.prefix().clone())),
-            At::State(state) => Place::open(py, state, create),
-        }
-    }
-}
 
 /// Checks a node and everything below it.
 #[pyfunction]
@@ -82,7 +28,7 @@ pub(crate) fn check(
 ) -> Done<(Vec<Found>, Seen)> {
     let (place, prefix) = node.place(py, false)?;
     let mut options = CheckOptions::new().data(data).memory(memory);
-    if let Some(threads) = place.threads {
+    if let Some(threads) = place.handling.threads {
         options = options.threads(threads);
     }
     let mut found = Vec::new();

@@ -224,3 +224,41 @@ def test_zarr_python_reads_what_was_written(tmp_path):
         np.testing.assert_array_equal(found[...], array[...])
     assert json.loads((tmp_path / "a.zarr/zarr.json").read_text()) == array.metadata
     assert array.dims == ("day", None)
+
+
+def test_chunks_of_only_the_fill_value_are_stored_on_request(tmp_path):
+    def stored():
+        return zarr_kit.open(tmp_path / "a.zarr").info.chunks_stored
+
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=6, dtype="i2", chunks=2, fill_value=7)
+    array[:] = 7
+    assert stored() == 0
+    keeping = array.with_write_empty_chunks()
+    keeping.with_threads(1)[:2] = 7
+    pickle.loads(pickle.dumps(keeping))[2:4] = 7
+    assert stored() == 2 and keeping[:].tolist() == [7] * 6
+    keeping.with_write_empty_chunks(False)[:2] = 7
+    assert stored() == 1
+    zarr_kit.open(tmp_path / "a.zarr", write_empty_chunks=True)[:] = 7
+    assert stored() == 3
+    keeping.append([7, 7])
+    assert stored() == 4
+    group = zarr_kit.create_group(tmp_path / "g.zarr", write_empty_chunks=True)
+    group.create_array("a", shape=2, dtype="i1")[:] = 0
+    assert group["a"].info.chunks_stored == 1
+    zarr_kit.open_group(tmp_path / "g.zarr")["a"][:] = 0
+    assert group["a"].info.chunks_stored == 0
+    zarr_kit.open_group(tmp_path / "g.zarr", write_empty_chunks=True)["a"][:] = 0
+    assert group["a"].info.chunks_stored == 1
+
+
+def test_tokens_tell_arrays_apart(tmp_path):
+    tokenize = pytest.importorskip("dask.base").tokenize
+    memory = [zarr_kit.create("memory:", shape=3, dtype="i1") for _ in range(2)]
+    places = [zarr_kit.create(tmp_path / name, shape=3, dtype="i1") for name in "ab"]
+    assert len({tokenize(array) for array in memory + places}) == 4
+    assert tokenize(memory[0].with_threads(1)) == tokenize(memory[0])
+    assert tokenize(zarr_kit.open(tmp_path / "a")) == tokenize(places[0])
+    memory[0][:] = 1
+    difference = memory[0].to_dask() - memory[1].to_dask()
+    assert difference.compute().tolist() == [1, 1, 1]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_array::store::{Prefix, Store, StoreError, local_path, shown_url};
+use zarr_array::store::{Prefix, Store, StoreError, archive_of, local_path, shown_url};
 
 use super::error::LinkError;
 use super::open::{self, OpenOptions};
@@ -204,20 +204,30 @@ fn split(url: &str) -> Option<(String, Prefix)> {
 /// The reference by which a document in the folder or at the URL `base` names what is at `target`:
 /// relative if it can be.
 pub(crate) fn reference(base: &str, target: &str) -> String {
-    let relative = match (local_path(base), local_path(target)) {
+    let absolute = |path: PathBuf| std::path::absolute(path).ok();
+    let relative = match (local_path(base).and_then(absolute), local(target).and_then(absolute)) {
         (Some(base), Some(target)) => {
-            match (std::path::absolute(base), std::path::absolute(target)) {
-                (Ok(base), Ok(target)) => {
-                    return relative_path(&base, &target)
-                        .unwrap_or_else(|| target.display().to_string());
-                }
-                _ => None,
-            }
+            Some(relative_path(&base, &target).unwrap_or_else(|| target.display().to_string()))
         }
+        // Relative to a URL, the path would mean an object there.
+        (None, Some(target)) => Some(target.display().to_string()),
         (None, None) => relative_url(base, target),
-        _ => None,
+        (Some(_), None) => None,
     };
     relative.unwrap_or_else(|| target.to_owned())
+}
+
+/// The local path of a folder, or of something in a local archive.
+fn local(url: &str) -> Option<PathBuf> {
+    let Some(archive) = archive_of(url) else { return local_path(url) };
+    let (parent, name) = match archive.rsplit_once('/') {
+        None => (".", archive),
+        Some(("", name)) => ("/", name),
+        Some(found) => found,
+    };
+    let within = url.get(archive.len()..)?.trim_matches('/');
+    let path = local_path(parent)?.join(name);
+    Some(if within.is_empty() { path } else { path.join(within) })
 }
 
 /// The way from one absolute path to another.
@@ -291,6 +301,12 @@ mod tests {
             ("s3://bucket/x/y", "s3://bucket/a.zarr", "../../a.zarr"),
             ("s3://bucket/x", "s3://other/x/a.zarr", "s3://other/x/a.zarr"),
             ("/data", "s3://bucket/a.zarr", "s3://bucket/a.zarr"),
+            ("s3://bucket/x", "/data/a.zarr", "/data/a.zarr"),
+            ("/data", "/data/x.zip", "x.zip"),
+            ("/data", "/data/in/x.zip/a", "in/x.zip/a"),
+            ("/data/joined", "/data/refs.json/a", "../refs.json/a"),
+            ("s3://bucket/x", "/data/x.zip/a", "/data/x.zip/a"),
+            ("s3://bucket/x", "s3://bucket/x/y.zip/a", "y.zip/a"),
         ] {
             assert_eq!(reference(base, target), expected, "{base} {target}");
         }

@@ -17,6 +17,7 @@ from ._check import Finding, Report
 from ._copy import Copied, copy
 from ._describe import Info, Tree
 from ._group import Group
+from ._join import Joined, JoinedArray, JoinPlan, join
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
 from ._plan import Plan, PlannedChunk
 
@@ -27,6 +28,9 @@ __all__ = [
     "Finding",
     "Group",
     "Info",
+    "JoinPlan",
+    "Joined",
+    "JoinedArray",
     "LossError",
     "Plan",
     "PlannedChunk",
@@ -37,6 +41,7 @@ __all__ = [
     "copy",
     "create",
     "create_group",
+    "join",
     "open",
     "open_group",
 ]
@@ -46,8 +51,9 @@ def open(
     url: _store.Url,
     path: str = "",
     *,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    write_empty_chunks: bool = False,
 ) -> Array:
     """Opens an array.
 
@@ -55,14 +61,21 @@ def open(
     ----------
     url
         A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store of
-        the package obstore, whose settings are taken over.
+        the package obstore, whose settings are taken over. Also a zip archive (``x.zip``), a
+        reference file of kerchunk or VirtualiZarr (``x.json``) or a virtual join (``x.zjoin``), or
+        a node in one: ``x.zip/rain``.
     path
         The array's path in the store.
     storage_options
         Settings of the store, such as ``aws_region``. Take credentials from the environment
-        instead if you can: settings are part of a pickled array.
+        instead if you can: settings are part of a pickled array. ``targets`` lists folders and
+        URLs to which a reference file may lead, besides its own folder; ``outside_members=True``
+        lets a virtual join lead out of its folder.
     threads
         The largest number of threads of a read or write; None for one per core.
+    write_empty_chunks
+        Whether writes also store chunks that hold only the fill value. Otherwise they are removed,
+        and read the same.
 
     Raises
     ------
@@ -71,7 +84,7 @@ def open(
     ValueError
         If its document breaks the specification; the message says where.
     """
-    return Array(_native.Array.open(_store.state(url, path, storage_options, threads)))
+    return Array(_native.Array.open(_store.state(url, path, storage_options, threads, write_empty_chunks)))
 
 
 def create(
@@ -86,14 +99,15 @@ def create(
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    write_empty_chunks: bool = False,
 ) -> Array:
     """Creates an array.
 
     Parameters
     ----------
-    url, path, storage_options, threads
+    url, path, storage_options, threads, write_empty_chunks
         As for `open`. A missing folder is created.
     shape
         The number of elements on each axis.
@@ -133,22 +147,24 @@ def create(
         dimension_names=dimension_names,
         attributes=attributes,
     )
-    return Array(_native.Array.create(_store.state(url, path, storage_options, threads), document))
+    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
+    return Array(_native.Array.create(state, document))
 
 
 def open_group(
     url: _store.Url,
     path: str = "",
     *,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    write_empty_chunks: bool = False,
     consolidated: bool = False,
 ) -> Group:
     """Opens a group.
 
     Parameters
     ----------
-    url, path, storage_options, threads
+    url, path, storage_options, threads, write_empty_chunks
         As for `open`.
     consolidated
         Whether to take the documents of all nodes below from the group's consolidated metadata,
@@ -160,7 +176,7 @@ def open_group(
     FileNotFoundError
         If there is no group, or, if ``consolidated``, no consolidated metadata in it.
     """
-    state = _store.state(url, path, storage_options, threads)
+    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
     return Group(_native.Group.open(state, consolidated))
 
 
@@ -169,9 +185,11 @@ def create_group(
     path: str = "",
     *,
     attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    write_empty_chunks: bool = False,
 ) -> Group:
     """Creates a group."""
     document = _create.group_document(attributes)
-    return Group(_native.Group.create(_store.state(url, path, storage_options, threads), document))
+    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
+    return Group(_native.Group.create(state, document))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -396,6 +397,10 @@ class Array(Node[_native.Array]):
             raise ValueError(f"threads: at least 1, or None, not {threads}")
         return Array(self._native.with_threads(threads))
 
+    def with_write_empty_chunks(self, write: bool = True) -> Array:
+        """The same array, whose writes also store chunks that hold only the fill value."""
+        return Array(self._native.with_write_empty_chunks(write))
+
     def to_dask(self, chunks: Any = None) -> Any:
         """The array as a Dask array; see `zarr_kit.dask.from_array`."""
         from .dask import from_array
@@ -413,9 +418,10 @@ class Array(Node[_native.Array]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._state(), self._native.described()[0])
 
-    def __dask_tokenize__(self) -> tuple[str, str, str]:
-        digest = hashlib.sha256(self._native.described()[0].encode()).hexdigest()
-        return type(self).__qualname__, f"{self.url}/{self.path}", digest
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        # As a digest: the identity may hold a password.
+        parts = [self._native.identity, self.path, self._native.described()[0]]
+        return type(self).__qualname__, hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class OuterIndex:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import _create, _grid, _native, _store
+from . import _create, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group
@@ -46,8 +46,8 @@ def copy(
     allow_loss: bool = False,
     memory: int | str = MEMORY,
     progress: Progress = False,
-    source_options: Mapping[str, str] | None = None,
-    target_options: Mapping[str, str] | None = None,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
 ) -> Copied:
     """Copies an array, or a group and everything below it.
 
@@ -113,7 +113,11 @@ def copy(
     arguments = CopyArguments(parsed_bytes(memory), resume, overwrite, verify, allow_loss)
     with told(progress, "bytes") as tell:
         done = _native.copy(
-            _at(source, source_options), _at(target, target_options), change, arguments, tell
+            _node.at(source, source_options),
+            _node.target(target, target_options),
+            change,
+            arguments,
+            tell,
         )
     return Copied(*done)
 
@@ -127,14 +131,3 @@ class CopyArguments:
     overwrite: bool
     verify: bool
     allow_loss: bool
-
-
-def _at(
-    node: _store.Url | Array | Group, options: Mapping[str, str] | None
-) -> _native.Array | _native.Group | _native.State:
-    if not isinstance(node, (Array, Group)):
-        return _store.state(node, storage_options=options)
-    if options is not None:
-        raise TypeError("an open node has the settings that it was opened with")
-    native: _native.Array | _native.Group = node._native
-    return native

@@ -1,16 +1,20 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from numpy.typing import NDArray
 
 __version__: str
 
-State = tuple[str, str, dict[str, str], int | None]
-"""URL, path, settings and threads."""
+State = tuple[str, str, dict[str, str | list[str]], int | None, bool]
+"""URL, path, settings, threads, and whether chunks of only the fill value are stored."""
+
+Place: TypeAlias = "Array | Group | State"
+"""A node: open, or what is needed to open it."""
 
 _Axis = tuple[int, int, int] | NDArray[Any]
 Steps = tuple[int, int, int]
 _AxisFound = tuple[int, int, int] | list[int]
+PlannedArray = tuple[str, str, int, int, int, int, list[tuple[str, int]]]
 _Told = Callable[[str, int, int | None], object]
 _Planned = tuple[
     str,
@@ -42,17 +46,26 @@ def array_document(
     fill_value: str | None = None,
 ) -> str: ...
 def check(
-    node: Array | Group | State, data: bool, memory: int, progress: _Told | None
+    node: Place, data: bool, memory: int, progress: _Told | None
 ) -> tuple[
     list[tuple[str, str, str | None, str | None, str, str]], tuple[int, int, int, int]
 ]: ...
 def copy(
-    source: Array | Group | State,
-    target: Array | Group | State,
+    source: Place,
+    target: Place,
     change: Callable[[str, str], tuple[str | None, str | None]],
     arguments: Any,
     progress: _Told | None,
 ) -> tuple[int, int, int, int]: ...
+def join(
+    members: Sequence[Place],
+    target: Place | None,
+    arguments: Any,
+    progress: _Told | None,
+) -> tuple[list[PlannedArray], tuple[int, int, int, int, int, int]]: ...
+def join_virtually(
+    members: Sequence[Place], target: State, arguments: Any
+) -> None: ...
 def check_codec(json: str) -> None: ...
 @final
 class Chain:
@@ -119,6 +132,7 @@ class Array:
     def state(self) -> State: ...
     def described(self) -> tuple[str, str, str]: ...
     def reopened(self) -> Array: ...
+    def with_write_empty_chunks(self, stores_empty: bool) -> Array: ...
     def with_threads(self, count: int | None) -> Array: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -134,6 +148,10 @@ class Array:
     def threads(self) -> int | None: ...
     @property
     def is_quick(self) -> bool: ...
+    @property
+    def write_empty_chunks(self) -> bool: ...
+    @property
+    def identity(self) -> str: ...
     def edges(self, axis: int) -> bytes: ...
     def read(self, axes: Sequence[_Axis], out: NDArray[Any]) -> None: ...
     def write(self, axes: Sequence[_Axis], elements: NDArray[Any]) -> None: ...

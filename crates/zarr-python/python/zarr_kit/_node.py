@@ -56,8 +56,32 @@ class Node(Generic[_Native]):
 
     def _state(self) -> _native.State:
         """What another process needs to open the node."""
-        url, path, settings, threads = self._native.state()
-        return url, path, _store.portable(settings), threads
+        url, path, settings, threads, write_empty_chunks = self._native.state()
+        return url, path, _store.portable(settings), threads, write_empty_chunks
 
     def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
         self._set(self._native.update_attributes(list(changes.items())))
+
+
+def at(node: Any, options: Mapping[str, Any] | None) -> _native.Place:
+    """An open node, or the one at a folder, URL or store."""
+    if not isinstance(node, Node):
+        return _store.state(node, storage_options=options)
+    if options is not None:
+        raise TypeError("an open node has the settings that it was opened with")
+    native: _native.Array | _native.Group = node._native
+    return native
+
+
+def target(node: Any, options: Mapping[str, Any] | None) -> _native.Place:
+    """The place of a new node.
+
+    Raises
+    ------
+    ValueError
+        If nobody could open it: a store in memory that no other node is in.
+    """
+    place = at(node, options)
+    if isinstance(place, tuple) and place[0].startswith("memory:"):
+        raise ValueError("memory: each such URL is a new store; what is made in it could not be opened")
+    return place

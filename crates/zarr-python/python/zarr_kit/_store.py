@@ -15,18 +15,34 @@ Url = Any
 def state(
     url: Url,
     path: str = "",
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    write_empty_chunks: bool = False,
 ) -> _native.State:
     """What the native part needs to open a node."""
-    settings = {str(name): str(value) for name, value in (storage_options or {}).items()}
+    settings = {str(name): _setting(name, value) for name, value in (storage_options or {}).items()}
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
         settings = {**more, **settings}
-    return os.fspath(url), path, settings, threads
+    return _text(url), path, settings, threads, write_empty_chunks
 
 
-def portable(settings: Mapping[str, str]) -> dict[str, str]:
+def _setting(name: str, value: Any) -> str | list[str]:
+    if name != "targets":
+        return str(value)
+    places = [value] if isinstance(value, (str, os.PathLike)) else list(value)
+    # A worker may have another current folder.
+    return [place if "://" in place else os.path.abspath(place) for place in map(_text, places)]
+
+
+def _text(place: Any) -> str:
+    text = os.fspath(place)
+    if not isinstance(text, str):
+        raise TypeError(f"a folder or URL is a str or a path of one, not {type(text).__name__}")
+    return text
+
+
+def portable(settings: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
     """The settings that another process needs in addition to its environment.
 
     Settings that the environment has as well are left out, so that secrets from there are in no
@@ -42,7 +58,7 @@ def portable(settings: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _of_obstore(store: Any) -> tuple[str, dict[str, str]]:
+def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]]:
     """The URL and settings of a store of obstore.
 
     Its objects belong to another compiled library, and can be used only there. They give the
@@ -68,8 +84,8 @@ def _of_obstore(store: Any) -> tuple[str, dict[str, str]]:
     return f"{scheme}://{bucket}/{prefix}".rstrip("/"), settings
 
 
-def _settings(store: Any) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _settings(store: Any) -> dict[str, str | list[str]]:
+    found: dict[str, str | list[str]] = {}
     for part in (getattr(store, "config", None), getattr(store, "client_options", None)):
         for name, value in (part or {}).items():
             if isinstance(value, (bool, int, str)):
@@ -79,8 +95,8 @@ def _settings(store: Any) -> dict[str, str]:
     return found
 
 
-def _taken(settings: dict[str, str], member: str) -> str | None:
+def _taken(settings: dict[str, Any], member: str) -> str | None:
     for name in list(settings):
         if name == member or name.endswith(f"_{member}"):
-            return settings.pop(name)
+            return str(settings.pop(name))
     return None

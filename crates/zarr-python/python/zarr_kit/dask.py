@@ -30,7 +30,7 @@ def from_zarr(
     path: str = "",
     *,
     chunks: Any = None,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> dask.array.Array:
     """Opens an array as a Dask array.
 
@@ -82,7 +82,8 @@ def to_zarr(
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    write_empty_chunks: bool = False,
     compute: bool = True,
 ) -> Any:
     """Stores a Dask array in a new array with the same chunks, or in an existing array.
@@ -97,6 +98,8 @@ def to_zarr(
         Where to create the array, or an `Array` to write to, whose chunks need not match.
     region
         The part of an existing array to write, one slice per axis; None for all of it.
+    codecs, fill_value, dimension_names, attributes, storage_options, write_empty_chunks
+        Of a new array, as for `zarr_kit.create`.
     compute
         Whether to store now, or to return a delayed object that stores when it is computed.
 
@@ -130,6 +133,7 @@ def to_zarr(
             dimension_names=dimension_names,
             attributes=attributes,
             storage_options=storage_options,
+            write_empty_chunks=write_empty_chunks,
         )
     places = tuple(region) if region is not None else (slice(None),) * target.ndim
     lengths = tuple(len(range(*s.indices(n))) for s, n in zip(places, target.shape, strict=True))

@@ -127,8 +127,8 @@ impl Targets {
         if !allowed {
             return Err(refused(
                 url,
-                "a reference leads to it, out of the folder of the reference file; allow its \
-                 folder as a target (--targets) if you trust the file",
+                "a reference leads to it, out of the folder of the reference file; if you trust the \
+                 file, allow its folder as a target: by --targets, in Python by the setting targets",
             ));
         }
         let key = Key::new(name.to_string_lossy())?;

@@ -172,7 +172,7 @@ def _addition(
     )
     try:
         # Find all errors before anything is stored.
-        _native.Array.create(("memory:", "", {}, None), text)
+        _native.Array.create(("memory:", "", {}, None, False), text)
     except ValueError as error:
         error.add_note(f"while the array of variable {name!r} was planned")
         raise

@@ -83,7 +83,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
 def opened(
     where: Url | Group,
     group: str | None = None,
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     consolidated: bool = False,
 ) -> Group:
     """The group at a URL and a path, or below an open group."""

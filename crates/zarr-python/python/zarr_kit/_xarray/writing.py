@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xarray import DataArray, Dataset, DataTree
@@ -37,7 +38,8 @@ def to_zarr(
     safe_chunks: bool = True,
     align_chunks: bool = False,
     write_inherited_coords: bool = False,
-    storage_options: Mapping[str, str] | None = None,
+    write_empty_chunks: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Stores a dataset, an array or a tree.
 
@@ -93,6 +95,8 @@ def to_zarr(
         then written once, instead of being read and written by each task that shares it.
     write_inherited_coords
         Whether to store inherited coordinates in the nodes of a tree.
+    write_empty_chunks
+        Whether chunks that hold only the fill value are stored too.
     storage_options
         As for `zarr_kit.open`.
 
@@ -155,7 +159,8 @@ def to_zarr(
         _check_shared(messages, root)
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
     for below, plan in plans.items():
-        _execute(plan, _with_parents(root, below), writer, align_chunks)
+        how = _How(writer, align_chunks, write_empty_chunks)
+        _execute(plan, _with_parents(root, below), how)
     if consolidated:
         root._native.at("").consolidate()
     elif was_consolidated:
@@ -205,7 +210,7 @@ def _of_tree(tree: DataTree, write_inherited_coords: bool) -> dict[str, Dataset]
 
 
 def _existing(
-    url: Url | Group, path: str, storage_options: Mapping[str, str] | None
+    url: Url | Group, path: str, storage_options: Mapping[str, Any] | None
 ) -> Group | None:
     try:
         return opened(url, path, storage_options)
@@ -233,7 +238,7 @@ def _emptied(group: Group) -> Group:
 
 
 def _made(
-    url: Url | Group, path: str, storage_options: Mapping[str, str] | None
+    url: Url | Group, path: str, storage_options: Mapping[str, Any] | None
 ) -> Group:
     """Creates a group, and missing groups above it."""
     root = _existing(url, "", storage_options)
@@ -253,22 +258,33 @@ def _with_parents(root: Group, path: str) -> Group:
     return group
 
 
-def _execute(plan: Plan, group: Group, writer: ArrayWriter, aligned: bool) -> None:
+@dataclass(frozen=True)
+class _How:
+    """How elements are written."""
+
+    writer: ArrayWriter
+    aligned: bool
+    """Whether blocks are joined so that no two share a stored chunk."""
+    empty: bool
+    """Whether chunks that hold only the fill value are stored."""
+
+
+def _execute(plan: Plan, group: Group, how: _How) -> None:
     if plan.attributes is not None:
         gone = dict.fromkeys(set(group.attrs) - set(plan.attributes))
         if gone or plan.attributes:
             group._update_attributes({**gone, **plan.attributes})
     for addition in plan.additions:
         array = Array(group._native.create_array(addition.name, addition.document))
-        _write(writer, array, addition.variable, (), aligned)
+        _write(how, array.with_write_empty_chunks(how.empty), addition.variable, ())
     for update in plan.updates:
-        _apply(update, writer, is_remote(group.url), aligned)
+        _apply(how, update, is_remote(group.url))
 
 
-def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool, aligned: bool) -> None:
-    variable, array = update.variable, update.array
+def _apply(how: _How, update: Update, has_no_locks: bool) -> None:
+    variable, array = update.variable, update.array.with_write_empty_chunks(how.empty)
     if update.axis is None:
-        _write(writer, array, variable, update.region, aligned)
+        _write(how, array, variable, update.region)
         return
     if variable.chunks is None and not has_no_locks:
         # Elements and shape become visible together. In other stores no lock covers both.
@@ -278,14 +294,12 @@ def _apply(update: Update, writer: ArrayWriter, has_no_locks: bool, aligned: boo
     shape[update.axis] += variable.shape[update.axis]
     edges = [update.edges if axis == update.axis else () for axis in range(array.ndim)]
     array.resize(shape, chunks=edges, discard=False)
-    _write(writer, array, variable, update.region, aligned)
+    _write(how, array, variable, update.region)
 
 
-def _write(
-    writer: ArrayWriter, array: Array, variable: Any, region: tuple[slice, ...], aligned: bool
-) -> None:
+def _write(how: _How, array: Array, variable: Any, region: tuple[slice, ...]) -> None:
     region = region or (slice(None),) * array.ndim
-    if aligned and variable.chunks is not None:
+    if how.aligned and variable.chunks is not None:
         variable = variable.chunk(aligned_blocks(variable, array, region))
     target = array if variable.chunks is None else array.with_threads(1)
-    writer.add(variable.data, target, region)  # type: ignore[no-untyped-call]
+    how.writer.add(variable.data, target, region)  # type: ignore[no-untyped-call]

@@ -1,0 +1,337 @@
+"""Joins of arrays and groups into one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from . import _grid, _native, _node, _store
+from ._array import Array
+from ._group import Group
+from ._progress import Progress, told
+
+CombineAttrs = Literal["override", "drop_conflicts", "no_conflicts", "identical", "drop"]
+"""What becomes of attributes that differ, by Xarray's names."""
+
+Along = str | int | Sequence[str | int]
+"""Axes by name or, of arrays, by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedArray:
+    """What is planned for one array of a join.
+
+    Attributes
+    ----------
+    metadata
+        Its ``zarr.json``.
+    moved_chunks, moved_bytes
+        How many chunks are moved as they are stored, and their stored bytes.
+    written_chunks, written_bytes
+        How many chunks are written from decoded elements, and the bytes of these elements; 0 for
+        elements of variable length.
+    reasons
+        The number of written chunks by the reason for which they cannot be moved.
+    """
+
+    metadata: dict[str, Any]
+    moved_chunks: int
+    moved_bytes: int
+    written_chunks: int
+    written_bytes: int
+    reasons: dict[str, int]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the joined array."""
+        return tuple(self.metadata["shape"])
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPlan:
+    """What a join would do.
+
+    Attributes
+    ----------
+    arrays
+        The plan of each array by its path in the joined group. The path of a single array is empty.
+    """
+
+    arrays: dict[str, JoinedArray]
+
+    @property
+    def moved_chunks(self) -> int:
+        """How many chunks are moved as they are stored."""
+        return sum(array.moved_chunks for array in self.arrays.values())
+
+    @property
+    def moved_bytes(self) -> int:
+        """The stored bytes of the chunks that are moved."""
+        return sum(array.moved_bytes for array in self.arrays.values())
+
+    @property
+    def written_chunks(self) -> int:
+        """How many chunks are written from decoded elements."""
+        return sum(array.written_chunks for array in self.arrays.values())
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The number of written chunks by the reason for which they cannot be moved."""
+        counts: dict[str, int] = {}
+        for array in self.arrays.values():
+            for reason, count in array.reasons.items():
+                counts[reason] = counts.get(reason, 0) + count
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What a join did.
+
+    Attributes
+    ----------
+    members
+        How many arrays or groups were joined.
+    plan
+        What was planned; None for a virtual join.
+    linked
+        Chunks that are hard links to members' files.
+    cloned
+        Chunks whose bytes the file system shares with the members' until one of them changes.
+    copied, copied_bytes
+        Chunks whose stored bytes were copied, and these bytes.
+    written
+        Chunks that were written from decoded elements.
+    done_before
+        For a resumed join, the chunks that the earlier one had made.
+    """
+
+    members: int
+    plan: JoinPlan | None
+    linked: int = 0
+    cloned: int = 0
+    copied: int = 0
+    copied_bytes: int = 0
+    written: int = 0
+    done_before: int = 0
+
+
+@overload
+def join(
+    sources: Iterable[_store.Url | Array | Group],
+    target: _store.Url | None = None,
+    *,
+    along: Along | None = None,
+    new_axis: str | None = None,
+    grid: Sequence[int] | Literal["auto"] | None = None,
+    chunks: Any = None,
+    combine_attrs: CombineAttrs = "override",
+    any_order: bool = False,
+    link: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    virtual: bool = False,
+    fill_missing: bool = False,
+    dry_run: Literal[True],
+    progress: Progress = False,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> JoinPlan: ...
+@overload
+def join(
+    sources: Iterable[_store.Url | Array | Group],
+    target: _store.Url,
+    *,
+    along: Along | None = None,
+    new_axis: str | None = None,
+    grid: Sequence[int] | Literal["auto"] | None = None,
+    chunks: Any = None,
+    combine_attrs: CombineAttrs = "override",
+    any_order: bool = False,
+    link: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    virtual: bool = False,
+    fill_missing: bool = False,
+    dry_run: Literal[False] = False,
+    progress: Progress = False,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> Joined: ...
+def join(
+    sources: Iterable[_store.Url | Array | Group],
+    target: _store.Url | None = None,
+    *,
+    along: Along | None = None,
+    new_axis: str | None = None,
+    grid: Sequence[int] | Literal["auto"] | None = None,
+    chunks: Any = None,
+    combine_attrs: CombineAttrs = "override",
+    any_order: bool = False,
+    link: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    virtual: bool = False,
+    fill_missing: bool = False,
+    dry_run: bool = False,
+    progress: Progress = False,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> JoinPlan | Joined:
+    """Joins arrays, or groups, into one, without decoding chunks that fit.
+
+    A chunk of a member becomes a chunk of the joined array as it is. Only chunks that must change
+    are decoded: the padded last chunk of a member with chunks of one length, and those of members
+    whose codecs or fill value are not those of the first. All members are looked at before anything
+    is written. Until a join is finished, there is no node at the target.
+
+    Arrays of groups are matched by their paths. Those without the joined dimension must be equal in
+    all members.
+
+    Parameters
+    ----------
+    sources
+        The members, in order: folders, URLs, open arrays or open groups.
+    target
+        A folder or URL that contains nothing.
+    along
+        The axis along which the members lie end to end, by name or, for arrays, by number; with
+        ``grid`` one axis per number of members.
+    new_axis
+        The name of a new first axis, along which the members are stacked.
+    grid
+        How many members lie along each axis of ``along``, the last one varying fastest; or
+        ``"auto"``, which finds their places by the members' coordinates (groups only).
+    chunks
+        The chunks of the joined array, as for `create`; None for those of the members. Not for
+        groups.
+    combine_attrs
+        What becomes of attributes that differ, by Xarray's names. ``units``, ``calendar``,
+        ``scale_factor``, ``add_offset``, ``_FillValue`` and ``missing_value`` must be equal.
+    any_order
+        Whether groups whose coordinates overlap or go backwards are joined too.
+    link
+        Whether chunks are hard links to the members' files. A program that writes into such a file
+        in place, as zarr-kit never does, then changes the member too.
+    overwrite
+        Whether a node at the target is removed first.
+    resume
+        Whether an interrupted join of the same members is continued.
+    virtual
+        Whether only a small file is written, which opens as the joined array; its name ends in
+        ``.zjoin``. Members may then differ in chunks, codecs and fill values. Arrays only.
+    fill_missing
+        Whether members of a virtual join that are not there later read as the fill value.
+    dry_run
+        Whether to return the plan and write nothing.
+    progress
+        True for a progress bar on standard error, or a function that gets the path of the target in
+        its store, the chunks done, and their total number.
+    source_options, target_options
+        Settings of the stores, as for `open`.
+
+    Returns
+    -------
+    JoinPlan or Joined
+        The plan if ``dry_run``, and otherwise what was done.
+
+    Raises
+    ------
+    ValueError
+        If the members do not fit together; the message names the first that does not.
+    FileNotFoundError
+        If there is no node at one of the sources.
+    FileExistsError
+        If there is a node at the target.
+    ConflictError
+        If a member has changed meanwhile.
+
+    Examples
+    --------
+    >>> import tempfile, zarr_kit
+    >>> folder = tempfile.mkdtemp()
+    >>> months = [f"{folder}/{name}.zarr" for name in ("jan", "feb")]
+    >>> for month, days in zip(months, [31, 28]):
+    ...     a = zarr_kit.create(month, shape=days, dtype="i2", chunks=days, dimension_names=["day"])
+    ...     a[:] = range(days)
+    >>> zarr_kit.join(months, dry_run=True, along="day").moved_chunks
+    2
+    >>> zarr_kit.join(months, f"{folder}/both.zarr", along="day", link=True).linked
+    2
+    >>> both = zarr_kit.open(f"{folder}/both.zarr")
+    >>> both.chunks, both[30:32].tolist()
+    (((31, 28),), [30, 0])
+    """
+    if isinstance(sources, (str, bytes, os.PathLike, Array, Group)):
+        raise TypeError("sources are the members, a list: [url, url]; glob.glob lists those of a pattern")
+    members = [_node.at(source, source_options) for source in sources]
+    axes = _axes(along, new_axis, grid)
+    if virtual:
+        barred = {"chunks": chunks is not None, "link": link, "overwrite": overwrite, "resume": resume}
+        barred["dry_run"] = dry_run
+        for name, is_given in barred.items():
+            if is_given:
+                raise ValueError(f"{name}: a virtual join writes no chunks")
+    elif fill_missing:
+        raise ValueError("fill_missing is for virtual joins")
+    if resume and overwrite:
+        raise ValueError("resume continues what is at the target, overwrite removes it: give one")
+    if target is None and not dry_run:
+        raise TypeError("target: where to join to; without one, only dry_run=True")
+    arguments = JoinArguments(
+        along=axes,
+        new_axis=new_axis,
+        grid=grid if grid is None or isinstance(grid, str) else [int(count) for count in grid],
+        chunks=None if chunks is None else lambda shape: json.dumps(_grid.document(chunks, tuple(shape))),
+        combine_attrs=combine_attrs,
+        any_order=any_order,
+        fill_missing=fill_missing,
+        link=link,
+        resume=resume,
+        overwrite=overwrite,
+    )
+    if virtual:
+        assert target is not None
+        _native.join_virtually(members, _store.state(target, storage_options=target_options), arguments)
+        return Joined(len(members), None)
+    place = None if dry_run else _node.target(target, target_options)
+    with told(progress, "chunks") as tell:
+        planned, did = _native.join(members, place, arguments, tell)
+    plan = JoinPlan({found[0]: _planned(found) for found in planned})
+    return plan if dry_run else Joined(len(members), plan, *did)
+
+
+@dataclass(frozen=True)
+class JoinArguments:
+    """The arguments of the native part."""
+
+    along: list[str | int]
+    new_axis: str | None
+    grid: list[int] | str | None
+    chunks: Any
+    combine_attrs: str
+    any_order: bool
+    fill_missing: bool
+    link: bool
+    resume: bool
+    overwrite: bool
+
+
+def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | int]:
+    if (along is None) == (new_axis is None):
+        raise TypeError("give either along, the axis along which to join, or new_axis, the name of a new one")
+    if new_axis is not None and grid is not None:
+        raise ValueError("grid: members are stacked along one new axis")
+    if along is None:
+        return []
+    return [along] if isinstance(along, (str, int)) else list(along)
+
+
+def _planned(found: _native.PlannedArray) -> JoinedArray:
+    _, document, moved, moved_bytes, written, written_bytes, reasons = found
+    return JoinedArray(
+        json.loads(document), moved, moved_bytes, written, written_bytes, dict(reasons)
+    )

@@ -1,0 +1,215 @@
+"""Zip archives, reference files and virtual joins: opened, pickled, by Dask and by Xarray."""
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_kit
+import zarr_kit.dask
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+RAIN = np.fromfile(FIXTURES / "references/rain.raw", "<f4").reshape(62, 20)
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """A zip archive of a group with one array, and its values."""
+    group = zarr_kit.create_group(tmp_path / "x.zip")
+    values = np.arange(59 * 4, dtype="f4").reshape(59, 4)
+    rain = group.create_array("rain", shape=(59, 4), dtype="f4", chunks=[(31, 28), 4], dimension_names=["day", "x"])
+    rain[...] = values
+    return tmp_path / "x.zip", values
+
+
+def test_archives_are_opened_wherever_a_folder_is(archive, tmp_path):
+    path, values = archive
+    assert sorted(zipfile.ZipFile(path).namelist()) == ["rain/c/0/0", "rain/c/1/0", "rain/zarr.json", "zarr.json"]
+    for found in (
+        zarr_kit.open(path, "rain"),
+        zarr_kit.open(f"{path}/rain"),
+        zarr_kit.open(f"file://{path}/rain"),
+        zarr_kit.open_group(path)["rain"],
+        pickle.loads(pickle.dumps(zarr_kit.open(path, "rain"))),
+        pickle.loads(pickle.dumps(zarr_kit.open_group(path)))["rain"],
+    ):
+        np.testing.assert_array_equal(found[...], values)
+    assert zarr_kit.open_group(path).check().is_clean
+    d = zarr_kit.dask.from_zarr(path, "rain")
+    assert d.chunks == ((31, 28), (4,))
+    np.testing.assert_array_equal(d.compute(scheduler="processes", num_workers=2), values)
+
+
+def test_archives_are_datasets(archive):
+    xr = pytest.importorskip("xarray")
+    path, values = archive
+    for source, arguments in [(path, {}), (str(path), {"chunks": {}}), (path, {"chunks": {"day": 20}})]:
+        found = xr.open_dataset(source, engine="zarr-kit", **arguments)
+        np.testing.assert_array_equal(found.rain.values, values)
+    copied = pickle.loads(pickle.dumps(xr.open_dataset(path, engine="zarr-kit")))
+    np.testing.assert_array_equal(copied.rain[30:33].values, values[30:33])
+    assert list(xr.open_datatree(path, engine="zarr-kit").rain.dims) == ["day", "x"]
+
+
+def test_what_is_in_an_archive_stays(archive):
+    path, values = archive
+    array = zarr_kit.open(path, "rain")
+    with pytest.raises(OSError, match="archive"):
+        array[0] = 1
+    with pytest.raises(OSError, match="archive"):
+        array.attrs["units"] = "mm"
+    np.testing.assert_array_equal(zarr_kit.open(path, "rain")[...], values)
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(path, "snow")
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(path.with_name("y.zip"))
+
+
+def test_damaged_archives_are_errors(archive, tmp_path):
+    path, _ = archive
+    whole = path.read_bytes()
+    for number, damaged in enumerate([b"", b"PK", whole[:-30], whole[:200], b"\0" * 400]):
+        place = tmp_path / f"{number}.zip"
+        place.write_bytes(damaged)
+        with pytest.raises((OSError, ValueError), match=rf"{number}\.zip"):
+            zarr_kit.open_group(place)
+
+
+@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json"])
+def test_reference_files_are_opened_wherever_a_folder_is(name):
+    path = FIXTURES / "references" / name
+    for found in (
+        zarr_kit.open(path, "rain"),
+        zarr_kit.open(f"{path}/rain"),
+        zarr_kit.open_group(path)["rain"],
+        pickle.loads(pickle.dumps(zarr_kit.open(path, "rain"))),
+    ):
+        np.testing.assert_array_equal(found[...], RAIN)
+        assert found[30:32, 3].tolist() == RAIN[30:32, 3].tolist()
+    d = zarr_kit.dask.from_zarr(path, "rain")
+    np.testing.assert_array_equal(d.compute(scheduler="processes", num_workers=2), RAIN)
+    with pytest.raises((OSError, ValueError)):
+        found[0] = 1
+
+
+@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json"])
+def test_reference_files_are_datasets(name):
+    xr = pytest.importorskip("xarray")
+    found = xr.open_dataset(FIXTURES / "references" / name, engine="zarr-kit", chunks={}, mask_and_scale=False)
+    assert found.rain.dims == ("time", "station")
+    np.testing.assert_array_equal(found.rain.values, RAIN)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).rain.values, RAIN)
+
+
+@pytest.fixture
+def references(tmp_path):
+    """References to files of another folder."""
+    data = FIXTURES / "references"
+    text = (data / "v3.json").read_text().replace('"./"', f'"{data}/"')
+    (tmp_path / "refs.json").write_text(text)
+    return tmp_path / "refs.json", data
+
+
+def test_targets_elsewhere_are_read_only_if_they_are_named(references):
+    path, data = references
+    with pytest.raises(OSError, match="january.nc.*leads to it.*in Python by the setting targets"):
+        zarr_kit.open(path, "rain")[...]
+    for targets in (data, str(data), [str(data)], ["s3://bucket/x", data.parent]):
+        options = {"targets": targets}
+        array = zarr_kit.open(path, "rain", storage_options=options)
+        np.testing.assert_array_equal(array[...], RAIN)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(array))[...], RAIN)
+    d = zarr_kit.dask.from_zarr(path, "rain", storage_options=options)
+    np.testing.assert_array_equal(d.compute(scheduler="processes", num_workers=2), RAIN)
+    with pytest.raises(OSError, match="january.nc"):
+        zarr_kit.open(path, "rain", storage_options={"targets": [data / "other"]})[...]
+    with pytest.raises(TypeError):
+        zarr_kit.open(path, "rain", storage_options={"targets": [7]})
+
+
+def test_datasets_take_targets(references, tmp_path):
+    xr = pytest.importorskip("xarray")
+    path, data = references
+    found = xr.open_dataset(path, engine="zarr-kit", chunks={}, storage_options={"targets": [data]})
+    np.testing.assert_array_equal(found.rain.values, RAIN)
+    zarr_kit.copy(path, tmp_path / "copy.zarr", source_options={"targets": [data]})
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "copy.zarr", "rain")[...], RAIN)
+
+
+RELATIVE = """
+import os, pickle, sys, zarr_kit
+array = zarr_kit.open(sys.argv[1], "rain", storage_options={"targets": sys.argv[2]})
+os.chdir("/")
+sys.stdout.buffer.write(pickle.dumps(array))
+assert array.url == sys.argv[1], array.url
+assert array[3:5].shape == (2, 20)
+"""
+
+
+def test_relative_paths_mean_the_folder_in_which_they_were_given(references):
+    path, data = references
+    targets = os.path.relpath(data, path.parent)
+    command = [sys.executable, "-c", RELATIVE, path.name, targets]
+    done = subprocess.run(command, cwd=path.parent, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    np.testing.assert_array_equal(pickle.loads(done.stdout)[...], RAIN)
+
+
+@pytest.fixture
+def quarter(tmp_path):
+    """A virtual join of two arrays, one of them in an archive, and its values."""
+    values = np.arange(59 * 3, dtype="i4").reshape(59, 3)
+    places = [tmp_path / "in/jan.zarr", tmp_path / "in/feb.zip"]
+    for place, part in zip(places, (values[:31], values[31:]), strict=True):
+        zarr_kit.create(place, shape=part.shape, dtype="i4", chunks=(part.shape[0], 2), dimension_names=["day", "x"])[...] = part
+    zarr_kit.join(places, tmp_path / "in/q.zjoin", along="day", virtual=True)
+    return tmp_path / "in/q.zjoin", values
+
+
+def test_virtual_joins_are_opened_wherever_an_array_is(quarter):
+    path, values = quarter
+    array = zarr_kit.open(path)
+    for found in (array, pickle.loads(pickle.dumps(array)), zarr_kit.open(str(path))):
+        np.testing.assert_array_equal(found[...], values)
+        np.testing.assert_array_equal(found[50:20:-7, [2, 0]], values[50:20:-7, [2, 0]])
+        np.testing.assert_array_equal(found.vindex[[30, 31], [1, 0]], values[[30, 31], [1, 0]])
+    assert array.chunks == ((31, 28), (2, 1)) and array.check().is_clean
+    d = zarr_kit.dask.from_zarr(path)
+    np.testing.assert_array_equal(d.compute(scheduler="processes", num_workers=2), values)
+    np.testing.assert_array_equal(array.to_xarray(chunks={}).sel(x=1).values, values[:, 1])
+    with pytest.raises((OSError, ValueError)):
+        array[0, 0] = 1
+
+
+def test_virtual_joins_lead_out_of_their_folder_only_if_that_is_allowed(quarter, tmp_path):
+    path, values = quarter
+    moved = tmp_path / "q.zjoin"
+    text = path.read_text().replace('"jan.zarr"', f'"{path.parent}/jan.zarr"').replace('"feb.zip"', '"in/feb.zip"')
+    moved.write_text(text)
+    with pytest.raises((OSError, ValueError), match="outside_members"):
+        zarr_kit.open(moved)[...]
+    allowed = zarr_kit.open(moved, storage_options={"outside_members": True})
+    np.testing.assert_array_equal(allowed[...], values)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(allowed))[...], values)
+    with pytest.raises(ValueError, match="outside_members: True or False"):
+        zarr_kit.open(moved, storage_options={"outside_members": "maybe"})
+
+
+def test_a_member_that_was_replaced_is_an_error_also_in_a_worker(quarter):
+    path, _ = quarter
+    pickled = pickle.dumps(zarr_kit.open(path))
+    shutil.rmtree(path.parent / "jan.zarr")
+    zarr_kit.create(path.parent / "jan.zarr", shape=(31, 3), dtype="i4", attributes={"new": True})
+    with pytest.raises((OSError, ValueError), match="jan.zarr"):
+        pickle.loads(pickled)[...]
+
+
+def test_paths_of_another_kind_are_type_errors():
+    for place in (b"/x.zarr", 7, None, 1.5):
+        with pytest.raises(TypeError):
+            zarr_kit.open(place)
