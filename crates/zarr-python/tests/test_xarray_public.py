@@ -13,8 +13,12 @@ xr = pytest.importorskip("xarray")
 zarr = pytest.importorskip("zarr")
 pytest.importorskip("dask.array")
 backends = pytest.importorskip("xarray.tests.test_backends")
+trees = pytest.importorskip("xarray.tests.test_backends_datatree")
 
+from xarray.tests.conftest import create_test_datatree, simple_datatree  # noqa: E402, F401
 from zarr_kit.xarray import to_zarr  # noqa: E402
+
+unaligned_datatree_zarr_factory = trees.unaligned_datatree_zarr_factory
 
 WRITES = {
     "test_roundtrip_None_variable": "Zarr reserves names that begin with two underscores",
@@ -22,6 +26,7 @@ WRITES = {
     "test_attributes": "another message, which names the attribute",
     "test_shard_encoding_with_dask": "no error: tasks may share a shard",
     "test_chunk_encoding_with_dask": "no error: chunks may be ragged, and tasks may share one",
+    "test_zarr_encoding": "another message: encoding of nodes that the tree does not have",
 }
 """Tests that fail where we write."""
 
@@ -29,6 +34,8 @@ READS = {
     "test_read_non_consolidated_warning": "no warning: documents are read one by one by default",
     "test_compressor_encoding": "encoding has codecs as in zarr.json, not objects of zarr-python",
     "test_check_encoding_is_consistent_after_append": "the same",
+    "test_zarr_encoding": "the same",
+    "test_to_zarr_not_consolidated": "no warning, as above",
 }
 """Tests that fail where we read."""
 
@@ -55,6 +62,8 @@ def expectations(request):
     for mark in request.node.iter_markers("skip_if_param"):
         if mark.kwargs.get("default_zarr_format") == 3 and mark.kwargs.get("condition", True):
             pytest.skip(mark.kwargs["reason"])
+    if "zarr_format" in request.fixturenames and request.getfixturevalue("zarr_format") == 2:
+        pytest.skip("we write version 3 only")
     name = request.node.name.partition("[")[0]
     expected = {**(WRITES if request.cls.writes else {}), **(READS if request.cls.reads else {})}
     if name in expected:
@@ -66,7 +75,10 @@ def our_to_zarr(ds, store=None, chunk_store=None, mode=None, synchronizer=None, 
     """`Dataset.to_zarr` by us, with consolidated metadata by default as there."""
     assert zarr_format in (None, 3) and chunk_store is None and synchronizer is None
     consolidated = consolidated is not False and mode != "r+"
-    return to_zarr(ds, store, mode=mode, group=group, encoding=encoding, consolidated=consolidated, **arguments)
+    return to_zarr(
+        ds, store, mode=mode, group=group, encoding=encoding, consolidated=consolidated,
+        write_empty_chunks=bool(write_empty_chunks), **arguments,
+    )  # fmt: skip
 
 
 def with_engine(open_theirs):
@@ -121,5 +133,33 @@ class TestWeWrite(Base):
 
 
 class TestWeRead(Base):
+    __test__ = True
+    writes = False
+
+
+class Trees(trees.TestZarrDatatreeIO):
+    __test__ = False
+    writes, reads = True, True
+
+    @pytest.fixture(autouse=True)
+    def in_place(self, monkeypatch):
+        if self.writes:
+            monkeypatch.setattr(xr.DataTree, "to_zarr", our_to_zarr)
+        if self.reads:
+            monkeypatch.setattr(xr, "open_dataset", with_engine(xr_open_dataset))
+            for name in ("open_datatree", "open_groups", "load_datatree"):
+                monkeypatch.setattr(trees, name, with_engine(getattr(trees, name)))
+
+
+class TestWeWriteAndReadTrees(Trees):
+    __test__ = True
+
+
+class TestWeWriteTrees(Trees):
+    __test__ = True
+    reads = False
+
+
+class TestWeReadTrees(Trees):
     __test__ = True
     writes = False
