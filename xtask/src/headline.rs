@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use crate::plot::escape;
 use crate::records::{Role, Table};
+use crate::svg::escape;
 
 /// The name of the picture.
 pub(crate) const PICTURE: &str = "bench-headline.svg";

@@ -20,6 +20,7 @@ mod records;
 mod run;
 mod s3;
 mod sizes;
+mod svg;
 mod targets;
 mod thorough;
 mod tidy;

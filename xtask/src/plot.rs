@@ -10,6 +10,7 @@ use std::fs;
 use crate::headline::{self, headline};
 use crate::records::{Role, Table, last};
 use crate::run::{Outcome, root};
+use crate::svg::escape;
 
 const FOLDER: &str = "docs/pictures";
 
@@ -166,10 +167,6 @@ fn dot(svg: &mut String, x: f64, y: f64, colour: usize, role: Role) {
 fn role_of(table: &Table, who: &str) -> Role {
     let mut times = table.rows.iter().flat_map(|row| &row.times);
     times.find(|time| time.who == who).map_or(Role::Other, |time| time.role)
-}
-
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

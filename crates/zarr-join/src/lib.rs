@@ -1,10 +1,10 @@
 //! Many Zarr v3 arrays joined into one, end to end or as tiles.
 //!
 //! People have a file per month or a tile per flight, each with its own length, and want one array.
-//! [`Members`] are such arrays, looked at and found to fit: each has a place in the joined array.
-//! [`Join`] plans an array with a rectilinear grid in which their chunks are chunks as they are, so
-//! that objects are linked or copied and only those that must change are decoded. [`JoinGroups`]
-//! does so for all arrays of groups.
+//! [`Members`] are such arrays, checked to fit together: each has a place in the joined array.
+//! [`Join`] plans an array whose rectilinear grid has their chunks, so that objects are linked or
+//! copied, and only chunks that must change are decoded. [`JoinGroups`] does this for all arrays of
+//! groups.
 //!
 //! # Non-goals
 //! No interpolation, no alignment by coordinates, no arithmetic on values: members are laid side by

@@ -1,4 +1,4 @@
-//! The document of a virtual join: which arrays lie where in which array.
+//! The document of a virtual join: which members make up which array.
 
 mod json;
 mod read;

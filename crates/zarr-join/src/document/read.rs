@@ -155,7 +155,7 @@ fn member(value: Value<'_>) -> Result<Option<MemberReference>, LinkError> {
     }))
 }
 
-/// Whether a JSON number is a time of that kind.
+/// Whether a JSON number is a time as documents have it: seconds with up to nine decimals.
 fn is_time(text: &str) -> bool {
     let (seconds, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

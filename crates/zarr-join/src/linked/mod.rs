@@ -2,6 +2,7 @@
 
 mod error;
 mod open;
+mod options;
 mod place;
 mod record;
 mod recorded;
@@ -10,5 +11,5 @@ mod store;
 mod watched;
 
 pub use error::LinkError;
-pub use open::{OpenOptions, is_virtual_join, open_store};
-pub use place::References;
+pub use open::{is_virtual_join, open_store};
+pub use options::{OpenOptions, References};

@@ -1,63 +1,17 @@
-//! Opens virtual joins by path or URL, and whatever else a store may be.
+//! Opens stores by path or URL, virtual joins among them.
 
 use std::sync::Arc;
 
-use zarr_array::store::{
-    Key, Prefix, Store, StoreExt as _, StoreOptions, local_path, open_url, shown_url,
-};
-use zarr_codec::Options;
+use zarr_array::store::{Key, Prefix, Store, StoreExt as _, local_path, open_url, shown_url};
 
 use super::error::LinkError;
-use super::place::{Base, References};
+use super::options::OpenOptions;
+use super::place::{Base, Opener};
 use super::store::JoinStore;
 use crate::document::{Document, SUFFIX};
 
-/// How deep documents may lie within each other: a member may be an array of another virtual join.
+/// The most levels of nested documents: a member may be an array of another virtual join.
 const DEPTH: usize = 8;
-
-/// How stores and virtual joins are opened.
-///
-/// # Examples
-/// ```
-/// use zarr_join::{OpenOptions, References};
-///
-/// let options = OpenOptions::new().references(References::Anywhere);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct OpenOptions {
-    pub(super) store: StoreOptions,
-    pub(super) references: References,
-    pub(super) codecs: Options,
-}
-
-impl OpenOptions {
-    /// Members below the document's folder.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the options of the stores, which are those of the document's and of all members.
-    #[must_use]
-    pub fn store(mut self, options: StoreOptions) -> Self {
-        self.store = options;
-        self
-    }
-
-    /// Sets which members a document may name.
-    #[must_use]
-    pub fn references(mut self, references: References) -> Self {
-        self.references = references;
-        self
-    }
-
-    /// Sets the options with which members are opened, such as codecs of other authors.
-    #[must_use]
-    pub fn codecs(mut self, options: Options) -> Self {
-        self.codecs = options;
-        self
-    }
-}
 
 /// Opens the store at a path or URL: as [`open_url`] does, and also virtual joins, whose names end in
 /// `.zjoin`. What follows such a name is a path in the joined hierarchy.
@@ -72,11 +26,7 @@ pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, Li
 }
 
 /// Opens what is named by a document that lies in so many others.
-pub(super) fn open_at(
-    url: &str,
-    options: &OpenOptions,
-    depth: usize,
-) -> Result<Arc<dyn Store>, LinkError> {
+fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Store>, LinkError> {
     let Some(place) = DocumentPlace::of(url) else {
         return Ok(open_url(url, &options.store)?);
     };
@@ -89,7 +39,7 @@ pub(super) fn open_at(
         return Err(LinkError::NotFound { place: shown });
     };
     let document = Document::from_json(&shown, &bytes)?;
-    let base = Base::new(place.parent, store, options.clone(), depth);
+    let base = Base::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
     let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
     Ok(Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?))
 }

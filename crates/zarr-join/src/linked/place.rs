@@ -7,20 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::store::{Prefix, Store, StoreError, archive_of, local_path, shown_url};
 
 use super::error::LinkError;
-use super::open::{self, OpenOptions};
+use super::options::{OpenOptions, References};
 use crate::document::SUFFIX;
-
-/// Which members a document may name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum References {
-    /// Those in the document's own folder and below: a document of somebody else leads to nothing
-    /// else. Symbolic links out of it are not followed.
-    #[default]
-    Below,
-    /// Those at any path or URL.
-    Anywhere,
-}
 
 /// The folder of a document, and the stores of members elsewhere.
 #[derive(Debug)]
@@ -29,10 +17,20 @@ pub(super) struct Base {
     pub(super) url: String,
     pub(super) store: Arc<dyn Store>,
     pub(super) options: OpenOptions,
-    /// How many documents lie around this one.
-    pub(super) depth: usize,
+    opener: Opener,
     /// Stores of places that are not below the folder, by URL.
     others: Mutex<HashMap<String, Arc<dyn Store>>>,
+}
+
+/// Opens the store at a path or URL that a document names, which lies in so many documents.
+type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, LinkError>;
+
+/// Opens the stores of members, which may be virtual joins themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opener {
+    pub(super) open: Open,
+    /// How many documents lie around this one.
+    pub(super) depth: usize,
 }
 
 /// Where a member is.
@@ -59,9 +57,9 @@ impl Base {
         url: String,
         store: Arc<dyn Store>,
         options: OpenOptions,
-        depth: usize,
+        opener: Opener,
     ) -> Self {
-        Self { url, store, options, depth, others: Mutex::default() }
+        Self { url, store, options, opener, others: Mutex::default() }
     }
 
     /// Follows a reference.
@@ -109,7 +107,8 @@ impl Base {
         if let Some(store) = others().get(url) {
             return Ok(store.clone());
         }
-        let store = open::open_at(url, &self.options, self.depth.saturating_add(1))?;
+        let Opener { open, depth } = self.opener;
+        let store = open(url, &self.options, depth.saturating_add(1))?;
         others().insert(url.to_owned(), store.clone());
         Ok(store)
     }

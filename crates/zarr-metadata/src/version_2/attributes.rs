@@ -1,9 +1,10 @@
-//! `.zattrs`: attributes of version 2, and what Xarray keeps there.
+//! `.zattrs`: attributes of version 2, with those that have a meaning for Xarray.
 
 use crate::data_type::{Component, DataType, Kind};
-use crate::document::attribute;
+use crate::document::{Document, attribute};
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
+use crate::group::GroupMetadata;
 use crate::json::{Grammar, JsonType, Object, Raw, read_elements, utf8, write_string};
 use crate::variable::write_base64;
 
@@ -33,10 +34,10 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// The attributes in this value, which has been read.
+    /// The attributes of a value that is already parsed.
     pub(super) fn of(raw: Option<Raw<'a>>) -> Result<Self, MetadataError> {
         if let Some(raw) = raw {
-            // Refuses what is there twice.
+            // Refuses duplicate names.
             Object::read(raw, "an object")?;
         }
         Ok(Attributes { raw })
@@ -45,6 +46,15 @@ impl<'a> Attributes<'a> {
     /// The text; `None` if there are none.
     pub(super) fn json(&self) -> Option<&'a str> {
         self.raw.map(Raw::text).filter(|text| *text != "{}")
+    }
+
+    /// The document of a group in version 3, which has nothing but attributes.
+    pub(super) fn group(&self) -> Result<GroupMetadata, MetadataError> {
+        let mut members =
+            vec![("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
+        members.extend(self.json().map(|json| ("attributes", json.to_owned())));
+        let document = Document::new(&members);
+        GroupMetadata::from_json(document.text().as_bytes()).map(GroupMetadata::of_version_2)
     }
 
     /// Those of an array of this rank. `written` is the fill value in the document.

@@ -104,7 +104,7 @@ fn given<'a>(filters: Option<Raw<'a>>, compressor: Option<Raw<'a>>) -> Result<Ve
     Ok(given)
 }
 
-/// What objects are, by the codec that makes bytes of them.
+/// The data type of objects, as the codec that makes bytes of them tells, and this codec.
 fn objects(given: &[Given<'_>]) -> Result<(DataType, Codec)> {
     let none = || MetadataError::unexpected("objects without a codec", OBJECTS).in_member("dtype");
     let first = given.first().filter(|first| first.filter.is_some()).ok_or_else(none)?;
@@ -129,11 +129,11 @@ fn objects(given: &[Given<'_>]) -> Result<(DataType, Codec)> {
 /// A chain that grows from the elements to the stored bytes.
 struct Chain {
     codecs: Vec<Codec>,
-    /// What reaches the next codec; `None` if that is bytes.
+    /// The type of the next codec's input; `None` for bytes.
     current: Option<Dtype>,
-    /// The dimensions of what reaches the next codec, where they are known.
+    /// The number of dimensions of the next codec's input, where it is known.
     rank: Option<usize>,
-    /// The codec that makes bytes of objects, until it is in the chain.
+    /// The codec that makes bytes of objects, until it is added to the chain.
     after: Option<Codec>,
 }
 
@@ -148,14 +148,14 @@ impl Chain {
         self.current = None;
     }
 
-    /// Adds `bytes`, if elements are what there is.
+    /// Adds `bytes` if the next codec's input is elements.
     fn add_bytes(&mut self) {
         if let Some(Dtype { order, .. }) = self.current.take() {
             self.codecs.push(Codec::Bytes(Bytes::new(order)));
         }
     }
 
-    /// Bytes of the elements that a compressor is given.
+    /// The size in bytes of the elements of a compressor's input; 1 if it is bytes.
     fn element_size(&self) -> u64 {
         let size = self.current.as_ref().and_then(|dtype| dtype.data_type.size());
         size.and_then(|size| u64::try_from(size).ok()).unwrap_or(1)

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::attributes::Attributes;
-use super::{array, group, members};
+use super::{array, check_format, members};
 use crate::error::{At, MetadataError};
 use crate::json::{Object, Raw};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// What stands for a node whose documents are not translated. Readers look for its own documents,
-/// and say what is wrong with these.
+/// The entry of a node whose documents cannot be translated. Readers then look for the node's own
+/// documents, and say what is wrong with them.
 const NOT_TRANSLATED: &str = r#"{"zarr_format": 2}"#;
 
-/// The most bytes of an element. A few characters can say a fill value of a megabyte, and there may
-/// be many of them; arrays of larger elements have their own documents.
+/// The most bytes of an element. A few characters can declare a fill value of a megabyte, and there may
+/// be many such arrays; those of larger elements are read from their own documents.
 const LARGEST: usize = 1 << 10;
 
 /// The documents, by the path of their node.
@@ -62,8 +62,8 @@ impl<'a> Consolidated<'a> {
     pub(super) fn check_root(&self) -> Result<()> {
         let Some(raw) = self.root().and_then(|root| root.zgroup) else { return Ok(()) };
         Object::read(raw, "a JSON object")
+            .and_then(|mut members| check_format(&mut members))
             .member(".zgroup")
-            .and_then(group::check)
             .member("metadata")
     }
 
@@ -89,7 +89,7 @@ impl Documents<'_> {
     fn translate(&self) -> Result<String> {
         let attributes = Attributes::of(self.zattrs)?;
         let Some(raw) = self.zarray else {
-            return group::translate(&attributes).map(|group| group.json().to_owned());
+            return attributes.group().map(|group| group.json().to_owned());
         };
         let members = Object::read(raw, "a JSON object")?;
         array::translate(members, attributes, LARGEST).map(|array| array.json().to_owned())

@@ -3,10 +3,8 @@
 use super::attributes::Attributes;
 use super::consolidated::Consolidated;
 use super::{Version2Error, check_format, members, of};
-use crate::document::Document;
-use crate::error::{At, MetadataError};
+use crate::error::MetadataError;
 use crate::group::GroupMetadata;
-use crate::json::Object;
 
 impl GroupMetadata {
     /// Reads a group of Zarr version 2 from its documents `.zgroup`, `.zattrs` and `.zmetadata`, of
@@ -66,24 +64,11 @@ impl GroupMetadata {
             }
             _ => Attributes::read(zattrs).map_err(of(".zattrs"))?,
         };
-        let group = translate(&attributes).map_err(of(".zattrs"))?;
+        let group = attributes.group().map_err(of(".zattrs"))?;
         let Some(consolidated) = consolidated else { return Ok(group) };
         let entries = consolidated.entries();
         let entries = entries.iter().map(|(path, json)| (path.as_str(), json.as_str()));
         let group = group.with_consolidated_metadata(entries).map_err(of(".zmetadata"))?;
         Ok(group.of_version_2())
     }
-}
-
-/// The group with these attributes.
-pub(super) fn translate(attributes: &Attributes<'_>) -> Result<GroupMetadata, MetadataError> {
-    let mut members = vec![("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
-    members.extend(attributes.json().map(|json| ("attributes", json.to_owned())));
-    let document = Document::new(&members);
-    GroupMetadata::from_json(document.text().as_bytes()).map(GroupMetadata::of_version_2)
-}
-
-/// Checks the document of a group in `.zmetadata`.
-pub(super) fn check(mut members: Object<'_>) -> Result<(), MetadataError> {
-    check_format(&mut members).member(".zgroup")
 }

@@ -224,3 +224,10 @@ pub fn unravel(mut linear: usize, counts: &[usize]) -> Vec<usize> {
     }
     index
 }
+
+/// One array to write and read.
+pub struct Work<'a> {
+    pub case: &'a Case,
+    pub layout: Layout,
+    pub data: &'a [u8],
+}

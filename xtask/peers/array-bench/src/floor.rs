@@ -12,8 +12,7 @@ use zarr_view::{Element, Output, View};
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::Result;
-use crate::cases::{BYTES, CHUNKS, Layout, Leaf, counts, unravel};
-use crate::whole::Work;
+use crate::cases::{BYTES, CHUNKS, Layout, Leaf, Work, counts, unravel};
 
 struct Buffers {
     encoded: Vec<u8>,

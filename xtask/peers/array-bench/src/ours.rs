@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_kit::{Array, ArrayMetadata, LocalStore, Prefix, Selection};
 
 use crate::Result;
-use crate::whole::Work;
+use crate::cases::Work;
 
 pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
     create(path, &work.layout.document)?;

@@ -11,7 +11,7 @@ use zarrs::array::{
 use zarrs::filesystem::FilesystemStore;
 
 use crate::Result;
-use crate::whole::Work;
+use crate::cases::Work;
 
 pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
     write_array(path, &work.layout.document, work.data, threads)

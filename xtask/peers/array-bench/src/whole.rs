@@ -8,15 +8,8 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::cases::{BYTES, CASES, CHUNKS, Case, Layout, counts, unravel};
+use crate::cases::{BYTES, CASES, CHUNKS, Case, Layout, Work, counts, unravel};
 use crate::{Result, floor, median, ours, record, theirs};
-
-/// One array to write and read.
-pub struct Work<'a> {
-    pub case: &'a Case,
-    pub layout: Layout,
-    pub data: &'a [u8],
-}
 
 /// One way of doing the work.
 struct Contender {
