@@ -5,9 +5,11 @@
 //! so that other load on the machine affects them equally; figures are medians. The reference
 //! kernel is the floor. Every result is compared with the reference's.
 //!
-//! The rows of 64 KiB are measured a second time with buffers that end at a page whose successor
+//! The rows of 4 and 64 KiB are measured a second time with buffers that end at a page whose successor
 //! was never touched (`-- "page end"`), as those of a freshly mapped file do: a vector that
-//! extends into that page costs as much as a page fault, even if its mask is clear there.
+//! extends into that page costs as much as a page fault, even if its mask is clear there. A third
+//! time they start at odd addresses (`-- "odd offsets"`), as chunks behind a header do: vectors
+//! then lie across cache lines.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed bench")]
 
@@ -69,6 +71,8 @@ impl Buffer {
     /// The offset of large allocations, because the allocator's own data comes first.
     const SOURCE: usize = 16;
     const DESTINATION: usize = Self::SOURCE + Self::PAGE / 2;
+    /// From there to an odd address.
+    const ODD: usize = 13;
 
     fn new(bytes: &[u8], offset: usize) -> Self {
         let len = bytes.len();
@@ -93,6 +97,8 @@ impl Buffer {
 enum Place {
     /// As the allocator puts them.
     Heap,
+    /// At odd addresses.
+    Odd,
     /// Before a page that was never touched.
     PageEnd,
 }
@@ -101,6 +107,7 @@ impl Place {
     fn buffer(self, bytes: &[u8], offset: usize) -> Buffer {
         match self {
             Self::Heap => Buffer::new(bytes, offset),
+            Self::Odd => Buffer::new(bytes, offset + Buffer::ODD),
             Self::PageEnd => Buffer::at_page_end(bytes),
         }
     }
@@ -172,8 +179,13 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let sizes = [
         ("64 elements", 0, Place::Heap),
+        ("1KiB", 1 << 10, Place::Heap),
+        ("4KiB", 4 << 10, Place::Heap),
         ("16KiB", 16 << 10, Place::Heap),
         ("64KiB", 64 << 10, Place::Heap),
+        ("4KiB odd offsets", 4 << 10, Place::Odd),
+        ("64KiB odd offsets", 64 << 10, Place::Odd),
+        ("4KiB page end", 4 << 10, Place::PageEnd),
         ("64KiB page end", 64 << 10, Place::PageEnd),
         ("64MiB", 64 << 20, Place::Heap),
     ];

@@ -70,7 +70,7 @@ impl View {
         let view = self.coalesce();
         let rows = view.rank().saturating_sub(1);
         Runs {
-            row: smallvec::SmallVec::from_elem(0, rows),
+            row: Dims::repeat(0, rows),
             rows_left: view.shape()[..rows].iter().product::<usize>()
                 * usize::from(!view.is_empty()),
             pending: Pending::default(),

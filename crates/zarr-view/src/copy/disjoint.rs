@@ -2,13 +2,15 @@
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::view::{Dims, View};
 use crate::{CopyError, ViewError};
 
 impl View {
     /// One axis restricted to a range within its size.
     pub(super) fn cut(&self, axis: usize, range: Range<usize>) -> Result<Self, ViewError> {
-        let ranges: Dims<Range<usize>> = self
+        let ranges: SmallVec<[Range<usize>; 6]> = self
             .shape()
             .iter()
             .enumerate()
@@ -30,7 +32,7 @@ impl View {
         steps.sort_unstable();
         // The reach stays below the span of the view.
         let mut reach = 0;
-        for (stride, extent) in steps {
+        for &(stride, extent) in &steps {
             if stride <= reach {
                 return Err(CopyError::Overlap { stride, span: reach + 1 });
             }

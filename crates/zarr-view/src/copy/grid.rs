@@ -2,6 +2,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use smallvec::SmallVec;
+
 use super::Output;
 use crate::view::Dims;
 use crate::{CopyError, ViewError};
@@ -28,7 +30,7 @@ use crate::{CopyError, ViewError};
 pub struct OutputGrid<'a> {
     whole: Output<'a>,
     /// The cuts of each axis, between 0 and the size.
-    edges: Dims<Vec<usize>>,
+    edges: SmallVec<[Vec<usize>; 6]>,
     shape: Dims<usize>,
     taken: Vec<AtomicU8>,
 }
@@ -39,7 +41,7 @@ impl<'a> OutputGrid<'a> {
         if cuts.len() != sizes.len() {
             return Err(ViewError::Rank { expected: sizes.len(), found: cuts.len() }.into());
         }
-        let mut edges = Dims::new();
+        let mut edges: SmallVec<[Vec<usize>; 6]> = SmallVec::new();
         let mut parts = 1_usize;
         for (axis, (cuts, &size)) in cuts.iter().map(AsRef::as_ref).zip(sizes).enumerate() {
             let memory =
@@ -75,11 +77,11 @@ impl<'a> OutputGrid<'a> {
     /// The indices of the whole output that a part covers; `None` if there is no such part.
     #[must_use]
     pub fn ranges(&self, part: &[usize]) -> Option<Vec<Range<usize>>> {
-        self.bounds(part).map(Dims::into_vec)
+        self.bounds(part).map(SmallVec::into_vec)
     }
 
     /// As [`ranges`](OutputGrid::ranges), without an allocation.
-    fn bounds(&self, part: &[usize]) -> Option<Dims<Range<usize>>> {
+    fn bounds(&self, part: &[usize]) -> Option<SmallVec<[Range<usize>; 6]>> {
         if part.len() != self.shape.len() {
             return None;
         }

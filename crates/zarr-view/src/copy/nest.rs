@@ -1,7 +1,5 @@
 //! A copy as nested loops: the loops, their order, and the kernel inside them.
 
-use smallvec::SmallVec;
-
 use super::Element;
 use super::instructions::Detected;
 use super::kernel::Kernel;
@@ -32,20 +30,17 @@ impl Nest {
         // Exact for strides and for the range they reach. The start may not fit: an output moves
         // its pointer back by the same amount.
         let bytes = |elements: isize| elements.wrapping_mul(signed(element.size()));
-        let mut nest = Builder {
-            src: bytes(signed(src.0)),
-            dst: bytes(signed(dst.0)),
-            loops: SmallVec::new(),
-        };
+        let mut start = (bytes(signed(src.0)), bytes(signed(dst.0)));
+        let mut loops = Dims::new();
         for ((&count, &src), &dst) in sizes.iter().zip(src.1).zip(dst.1) {
             if count > 1 {
-                nest.add(Loop { count, src: bytes(src), dst: bytes(dst) });
+                let new = Loop { count, src: bytes(src), dst: bytes(dst) };
+                add(&mut loops, new, &mut start);
             }
         }
-        nest.merge();
-        let Builder { src, dst, mut loops } = nest;
+        merge(&mut loops);
         let kernel = Kernel::choose(&mut loops, element, Detected::best());
-        Self { src, dst, loops, kernel }
+        Self { src: start.0, dst: start.1, loops, kernel }
     }
 
     /// Uses other instructions for the same loops.
@@ -70,48 +65,38 @@ impl Nest {
     }
 }
 
-/// Loops under construction.
-struct Builder {
-    src: isize,
-    dst: isize,
-    loops: Dims<Loop>,
+/// Adds a loop that walks the destination upwards, in the order of its strides. Moves the start of
+/// both sides where the loop walked it downwards.
+fn add(loops: &mut Dims<Loop>, mut new: Loop, start: &mut (isize, isize)) {
+    if new.dst <= 0 {
+        // Backwards on both sides is the same copy. If all steps write the same destination,
+        // only the last one counts.
+        start.0 = start.0.wrapping_add(new.src.wrapping_mul(signed(new.count - 1)));
+        start.1 = start.1.wrapping_add(new.dst.wrapping_mul(signed(new.count - 1)));
+        if new.dst == 0 {
+            return;
+        }
+        new.src = new.src.wrapping_neg();
+        new.dst = new.dst.wrapping_neg();
+    }
+    let after = |old: &Loop| (old.dst, old.src.unsigned_abs()) < (new.dst, new.src.unsigned_abs());
+    let place = loops.iter().position(after).unwrap_or(loops.len());
+    loops.insert(place, new);
 }
 
-impl Builder {
-    /// Adds a loop that walks the destination upwards, in the order of its strides.
-    fn add(&mut self, mut new: Loop) {
-        if new.dst <= 0 {
-            // Backwards on both sides is the same copy. If all steps write the same destination,
-            // only the last one counts.
-            self.src = self.src.wrapping_add(new.src.wrapping_mul(signed(new.count - 1)));
-            self.dst = self.dst.wrapping_add(new.dst.wrapping_mul(signed(new.count - 1)));
-            if new.dst == 0 {
-                return;
-            }
-            new.src = new.src.wrapping_neg();
-            new.dst = new.dst.wrapping_neg();
+/// Merges neighbours where one continues the other on both sides.
+fn merge(loops: &mut Dims<Loop>) {
+    let mut last = 0;
+    for at in 1..loops.len() {
+        let (outer, inner) = (loops[last], loops[at]);
+        let count = signed(inner.count);
+        if outer.dst == inner.dst.wrapping_mul(count) && outer.src == inner.src.wrapping_mul(count)
+        {
+            loops[last] = Loop { count: outer.count * inner.count, ..inner };
+        } else {
+            last += 1;
+            loops[last] = inner;
         }
-        let after =
-            |old: &Loop| (old.dst, old.src.unsigned_abs()) < (new.dst, new.src.unsigned_abs());
-        let place = self.loops.iter().position(after).unwrap_or(self.loops.len());
-        self.loops.insert(place, new);
     }
-
-    /// Merges neighbours where one continues the other on both sides.
-    fn merge(&mut self) {
-        let mut merged: Dims<Loop> = SmallVec::new();
-        for &inner in &self.loops {
-            let count = signed(inner.count);
-            match merged.last_mut() {
-                Some(outer)
-                    if outer.dst == inner.dst.wrapping_mul(count)
-                        && outer.src == inner.src.wrapping_mul(count) =>
-                {
-                    *outer = Loop { count: outer.count * inner.count, ..inner };
-                }
-                _ => merged.push(inner),
-            }
-        }
-        self.loops = merged;
-    }
+    loops.truncate(last + 1);
 }

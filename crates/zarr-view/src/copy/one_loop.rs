@@ -1,7 +1,7 @@
 //! One of the nested loops that a copy is made of.
 
 /// One loop: the number of steps, and the distance of each step on both sides, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Loop {
     pub(super) count: usize,
     pub(super) src: isize,

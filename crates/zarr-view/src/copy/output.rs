@@ -3,8 +3,6 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::grid::OutputGrid;
 use super::plan::check_destination;
 use super::{CopyPlan, Element};
@@ -367,7 +365,7 @@ impl<'a> Output<'a> {
                 return Ok(());
             }
         }
-        let none: Dims<isize> = SmallVec::from_elem(0, self.view.rank());
+        let none: Dims<isize> = Dims::repeat(0, self.view.rank());
         let src_view = View::new(self.view.shape(), &none, 0)?;
         self.copy_from(&src_view, value, self.element, &[])
     }
@@ -383,7 +381,7 @@ impl<'a> Output<'a> {
         }
         #[cfg(feature = "count")]
         super::count::add(self.view.len() * N);
-        let mut index: Dims<usize> = SmallVec::from_elem(0, outer.len());
+        let mut index: Dims<usize> = Dims::repeat(0, outer.len());
         let mut position = self.view.offset();
         loop {
             // SAFETY: `position` is that of an index of the view whose last entry is 0, and the rest of

@@ -1,6 +1,5 @@
 use alloc::vec::Vec;
-
-use smallvec::SmallVec;
+use core::ops::Range;
 
 use super::Element;
 use super::instructions::Detected;
@@ -27,6 +26,9 @@ pub struct CopyPlan {
     src: View,
     dst: View,
     element: Element,
+    /// Bytes that the buffer of each side must have.
+    src_needed: usize,
+    dst_needed: usize,
     /// The elements that have a source.
     body: Option<Nest>,
     /// The elements that get the fill value, in disjoint boxes around the body.
@@ -42,32 +44,32 @@ impl CopyPlan {
         if src.shape() != dst.shape() {
             return Err(shape_error(src.shape(), dst.shape()));
         }
-        let mut plan =
-            Self { src: src.clone(), dst: dst.clone(), element, body: None, margins: Vec::new() };
-        // If a view reaches more bytes than any buffer can have, every run is refused, so there
-        // is nothing to prepare.
-        if dst.is_masked_out() || !fits(src, element) || !fits(dst, element) {
-            return Ok(plan);
-        }
-        // First the indices that are written at all, then those among them that have a source.
-        let mut area: Dims<(usize, usize)> = (0..dst.rank()).map(|axis| dst.valid(axis)).collect();
-        for axis in 0..area.len() {
-            let (lo, hi) = src.valid(axis);
-            let (start, end) = area[axis];
-            let (lo, hi) = (lo.clamp(start, end), hi.clamp(start, end).max(lo.clamp(start, end)));
-            for margin in [(start, lo), (hi, end)] {
-                if margin.0 < margin.1 {
-                    area[axis] = margin;
-                    plan.margins.push(plan.nest(&area, true));
-                }
-            }
-            area[axis] = (lo, hi);
-            if lo == hi {
-                return Ok(plan);
-            }
-        }
-        plan.body = Some(plan.nest(&area, false));
-        Ok(plan)
+        let (src_span, dst_span) = (src.span(), dst.span());
+        let fits = |span: &Range<usize>| {
+            let bytes = span.len().checked_mul(element.size());
+            bytes.is_some_and(|bytes| bytes <= isize::MAX.unsigned_abs())
+        };
+        let mut margins = Vec::new();
+        let body = if dst.is_masked_out() || !fits(&src_span) || !fits(&dst_span) {
+            // If a view reaches more bytes than any buffer can have, every run is refused, so there
+            // is nothing to prepare.
+            None
+        } else if src.mask().is_none() && dst.mask().is_none() {
+            let start = |view: &View| view.offset().cast_unsigned();
+            let (from, to) = ((start(src), src.strides()), (start(dst), dst.strides()));
+            Some(Nest::new(src.shape(), from, to, element))
+        } else {
+            body(src, dst, element, &mut margins)
+        };
+        Ok(Self {
+            src: src.clone(),
+            dst: dst.clone(),
+            element,
+            src_needed: src_span.end.saturating_mul(element.size()),
+            dst_needed: dst_span.end.saturating_mul(element.size()),
+            body,
+            margins,
+        })
     }
 
     /// The same copy with the given instructions instead of the best ones.
@@ -79,22 +81,6 @@ impl CopyPlan {
         let nests = self.body.iter_mut().chain(&mut self.margins);
         nests.for_each(|nest| nest.set_instructions(found));
         Ok(self)
-    }
-
-    /// The loops over `area`, a box of indices that are valid in the destination and, unless it
-    /// is filled, in the source.
-    fn nest(&self, area: &[(usize, usize)], filled: bool) -> Nest {
-        let lo: Dims<usize> = area.iter().map(|&(lo, _)| lo).collect();
-        let sizes: Dims<usize> = area.iter().map(|&(lo, hi)| hi - lo).collect();
-        let start = |view: &View| view.position(&lo).unwrap_or(0);
-        if filled {
-            let none: Dims<isize> = SmallVec::from_elem(0, sizes.len());
-            let element = self.element.unswapped();
-            Nest::new(&sizes, (0, &none), (start(&self.dst), self.dst.strides()), element)
-        } else {
-            let src = (start(&self.src), self.src.strides());
-            Nest::new(&sizes, src, (start(&self.dst), self.dst.strides()), self.element)
-        }
     }
 
     /// The source view.
@@ -122,10 +108,12 @@ impl CopyPlan {
     /// written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], fill: &[u8]) -> Result<(), CopyError> {
         self.check(src, fill)?;
-        check_destination(&self.dst, dst.len(), self.element)?;
+        if self.dst_needed > dst.len() {
+            return Err(CopyError::Destination { needed: self.dst_needed, found: dst.len() });
+        }
         #[expect(unsafe_code, reason = "runs a checked plan on its buffers")]
-        // SAFETY: `check` and `check_destination` have proved both views to lie within their
-        // buffers, and `dst` is borrowed exclusively.
+        // SAFETY: both views lie within their buffers, as `check` and the comparison above have
+        // found, and `dst` is borrowed exclusively.
         unsafe {
             self.run_unchecked(src, dst.as_mut_ptr(), fill);
         }
@@ -134,7 +122,9 @@ impl CopyPlan {
 
     /// Checks everything except the destination.
     pub(super) fn check(&self, src: &[u8], fill: &[u8]) -> Result<(), CopyError> {
-        check_source(&self.src, src.len(), self.element)?;
+        if self.src_needed > src.len() {
+            return Err(CopyError::Source { needed: self.src_needed, found: src.len() });
+        }
         if self.margins.is_empty() { Ok(()) } else { check_fill_size(fill, self.element) }
     }
 
@@ -158,6 +148,41 @@ impl CopyPlan {
     }
 }
 
+/// The loops over the elements that are valid on both sides, if there are any. Adds those over the
+/// elements that are valid in the destination only.
+fn body(src: &View, dst: &View, element: Element, margins: &mut Vec<Nest>) -> Option<Nest> {
+    let nest = |area: &[(usize, usize)], filled: bool| {
+        let lo: Dims<usize> = area.iter().map(|&(lo, _)| lo).collect();
+        let sizes: Dims<usize> = area.iter().map(|&(lo, hi)| hi - lo).collect();
+        let start = |view: &View| view.position(&lo).unwrap_or(0);
+        let to = (start(dst), dst.strides());
+        if filled {
+            let none: Dims<isize> = Dims::repeat(0, sizes.len());
+            Nest::new(&sizes, (0, &none), to, element.unswapped())
+        } else {
+            Nest::new(&sizes, (start(src), src.strides()), to, element)
+        }
+    };
+    // First the indices that are written at all, then those among them that have a source.
+    let mut area: Dims<(usize, usize)> = (0..dst.rank()).map(|axis| dst.valid(axis)).collect();
+    for axis in 0..area.len() {
+        let (lo, hi) = src.valid(axis);
+        let (start, end) = area[axis];
+        let (lo, hi) = (lo.clamp(start, end), hi.clamp(start, end).max(lo.clamp(start, end)));
+        for margin in [(start, lo), (hi, end)] {
+            if margin.0 < margin.1 {
+                area[axis] = margin;
+                margins.push(nest(&area, true));
+            }
+        }
+        area[axis] = (lo, hi);
+        if lo == hi {
+            return None;
+        }
+    }
+    Some(nest(&area, false))
+}
+
 fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
     let differ = |axis: &usize| src.get(*axis) != dst.get(*axis);
     let axis = (0..src.len().max(dst.len())).find(differ).unwrap_or(0);
@@ -165,27 +190,12 @@ fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
     CopyError::Shape { axis, src: size(src), dst: size(dst) }
 }
 
-/// Whether a buffer can be long enough for `view`, wherever the view starts.
-fn fits(view: &View, element: Element) -> bool {
-    let bytes = view.span().len().checked_mul(element.size());
-    bytes.is_some_and(|bytes| bytes <= isize::MAX.unsigned_abs())
-}
-
-fn needed(view: &View, element: Element) -> usize {
-    view.span().end.saturating_mul(element.size())
-}
-
-fn check_source(view: &View, found: usize, element: Element) -> Result<(), CopyError> {
-    let needed = needed(view, element);
-    if needed > found { Err(CopyError::Source { needed, found }) } else { Ok(()) }
-}
-
 pub(super) fn check_destination(
     view: &View,
     found: usize,
     element: Element,
 ) -> Result<(), CopyError> {
-    let needed = needed(view, element);
+    let needed = view.span().end.saturating_mul(element.size());
     if needed > found { Err(CopyError::Destination { needed, found }) } else { Ok(()) }
 }
 

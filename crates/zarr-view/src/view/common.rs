@@ -1,7 +1,5 @@
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
-
 use super::{Dims, View, progressions::Progressions};
 use crate::ViewError;
 
@@ -91,7 +89,7 @@ impl View {
     #[must_use]
     pub fn coalesce(&self) -> Self {
         let mut above = self.len();
-        let mut shape: Dims<usize> = SmallVec::new();
+        let mut shape: Dims<usize> = Dims::new();
         if self.is_masked_out() {
             shape.push(above);
             return if above == 0 {
@@ -100,9 +98,16 @@ impl View {
                 Self::masked_out(shape)
             };
         }
+        let relation = self.progressions();
+        if self.mask.is_none() {
+            // Its entries are the dimensions.
+            let entries = || relation.list.iter().rev();
+            let shape = entries().map(|run| run.extent).collect();
+            let strides = entries().map(|run| run.stride).collect();
+            return Self { shape, strides, offset: self.offset, mask: None };
+        }
         // One dimension at the step of each entry: steps divide each other, as those of a shape
         // do.
-        let relation = self.progressions();
         let steps = relation.list.iter().rev().map(|run| run.step).filter(|&step| step > 1);
         for step in steps {
             shape.push(above / step);

@@ -1,6 +1,4 @@
-use smallvec::SmallVec;
-
-use super::digits::Digits;
+use super::digits::{Digits, compose_whole};
 use super::index::{advance_between, unravel};
 use super::{Dims, View, signed};
 use crate::ViewError;
@@ -51,8 +49,15 @@ impl View {
             let masked = !self.shape.is_empty();
             return Ok(masked.then(|| Self::masked_out(self.shape.clone())));
         }
+        if inner.mask.is_none()
+            && let Some(view) = compose_whole(self, inner)
+        {
+            return Ok(Some(view));
+        }
         let inner = inner.coalesce();
-        if let Some(view) = Digits::new(self, &inner).compose() {
+        if inner.mask.is_some()
+            && let Some(view) = Digits::new(self, &inner).compose()
+        {
             return Ok(Some(view));
         }
         let valid = (0..self.rank()).map(|axis| self.valid(axis));
@@ -93,14 +98,14 @@ impl View {
             }
         }
         let first = at(&lo)?;
-        let mut strides: Dims<isize> = SmallVec::from_elem(0, rank);
+        let mut strides: Dims<isize> = Dims::repeat(0, rank);
         for axis in (0..rank).filter(|&axis| hi[axis] - lo[axis] > 1) {
             let mut next = lo.clone();
             next[axis] += 1;
             strides[axis] = at(&next)?.wrapping_sub(first).cast_signed();
         }
         let bounds = lo.iter().copied().zip(hi.iter().copied()).collect();
-        let view = Self::from_corner(self.shape.clone(), first, &strides, bounds)?;
+        let view = Self::from_corner(self.shape.clone(), first, strides, bounds)?;
         let mut index = lo.clone();
         loop {
             if at(&index) != view.position(&index) {
@@ -113,19 +118,25 @@ impl View {
     }
 
     /// The view whose valid indices are `bounds`, with `position` at the lowest of them; `None`
-    /// if it cannot be represented.
+    /// if its offset cannot be represented. Every valid index must have a position, and dimensions
+    /// with one valid index the stride 0.
     pub(super) fn from_corner(
         shape: Dims<usize>,
         position: usize,
-        strides: &[isize],
+        strides: Dims<isize>,
         bounds: Dims<(usize, usize)>,
     ) -> Option<Self> {
+        // Partial sums may exceed an `isize`.
         let mut offset = signed(position) as i128;
-        for (&stride, &(lo, _)) in strides.iter().zip(&bounds) {
-            offset = offset.checked_sub(stride as i128 * lo as i128)?;
+        let mut full = true;
+        for ((&stride, &(lo, hi)), &size) in strides.iter().zip(&bounds).zip(&shape) {
+            if lo > 0 {
+                offset = offset.checked_sub(stride as i128 * lo as i128)?;
+            }
+            full &= hi - lo == size;
         }
         let offset = isize::try_from(offset).ok()?;
-        Self::build(shape, strides.into(), offset, Some(bounds)).ok()
+        Some(Self { shape, strides, offset, mask: if full { None } else { Some(bounds) } })
     }
 
     /// The number of valid indices of a dimension.

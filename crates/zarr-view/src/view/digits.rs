@@ -7,6 +7,7 @@
 use smallvec::SmallVec;
 
 use super::index::unravel;
+use super::progressions::Progression;
 use super::{Dims, View, signed};
 
 /// The valid indices of each outer dimension, as (first, one past the last).
@@ -17,6 +18,56 @@ type Bounds = Dims<(usize, usize)>;
 /// sizes.
 const ROUNDS: usize = 64;
 
+/// The composition over an inner view without a mask. `None` means undecided: digits carry.
+///
+/// As [`Digits`], without the bounds that only a mask needs. Both views have a valid index.
+pub(super) fn compose_whole(outer: &View, inner: &View) -> Option<View> {
+    /// One digit: its size, its value at the lowest valid index, and its range at all of them.
+    #[derive(Clone, Copy, Default)]
+    struct Digit {
+        size: usize,
+        stride: isize,
+        origin: isize,
+        low: isize,
+        high: isize,
+    }
+    let first = outer.first_position();
+    let (mut rest, mut position) = (first, inner.offset);
+    let relation = inner.progressions();
+    let mut digits: Dims<Digit> = Dims::new();
+    for run in &relation.list {
+        let origin = signed(rest % run.extent);
+        rest /= run.extent;
+        // Partial sums may wrap; the total is a position.
+        position = position.wrapping_add(origin.wrapping_mul(run.stride));
+        let Progression { extent: size, stride, .. } = *run;
+        digits.push(Digit { size, stride, origin, low: origin, high: origin });
+    }
+    let mut strides: Dims<isize> = Dims::repeat(0, outer.rank());
+    let digits = &mut digits[..];
+    for (axis, to) in strides.iter_mut().enumerate() {
+        let (lo, hi) = outer.valid(axis);
+        if hi - lo == 1 {
+            continue;
+        }
+        let mut next = first.wrapping_add_signed(outer.strides[axis]);
+        for digit in &mut *digits {
+            let step = signed(next % digit.size) - digit.origin;
+            next /= digit.size;
+            // The difference of two positions, so the sum fits even if its terms do not.
+            *to = to.wrapping_add(step.wrapping_mul(digit.stride));
+            let reach = step.saturating_mul(signed(hi - lo - 1));
+            digit.low = digit.low.saturating_add(reach.min(0));
+            digit.high = digit.high.saturating_add(reach.max(0));
+        }
+    }
+    if digits.iter().any(|digit| digit.low < 0 || digit.high >= signed(digit.size)) {
+        return None;
+    }
+    let bounds = (0..outer.rank()).map(|axis| outer.valid(axis)).collect();
+    View::from_corner(outer.shape.clone(), position.cast_unsigned(), strides, bounds)
+}
+
 /// An outer view with at least one valid index, and its digits in an inner one.
 pub(super) struct Digits<'v> {
     outer: &'v View,
@@ -25,9 +76,9 @@ pub(super) struct Digits<'v> {
     dims: Dims<usize>,
     /// The digits of the lowest valid index.
     origin: Dims<usize>,
-    /// `steps[k][j]`: how far digit `j` moves with one step along `dims[k]`. No digit leaves its
-    /// range between a first element and its neighbour, even if a carry occurs between them.
-    steps: Dims<Dims<isize>>,
+    /// How far digit `j` moves with one step along `dims[k]`, at `k * digits + j`. No digit leaves
+    /// its range between a first element and its neighbour, even if a carry occurs between them.
+    steps: SmallVec<[isize; 16]>,
 }
 
 /// The outer indices that an inner mask leaves.
@@ -45,14 +96,19 @@ impl<'v> Digits<'v> {
         let dims: Dims<usize> = (0..outer.rank()).filter(|&axis| outer.extent(axis) > 1).collect();
         let first = outer.first_position();
         let origin = unravel(first, &inner.shape);
-        let steps = dims
-            .iter()
-            .map(|&axis| {
-                let next = unravel(first.wrapping_add_signed(outer.strides[axis]), &inner.shape);
-                next.iter().zip(&origin).map(|(&to, &from)| signed(to) - signed(from)).collect()
-            })
-            .collect();
+        let mut steps = SmallVec::new();
+        for &axis in &dims {
+            let next = unravel(first.wrapping_add_signed(outer.strides[axis]), &inner.shape);
+            steps.extend(next.iter().zip(&origin).map(|(&to, &from)| signed(to) - signed(from)));
+        }
         Self { outer, inner, dims, origin, steps }
+    }
+
+    /// How far each digit moves with one step along `dims[k]`.
+    #[inline]
+    fn steps(&self, k: usize) -> &[isize] {
+        let digits = self.origin.len();
+        &self.steps[k * digits..(k + 1) * digits]
     }
 
     /// The composition. `None` means undecided: digits carry, or the mask cuts diagonally.
@@ -60,15 +116,11 @@ impl<'v> Digits<'v> {
         let bounds: Bounds = (0..self.outer.rank()).map(|axis| self.outer.valid(axis)).collect();
         for (digit, &size) in self.inner.shape.iter().enumerate() {
             let (low, high) = self.reach(&bounds, digit, None);
-            if low < 0 || high >= size as i128 {
+            if low < 0 || high >= signed(size) {
                 return None;
             }
         }
-        let narrowed = match self.inner.mask {
-            Some(_) => self.narrow(bounds),
-            None => Narrowed::To(bounds),
-        };
-        match narrowed {
+        match self.narrow(bounds) {
             Narrowed::To(bounds) => self.view(bounds),
             Narrowed::Nothing => {
                 let masked = !self.outer.shape.is_empty();
@@ -79,18 +131,19 @@ impl<'v> Digits<'v> {
     }
 
     /// The lowest and the highest value of a digit within `bounds`, with dimension `but` of
-    /// `dims` fixed at its first index.
-    fn reach(&self, bounds: &Bounds, digit: usize, but: Option<usize>) -> (i128, i128) {
-        let mut low = signed(self.origin[digit]) as i128;
+    /// `dims` fixed at its first index. Exact unless it exceeds an `isize`, as no digit does.
+    #[inline]
+    fn reach(&self, bounds: &Bounds, digit: usize, but: Option<usize>) -> (isize, isize) {
+        let mut low = signed(self.origin[digit]);
         let mut high = low;
         for (k, &axis) in self.dims.iter().enumerate() {
-            let (start, _) = self.outer.valid(axis);
-            if Some(k) != but {
-                let step = self.steps[k][digit] as i128;
-                let (lo, hi) = bounds[axis];
-                let ends = ((lo - start) as i128 * step, (hi - 1 - start) as i128 * step);
-                low = low.saturating_add(ends.0.min(ends.1));
-                high = high.saturating_add(ends.0.max(ends.1));
+            let step = self.steps(k)[digit];
+            if Some(k) != but && step != 0 {
+                let ((start, _), (lo, hi)) = (self.outer.valid(axis), bounds[axis]);
+                let first = signed(lo - start).saturating_mul(step);
+                let last = signed(hi - 1 - start).saturating_mul(step);
+                low = low.saturating_add(first.min(last));
+                high = high.saturating_add(first.max(last));
             }
         }
         (low, high)
@@ -111,10 +164,10 @@ impl<'v> Digits<'v> {
         for digit in 0..self.inner.rank() {
             let (low, high) = self.reach(&bounds, digit, None);
             let (lo, hi) = self.inner.valid(digit);
-            if high < lo as i128 || low >= hi as i128 {
+            if high < signed(lo) || low >= signed(hi) {
                 return Narrowed::Nothing;
             }
-            if low < lo as i128 || high >= hi as i128 {
+            if low < signed(lo) || high >= signed(hi) {
                 return Narrowed::Open;
             }
         }
@@ -127,9 +180,9 @@ impl<'v> Digits<'v> {
         let mut changed = false;
         for digit in 0..self.inner.rank() {
             let (lo, hi) = self.inner.valid(digit);
-            let (lo, hi) = (lo as i128, hi as i128 - 1);
+            let (lo, hi) = (signed(lo), signed(hi) - 1);
             for (k, &axis) in self.dims.iter().enumerate() {
-                let step = self.steps[k][digit] as i128;
+                let step = self.steps(k)[digit];
                 if step == 0 {
                     continue;
                 }
@@ -141,15 +194,15 @@ impl<'v> Digits<'v> {
                 } else {
                     (-(hi - low).div_euclid(-step), (high - lo).div_euclid(-step))
                 };
-                let start = self.outer.valid(axis).0;
+                let start = signed(self.outer.valid(axis).0);
                 let (old_lo, old_hi) = bounds[axis];
-                let new_lo = (start as i128 + least).max(old_lo as i128);
-                let new_hi = (start as i128 + most + 1).min(old_hi as i128);
+                let new_lo = start.saturating_add(least).max(signed(old_lo));
+                let new_hi = start.saturating_add(most).saturating_add(1).min(signed(old_hi));
                 if new_lo >= new_hi {
                     return None;
                 }
                 // Between the old bounds.
-                let new = (new_lo as usize, new_hi as usize);
+                let new = (new_lo.cast_unsigned(), new_hi.cast_unsigned());
                 changed |= new != bounds[axis];
                 bounds[axis] = new;
             }
@@ -160,24 +213,25 @@ impl<'v> Digits<'v> {
     /// The view whose valid indices are `bounds`: from the position of the lowest index left,
     /// which is valid, and the strides from there.
     fn view(&self, bounds: Bounds) -> Option<View> {
-        let mut strides: Dims<isize> = SmallVec::from_elem(0, self.outer.rank());
+        let mut strides: Dims<isize> = Dims::repeat(0, self.outer.rank());
         let mut index = self.origin.clone();
         for (k, &axis) in self.dims.iter().enumerate() {
             let (lo, hi) = bounds[axis];
             let moved = signed(lo - self.outer.valid(axis).0);
-            for (digit, step) in index.iter_mut().zip(&self.steps[k]) {
+            for (digit, step) in index.iter_mut().zip(self.steps(k)) {
                 // Partial sums may wrap; the digit itself is within its size.
                 *digit = digit.wrapping_add_signed(step.wrapping_mul(moved));
             }
             if hi - lo > 1 {
                 // The difference of two positions, so the sum fits even if its terms do not.
-                strides[axis] = self.steps[k]
+                strides[axis] = self
+                    .steps(k)
                     .iter()
                     .zip(&self.inner.strides)
                     .fold(0, |sum: isize, (&step, &b)| sum.wrapping_add(step.wrapping_mul(b)));
             }
         }
         let position = self.inner.position(&index)?;
-        View::from_corner(self.outer.shape.clone(), position, &strides, bounds)
+        View::from_corner(self.outer.shape.clone(), position, strides, bounds)
     }
 }

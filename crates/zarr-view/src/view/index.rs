@@ -1,15 +1,17 @@
 //! Indices in C order.
 
-use smallvec::SmallVec;
-
 use super::Dims;
 
-/// The index of element `element` of `shape` in C order. No size may be zero.
+/// The index of element `element` of `shape` in C order, below the number of
+/// elements.
 pub(crate) fn unravel(mut element: usize, shape: &[usize]) -> Dims<usize> {
-    let mut index: Dims<usize> = SmallVec::from_elem(0, shape.len());
-    for (i, &size) in index.iter_mut().zip(shape).rev() {
-        *i = element % size;
-        element /= size;
+    let mut index: Dims<usize> = Dims::repeat(0, shape.len());
+    if let ([first, inner @ ..], [_, sizes @ ..]) = (&mut index[..], shape) {
+        for (i, &size) in inner.iter_mut().zip(sizes).rev() {
+            *i = element % size;
+            element /= size;
+        }
+        *first = element;
     }
     index
 }

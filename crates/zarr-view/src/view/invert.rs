@@ -1,5 +1,3 @@
-use smallvec::SmallVec;
-
 use super::{
     Dims, View,
     progressions::{Progression, Progressions},
@@ -43,8 +41,8 @@ impl View {
         }
         // The relation with its two sides exchanged, each progression in ascending order.
         let Progressions { mut first_index, mut first_position, list } = self.progressions();
-        let mut swapped: Dims<Progression> = SmallVec::new();
-        for Progression { extent, step, stride } in list {
+        let mut swapped: Dims<Progression> = Dims::new();
+        for &Progression { extent, step, stride } in &list {
             if stride == 0 {
                 return Ok(None);
             }
@@ -57,9 +55,9 @@ impl View {
             swapped.push(Progression { extent, step: stride.unsigned_abs(), stride: back });
         }
         swapped.sort_unstable_by_key(|run| run.step);
-        let mut merged: Dims<Progression> = SmallVec::new();
+        let mut merged: Dims<Progression> = Dims::new();
         let mut reach = 0_usize;
-        for run in swapped {
+        for &run in &swapped {
             if run.step <= reach {
                 // Positions interleave or are shared: this is not a box of any shape in C order.
                 return Ok(None);

@@ -3,6 +3,7 @@
 mod common;
 mod compose;
 mod digits;
+mod dims;
 mod expand;
 mod flip;
 mod index;
@@ -16,16 +17,12 @@ mod slice;
 mod split;
 
 pub use common::common_shape;
+pub(crate) use dims::Dims;
 pub(crate) use index::{advance, unravel};
 
 use core::ops::Range;
 
-use smallvec::SmallVec;
-
 use crate::ViewError;
-
-/// A list with one entry per dimension, without a heap allocation for up to six.
-pub(crate) type Dims<T> = SmallVec<[T; 6]>;
 
 /// A strided window on a buffer of elements.
 ///
@@ -107,7 +104,7 @@ impl View {
     /// ```
     pub fn contiguous(shape: &[usize]) -> Result<Self, ViewError> {
         let elements = count_elements(shape)?;
-        let mut strides: Dims<isize> = SmallVec::from_elem(0, shape.len());
+        let mut strides: Dims<isize> = Dims::repeat(0, shape.len());
         if elements > 0 {
             let mut stride = 1;
             for (to, &size) in strides.iter_mut().zip(shape).rev() {
@@ -250,14 +247,14 @@ impl View {
 
     /// The canonical view of a shape without elements.
     fn without_elements(shape: Dims<usize>) -> Self {
-        Self { strides: SmallVec::from_elem(0, shape.len()), shape, offset: 0, mask: None }
+        Self { strides: Dims::repeat(0, shape.len()), shape, offset: 0, mask: None }
     }
 
     /// The canonical view of a shape with elements, all masked. The rank is not zero.
     fn masked_out(shape: Dims<usize>) -> Self {
         Self {
-            strides: SmallVec::from_elem(0, shape.len()),
-            mask: Some(SmallVec::from_elem((0, 0), shape.len())),
+            strides: Dims::repeat(0, shape.len()),
+            mask: Some(Dims::repeat((0, 0), shape.len())),
             shape,
             offset: 0,
         }
@@ -290,6 +287,7 @@ impl View {
     }
 
     /// The valid indices of one dimension.
+    #[inline]
     pub(crate) fn valid(&self, axis: usize) -> (usize, usize) {
         match &self.mask {
             Some(mask) => mask[axis],

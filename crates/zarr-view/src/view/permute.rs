@@ -1,5 +1,3 @@
-use smallvec::SmallVec;
-
 use super::{Dims, View};
 use crate::ViewError;
 
@@ -20,7 +18,7 @@ impl View {
     /// ```
     pub fn permute(&self, order: &[usize]) -> Result<Self, ViewError> {
         self.check_rank(order.len())?;
-        let mut seen: Dims<bool> = SmallVec::from_elem(false, self.rank());
+        let mut seen: Dims<bool> = Dims::repeat(false, self.rank());
         for &axis in order {
             self.check_axis(axis)?;
             if core::mem::replace(&mut seen[axis], true) {

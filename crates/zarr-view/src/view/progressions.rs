@@ -18,13 +18,11 @@
 //! Therefore two views of any shapes are the same map on C-order indices exactly if their lists
 //! are equal.
 
-use smallvec::SmallVec;
-
 use super::{Dims, View, signed};
 use crate::ViewError;
 
 /// One dimension of the relation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progression {
     /// Number of steps, above 1.
     pub(super) extent: usize,
@@ -49,7 +47,7 @@ impl View {
     /// The relation of this view. Requires a valid index.
     #[inline]
     pub(super) fn progressions(&self) -> Progressions {
-        let mut list: Dims<Progression> = SmallVec::new();
+        let mut list: Dims<Progression> = Dims::new();
         let mut first_index = 0;
         let mut first_position = self.offset;
         let mut step = 1_usize;
@@ -88,16 +86,14 @@ impl Progressions {
     /// The sizes must multiply to more than every C-order index of the relation.
     #[inline]
     pub(super) fn realize(&self, shape: Dims<usize>) -> Result<Option<View>, ViewError> {
-        let mut strides: Dims<isize> = SmallVec::from_elem(0, shape.len());
-        let mut mask: Dims<(usize, usize)> = SmallVec::from_elem((0, 1), shape.len());
+        let mut strides: Dims<isize> = Dims::repeat(0, shape.len());
+        let mut mask: Option<Dims<(usize, usize)>> = None;
         let mut offset = self.first_position;
         let mut runs = self.list.iter();
         let mut run = runs.next().copied();
         let mut rest = self.first_index;
         let mut step = 1_usize;
-        let mut full = true;
-        let dims = shape.iter().zip(&mut strides).zip(&mut mask).rev();
-        for ((&size, new_stride), valid) in dims {
+        for (axis, (&size, new_stride)) in shape.iter().zip(&mut strides).enumerate().rev() {
             if size == 1 {
                 continue;
             }
@@ -140,13 +136,15 @@ impl Progressions {
                         .ok_or(ViewError::Offset)?;
                 }
             }
-            *valid = (lo, hi);
-            full &= hi - lo == size;
+            if hi - lo < size {
+                let whole = || shape.iter().map(|&size| (0, size)).collect();
+                mask.get_or_insert_with(whole)[axis] = (lo, hi);
+            }
             step = step.wrapping_mul(size);
         }
         if run.is_some() {
             return Ok(None);
         }
-        Ok(Some(View { shape, strides, offset, mask: if full { None } else { Some(mask) } }))
+        Ok(Some(View { shape, strides, offset, mask }))
     }
 }

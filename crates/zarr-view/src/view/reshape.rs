@@ -1,4 +1,4 @@
-use super::{Dims, View};
+use super::{Dims, View, signed};
 use crate::ViewError;
 
 impl View {
@@ -39,6 +39,48 @@ impl View {
         if self.mask.is_some() && self.is_masked_out() {
             return Ok(if shape.is_empty() { None } else { Some(Self::masked_out(shape.into())) });
         }
-        self.progressions().realize(Dims::from_slice(shape))
+        if self.mask.is_none() {
+            return Ok(self.reshape_whole(shape));
+        }
+        self.progressions().realize(shape.into())
+    }
+
+    /// As the general way, in one pass: without a mask, the entries of the relation leave no gaps,
+    /// and each is divided among new dimensions without a rest.
+    ///
+    /// The shape must hold as many elements as this view, at least one, which has no mask.
+    fn reshape_whole(&self, shape: &[usize]) -> Option<Self> {
+        let mut strides: Dims<isize> = Dims::repeat(0, shape.len());
+        let mut new = shape.iter().zip(&mut strides).rev();
+        let mut old = self.shape.iter().zip(&self.strides).rev();
+        // The dimension that the last entry did not continue in.
+        let mut held = None;
+        while let Some((&size, &stride)) = held.take().or_else(|| old.next()) {
+            let (mut extent, mut stride) = (size, stride);
+            for above in old.by_ref() {
+                // The product may exceed the last position by one stride; then no stride equals it.
+                if extent == 1 {
+                    (extent, stride) = (*above.0, *above.1);
+                } else if stride.checked_mul(signed(extent)) == Some(*above.1) {
+                    extent *= above.0;
+                } else if *above.0 > 1 {
+                    held = Some(above);
+                    break;
+                }
+            }
+            while extent > 1 {
+                let (&size, to) = new.next()?;
+                if size == 1 {
+                    continue;
+                }
+                *to = stride;
+                if !extent.is_multiple_of(size) {
+                    return None;
+                }
+                // The stride of the next dimension, unless this was the last; then it may wrap.
+                (extent, stride) = (extent / size, stride.wrapping_mul(signed(size)));
+            }
+        }
+        Some(Self { shape: shape.into(), strides, offset: self.offset, mask: None })
     }
 }

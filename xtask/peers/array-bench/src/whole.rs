@@ -101,7 +101,7 @@ fn measure(
         .filter(|one| !options.without.contains(&one.name))
         .filter(|one| one.name != TURNED || case.is_turned())
         .collect();
-    let mut times = vec![[const { Vec::new() }; 3]; contenders.len()];
+    let mut times = vec![[const { Vec::new() }; 4]; contenders.len()];
     let mut reused = vec![0; declared.data.len()];
     for round in 0..options.repetitions {
         for turn in 0..contenders.len() {
@@ -114,20 +114,23 @@ fn measure(
             (contender.write)(work, &path, threads)?;
             times[0].push(start.elapsed().as_secs_f64());
 
-            let mut owned = Vec::new();
-            prime()?;
-            let start = Instant::now();
-            (contender.read)(work, &path, &mut owned, threads)?;
-            times[1].push(start.elapsed().as_secs_f64());
-            if owned != work.data {
-                return Err(format!("{} reads other data", contender.name).into());
+            for (primed, times) in [true, false].into_iter().zip(&mut times[1..3]) {
+                let mut owned = Vec::new();
+                if primed {
+                    prime()?;
+                }
+                let start = Instant::now();
+                (contender.read)(work, &path, &mut owned, threads)?;
+                times.push(start.elapsed().as_secs_f64());
+                if owned != work.data {
+                    return Err(format!("{} reads other data", contender.name).into());
+                }
             }
-            drop(owned);
 
             reused.fill(0);
             let start = Instant::now();
             (contender.read)(work, &path, &mut reused, threads)?;
-            times[2].push(start.elapsed().as_secs_f64());
+            times[3].push(start.elapsed().as_secs_f64());
             if reused != work.data {
                 return Err(format!("{} reads other data into a buffer", contender.name).into());
             }
@@ -137,11 +140,14 @@ fn measure(
     let ratio = declared.data.len() as f64 / stored as f64;
     let name = case.name;
     println!("{name}, {threads} threads, {ratio:.2}:1 (seconds, ratio to the floor)");
-    println!("  {:<24} {:>14} {:>14} {:>14}", "", "write", "read, fresh", "read, reused");
+    let kinds = ["write", "read, fresh", "read, unprimed", "read, reused"];
+    print!("  {:<24}", "");
+    kinds.iter().for_each(|kind| print!(" {kind:>14}"));
+    println!();
     let floor = times[0].clone().map(median);
     let threads_of = format!("arrays of 256 MiB, {threads} threads");
     for (contender, times) in contenders.iter().zip(&times) {
-        for (what, times) in ["write", "read, fresh", "read, reused"].into_iter().zip(times) {
+        for (what, times) in kinds.into_iter().zip(times) {
             record(&threads_of, &format!("{name}, {what}"), contender.name, median(times.clone()));
         }
     }

@@ -38,6 +38,10 @@ const STREAMED: usize = 4 << 20;
 /// more than it saves.
 const LONGEST: usize = 512;
 
+/// Copies of up to this many bytes are moved element by element: what blocks and tables need to
+/// start takes longer.
+const FEW: usize = 64;
+
 /// How many bytes ahead a copy of stretches prefetches its source.
 const AHEAD: usize = 4096;
 
@@ -71,6 +75,8 @@ enum Pattern {
     Rows,
     /// The last one, with any steps.
     Line,
+    /// The last two, with any steps, in a copy of few elements.
+    Few,
     /// The last two or three, transposed in blocks.
     Plane,
     /// The last two, of which one is short.
@@ -96,7 +102,7 @@ impl Kernel {
             && dst == src
         {
             kernel.size *= count;
-            loops.pop();
+            loops.truncate(loops.len() - 1);
         }
         let total = loops.iter().fold(kernel.size, |all, each| all.saturating_mul(each.count));
         // Elements of a lane and more need no buffer to be fast.
@@ -108,6 +114,9 @@ impl Kernel {
         }
         if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
             return Self { pattern: Pattern::Rows, ..kernel };
+        }
+        if total <= FEW && inner > 0 {
+            return Self { pattern: Pattern::Few, ..kernel };
         }
         if let Some(weave) = Weave::choose(loops, kernel.size) {
             return Self { pattern: Pattern::Weave(weave), stream: false, ..kernel };
@@ -179,14 +188,8 @@ impl Kernel {
     /// not overlap, and nothing else accesses what is written meanwhile.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
         if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
-            let Self { size, unit, instructions, .. } = *self;
-            let last = |each: &Loop| each.src.max(0) * signed(each.count - 1);
-            let end = src.wrapping_offset(loops.iter().map(last).sum()).wrapping_add(size);
-            let blocks = Blocks::new(weave, [across, along], size, unit, instructions.wide());
-            let shuffles = Shuffles { blocks, instructions };
-            // SAFETY: the caller guarantees the elements of all loops, and every byte between the
-            // first and the last of the source; `end` is where that one ends.
-            return unsafe { shuffles.run(loops, src, dst, end) };
+            // SAFETY: as the caller guarantees.
+            return unsafe { self.weave(weave, [across, along], loops, src, dst) };
         }
         // With a constant size each move is a single instruction.
         let run = |buffer: Buffer| {
@@ -217,6 +220,30 @@ impl Kernel {
         }
     }
 
+    /// Runs all loops, of which the last two are woven. Not inlined: the tables are kilobytes, and
+    /// other copies need no stack space for them.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[inline(never)]
+    unsafe fn weave(
+        &self,
+        weave: Weave,
+        woven: [Loop; 2],
+        loops: &[Loop],
+        src: *const u8,
+        dst: *mut u8,
+    ) {
+        let Self { size, unit, instructions, .. } = *self;
+        let last = |each: &Loop| each.src.max(0) * signed(each.count - 1);
+        let end = src.wrapping_offset(loops.iter().map(last).sum()).wrapping_add(size);
+        let blocks = Blocks::new(weave, woven, size, unit, instructions.wide());
+        let shuffles = Shuffles { blocks, instructions };
+        // SAFETY: the caller guarantees the elements of all loops, and every byte between the
+        // first and the last of the source; `end` is where that one ends.
+        unsafe { shuffles.run(loops, src, dst, end) };
+    }
+
     /// Runs all loops over elements of `N` bytes, or of `self.size` bytes if `N` is 0.
     ///
     /// # Safety
@@ -245,6 +272,10 @@ impl Kernel {
             // SAFETY: the elements of the last loop.
             (Pattern::Line, &[line]) => unsafe {
                 scalar::line::<N>(line, src, dst, self.size, self.unit);
+            },
+            // SAFETY: the elements of the last two loops.
+            (Pattern::Few, &[across, along]) => unsafe {
+                scalar::plane::<N>(across, along, src, dst, self.size, self.unit);
             },
             // SAFETY: the elements of the last two loops.
             (Pattern::Plane, &[across, along]) if !self.mid => unsafe {

@@ -55,23 +55,29 @@ impl Plane {
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
     unsafe fn direct<const N: usize>(&self, src: *const u8, dst: *mut u8) {
         let Block { across, mid, along, size } = self.all;
+        // A division by a constant, except for odd sizes.
+        let size = if N > 0 { N } else { size };
         let (rows, columns) = ((128 / size).max(4), (256 / size).max(4));
-        for q in (0..along.count).step_by(columns) {
+        let mut q = 0;
+        while q < along.count {
             for m in 0..signed(mid.count) {
-                for p in (0..across.count).step_by(rows) {
+                let mut p = 0;
+                while p < across.count {
                     let block = Block {
                         across: Loop { count: rows.min(across.count - p), ..across },
                         mid: Loop { count: 1, ..mid },
                         along: Loop { count: columns.min(along.count - q), ..along },
                         size,
                     };
-                    let (p, q) = (signed(p), signed(q));
-                    let src = src.wrapping_offset(p * across.src + m * mid.src + q * along.src);
-                    let dst = dst.wrapping_offset(p * across.dst + m * mid.dst + q * along.dst);
+                    let from = signed(p) * across.src + m * mid.src + signed(q) * along.src;
+                    let to = signed(p) * across.dst + m * mid.dst + signed(q) * along.dst;
+                    let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
                     // SAFETY: the block lies within the plane.
                     unsafe { block.run::<N>(self.instructions, Move { src, dst, next: None }) };
+                    p += rows;
                 }
             }
+            q += columns;
         }
     }
 

@@ -59,7 +59,8 @@ pub(super) unsafe fn short(src: *const u8, dst: *mut u8, size: usize) {
 /// Moves the elements of one loop.
 ///
 /// # Safety
-/// They are valid for reads from `src` and for writes from `dst`.
+/// They are valid for reads from `src` and for writes from `dst`; `unit` divides their size.
+#[inline]
 pub(super) unsafe fn line<const N: usize>(
     line: Loop,
     src: *const u8,
@@ -67,21 +68,55 @@ pub(super) unsafe fn line<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    let Loop { count, src: src_step, dst: dst_step } = line;
-    if src_step == 0 && dst_step == signed(size) {
-        // SAFETY: the destination is contiguous, and the source is one element.
-        return unsafe { repeat::<N>(src, dst, size, unit, count) };
+    // SAFETY: as the caller guarantees; in the first case the destination is contiguous, and the
+    // source is one element.
+    unsafe {
+        if line.src == 0 && line.dst == signed(size) {
+            repeat::<N>(src, dst, size, unit, line.count);
+        } else if unit > 1 {
+            swapped::<N>(line, src, dst, size, unit);
+        } else {
+            each::<N>(line, src, dst, size, 1);
+        }
     }
-    for i in 0..signed(count) {
-        // SAFETY: element i of the loop.
-        unsafe { element::<N>(src.offset(i * src_step), dst.offset(i * dst_step), size, unit) };
+}
+
+/// # Safety
+/// As [`line`]. Not inlined, so that a short loop without a swap needs few registers.
+#[inline(never)]
+unsafe fn swapped<const N: usize>(
+    line: Loop,
+    src: *const u8,
+    dst: *mut u8,
+    size: usize,
+    unit: usize,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe { each::<N>(line, src, dst, size, unit) };
+}
+
+/// # Safety
+/// As [`line`].
+#[inline(always)]
+unsafe fn each<const N: usize>(
+    line: Loop,
+    mut src: *const u8,
+    mut dst: *mut u8,
+    size: usize,
+    unit: usize,
+) {
+    for _ in 0..line.count {
+        // SAFETY: an element of the loop. Behind the last one the pointers are not used.
+        unsafe { element::<N>(src, dst, size, unit) };
+        (src, dst) = (src.wrapping_offset(line.src), dst.wrapping_offset(line.dst));
     }
 }
 
 /// Writes one element `count` times in sequence.
 ///
 /// # Safety
-/// `src` is valid for reads of one element, `dst` for writes of `count`.
+/// `src` is valid for reads of one element, `dst` for writes of `count`; `unit` divides their size.
+#[inline(never)]
 unsafe fn repeat<const N: usize>(
     src: *const u8,
     dst: *mut u8,
@@ -137,16 +172,21 @@ pub(super) unsafe fn plane<const N: usize>(
 ) {
     // Long elements are read in the order in which they lie; short ones use all of each line on
     // both sides.
-    let side = (768 / size).clamp(1, 64);
-    for q in (0..along.count).step_by(side) {
+    let side = (768 / if N > 0 { N } else { size }).clamp(1, 64);
+    let mut q = 0;
+    while q < along.count {
         let columns = side.min(along.count - q);
-        for p in 0..across.count {
-            let from = signed(p) * across.src + signed(q) * along.src;
-            let to = signed(p) * across.dst + signed(q) * along.dst;
+        let (mut from, mut to) = (
+            src.wrapping_offset(signed(q) * along.src),
+            dst.wrapping_offset(signed(q) * along.dst),
+        );
+        for _ in 0..across.count {
             let part = Loop { count: columns, ..along };
-            // SAFETY: a part of row p of the plane.
-            unsafe { line::<N>(part, src.offset(from), dst.offset(to), size, unit) };
+            // SAFETY: a part of a row of the plane. Behind the last one the pointers are not used.
+            unsafe { line::<N>(part, from, to, size, unit) };
+            (from, to) = (from.wrapping_offset(across.src), to.wrapping_offset(across.dst));
         }
+        q += side;
     }
 }
 
