@@ -8,21 +8,22 @@ use std::sync::{Arc, Once, OnceLock};
 
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
+use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::node::METADATA_KEY;
+use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{
     AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
     ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
-    StoreExt as _,
 };
+use crate::version_2;
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
 ///
-/// The nodes are those of the consolidated metadata of the group at the root; or the root is an
-/// array. The keys of an array are `zarr.json` and those chunks of its grid that exist: each is
-/// looked up, as many at once as the store allows requests in flight. Objects that belong to no node
-/// are not known. If the store can list, nothing is different.
+/// The nodes are those of the consolidated metadata of the group at the root, in Zarr version 2 its
+/// `.zmetadata`; or the root is an array. The keys of an array are its documents and those chunks of
+/// its grid that exist: each is looked up, as many at once as the store allows requests in flight.
+/// Objects that belong to no node are not known. If the store can list, nothing is different.
 ///
 /// # Errors
 /// Listings fail with [`StoreError::Unsupported`] if the root has no consolidated metadata.
@@ -41,11 +42,17 @@ pub struct UnlistedStore {
     told: Box<dyn Fn() + Send + Sync>,
     once: Once,
     /// What the metadata tells, once a listing has failed.
-    nodes: OnceLock<Nodes>,
+    nodes: OnceLock<Arc<Nodes>>,
 }
 
-/// The documents of a hierarchy by path, the root's with an empty one.
-type Nodes = Arc<BTreeMap<String, Option<ArrayMetadata>>>;
+/// The nodes of a hierarchy.
+#[derive(Debug)]
+struct Nodes {
+    /// The names that their documents may have.
+    documents: &'static [&'static str],
+    /// By path, the root's with an empty one. Groups, and arrays whose document is wrong, have none.
+    arrays: BTreeMap<String, Option<ArrayMetadata>>,
+}
 
 impl UnlistedStore {
     /// The store; `told` is called at the first listing that metadata answers.
@@ -54,45 +61,27 @@ impl UnlistedStore {
     }
 
     /// What the metadata tells instead of a listing that failed with `error`.
-    fn nodes(&self, prefix: &Prefix, error: StoreError) -> Result<Nodes, StoreError> {
+    fn nodes(&self, prefix: &Prefix, error: StoreError) -> Result<Arc<Nodes>, StoreError> {
         if !matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. }) {
             return Err(error);
         }
         let nodes = match self.nodes.get() {
             Some(nodes) => Arc::clone(nodes),
             None => {
-                let Some(document) = self.store.read(&Prefix::root().key(METADATA_KEY)?)? else {
-                    return Err(error);
-                };
-                let mut nodes = BTreeMap::new();
-                match NodeMetadata::from_json(&document) {
-                    Ok(NodeMetadata::Array(array)) => {
-                        nodes.insert(String::new(), Some(array));
-                    }
-                    Ok(NodeMetadata::Group(group)) => {
-                        let Some(consolidated) = group.consolidated_metadata() else {
-                            return Err(StoreError::Unsupported {
-                                operation: Operation::List,
-                                key: prefix.to_string(),
-                                missing: "listing, and the group at its root no consolidated \
-                                          metadata, which would tell the names (zarr-kit \
-                                          consolidate writes it; an array can be named itself)",
-                            });
-                        };
-                        nodes.insert(String::new(), None);
-                        for (path, node) in consolidated.nodes() {
-                            let array = match node {
-                                Ok(NodeMetadata::Array(array)) => Some(array),
-                                // Of an invalid document the place is known, and no chunks.
-                                Ok(NodeMetadata::Group(_)) | Err(_) => None,
-                            };
-                            if Prefix::new(path).is_ok() {
-                                nodes.insert(path.to_owned(), array);
-                            }
-                        }
-                    }
+                let node = match node::open(&self.store, &Prefix::root()) {
+                    Ok(node) => node,
+                    Err(ArrayError::Store(error)) => return Err(error),
                     Err(_) => return Err(error),
-                }
+                };
+                let Some(nodes) = self.below(node)? else {
+                    return Err(StoreError::Unsupported {
+                        operation: Operation::List,
+                        key: prefix.to_string(),
+                        missing: "listing, and the group at its root no consolidated metadata, \
+                                  which would tell the names (zarr-kit consolidate writes it; an \
+                                  array can be named itself)",
+                    });
+                };
                 Arc::clone(self.nodes.get_or_init(|| Arc::new(nodes)))
             }
         };
@@ -100,9 +89,46 @@ impl UnlistedStore {
         Ok(nodes)
     }
 
+    /// The root and what its consolidated metadata has; `None` if it is a group without.
+    fn below(&self, root: NodeMetadata) -> Result<Option<Nodes>, StoreError> {
+        let documents: &[&str] = match root.is_version_2() {
+            true => &version_2::NAMES,
+            false => &[METADATA_KEY],
+        };
+        let group = match root {
+            NodeMetadata::Array(array) => {
+                let arrays = BTreeMap::from([(String::new(), Some(array))]);
+                return Ok(Some(Nodes { documents, arrays }));
+            }
+            NodeMetadata::Group(group) => group,
+        };
+        let Some(consolidated) = group.consolidated_metadata() else { return Ok(None) };
+        let mut arrays = BTreeMap::from([(String::new(), None)]);
+        for (path, node) in consolidated.nodes() {
+            let Ok(prefix) = Prefix::new(path) else { continue };
+            let node = match node {
+                // Consolidated metadata leaves some nodes of version 2 to their own documents.
+                Err(_) if group.is_version_2() => match version_2::open(&self.store, &prefix) {
+                    Err(ArrayError::Store(error)) => return Err(error),
+                    node => node.ok().flatten(),
+                },
+                node => node.ok(),
+            };
+            let array = match node {
+                Some(NodeMetadata::Array(array)) => Some(array),
+                // Of an invalid document the place is known, and no chunks.
+                Some(NodeMetadata::Group(_)) | None => None,
+            };
+            arrays.insert(path.to_owned(), array);
+        }
+        Ok(Some(Nodes { documents, arrays }))
+    }
+
     /// The keys below a prefix that exist, of the nodes at and below it, and of the array around it.
     fn known(&self, prefix: &Prefix, nodes: &Nodes) -> Listing<'_, Key> {
+        let documents = nodes.documents;
         let nodes: Vec<(String, Option<ArrayMetadata>)> = nodes
+            .arrays
             .iter()
             .filter(|(path, array)| {
                 let within = is_below(prefix.as_str(), path) && array.is_some();
@@ -111,7 +137,8 @@ impl UnlistedStore {
             .map(|(path, array)| (path.clone(), array.clone()))
             .collect();
         let prefix = prefix.clone();
-        let candidates = nodes.into_iter().flat_map(|(path, array)| keys_of(&path, array));
+        let candidates =
+            nodes.into_iter().flat_map(move |(path, array)| keys_of(&path, array, documents));
         let mut candidates = candidates.filter(move |key| match key {
             Ok(key) => prefix.strip(key).is_some(),
             Err(_) => true,
@@ -167,14 +194,16 @@ fn is_below(path: &str, above: &str) -> bool {
     above.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The document of a node, and the chunks of an array, whether they exist or not.
+/// The documents of a node, and the chunks of an array, whether they exist or not.
 fn keys_of(
     path: &str,
     array: Option<ArrayMetadata>,
+    documents: &'static [&'static str],
 ) -> impl Iterator<Item = Result<Key, StoreError>> + Send + use<> {
-    let prefix = Prefix::new(path);
-    let document = prefix.and_then(|prefix| prefix.key(METADATA_KEY)).map_err(StoreError::from);
+    // Only paths of nodes are known.
     let prefix = Prefix::new(path).unwrap_or_else(|_| Prefix::root());
+    let place = prefix.clone();
+    let documents = documents.iter().map(move |name| place.key(name).map_err(StoreError::from));
     // An array whose grid is not understood is not read either.
     let layout = array.and_then(|array| ChunkLayout::new(&prefix, &array).ok());
     let chunks = layout.into_iter().flat_map(|layout| {
@@ -183,7 +212,7 @@ fn keys_of(
         let indices = iter::successors(first, move |index| next(index, &counts));
         indices.map(move |index| layout.key(&index).map_err(StoreError::from))
     });
-    iter::once(document).chain(chunks)
+    documents.chain(chunks)
 }
 
 /// The next index in C order.
@@ -252,10 +281,14 @@ impl Store for UnlistedStore {
         };
         let entries = self.nodes(prefix, error).and_then(|nodes| {
             let mut entries = Vec::new();
-            if nodes.contains_key(prefix.as_str()) {
-                entries.push(DirEntry::Object(prefix.key(METADATA_KEY)?));
+            if nodes.arrays.contains_key(prefix.as_str()) {
+                let documents = nodes.documents.iter();
+                let documents = documents.map(|name| prefix.key(name).map_err(StoreError::from));
+                for key in self.existing(documents.collect()) {
+                    entries.push(DirEntry::Object(key?));
+                }
             }
-            for path in nodes.keys() {
+            for path in nodes.arrays.keys() {
                 let path = Prefix::new(path)?;
                 if path.parent().as_ref() == Some(prefix) {
                     entries.push(DirEntry::Prefix(path));

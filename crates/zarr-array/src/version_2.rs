@@ -8,6 +8,8 @@ use std::sync::Arc;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata, Version2Error};
 
 use crate::error::ArrayError;
+#[cfg(feature = "copy")]
+use crate::node::METADATA_KEY;
 use crate::store::{Prefix, Store, StoreExt as _};
 
 /// The document of an array.
@@ -26,7 +28,6 @@ pub(crate) const CONSOLIDATED: &str = ".zmetadata";
 const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 
 /// Objects of Zarr version 2 that are no chunks.
-#[cfg(any(feature = "check", feature = "copy"))]
 pub(crate) const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
 
 /// The node of version 2 at `prefix`, where there is none of version 3.
@@ -53,6 +54,13 @@ pub(crate) fn open(
     GroupMetadata::from_version_2(zgroup, zattrs, zmetadata)
         .map(|group| Some(NodeMetadata::Group(group)))
         .map_err(wrong)
+}
+
+/// Whether the node at `prefix` is an array of version 2.
+#[cfg(feature = "copy")]
+pub(crate) fn is_array(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
+    let is_version_3 = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
+    Ok(!is_version_3 && store.head(&prefix.key(ARRAY)?)?.is_some())
 }
 
 /// Whether there is a node of version 2 at `prefix`.

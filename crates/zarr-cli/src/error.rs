@@ -70,6 +70,10 @@ pub(crate) enum CliError {
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
+    #[error(
+        "{place}: {arrays} of it not in the copy, because Zarr version 3 cannot express what they are"
+    )]
+    Incomplete { place: String, arrays: String },
     #[error("{0}")]
     Join(Box<JoinError>),
     #[error("--edges {text:?}: {cause}")]

@@ -21,25 +21,25 @@ use self::layout::{int, small};
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
-use crate::float::Specials;
+use crate::float::{FloatFormat, FloatSpecials};
 use crate::json::{Grammar, Raw, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-const FLOAT4_E2M1FN: Component = small(2, 1, 1, Specials::Finite);
-const FLOAT6_E2M3FN: Component = small(2, 3, 1, Specials::Finite);
-const FLOAT6_E3M2FN: Component = small(3, 2, 3, Specials::Finite);
-const FLOAT8_E3M4: Component = small(3, 4, 3, Specials::Ieee);
-const FLOAT8_E4M3: Component = small(4, 3, 7, Specials::Ieee);
-const FLOAT8_E4M3B11FNUZ: Component = small(4, 3, 11, Specials::NegativeZeroNan);
-const FLOAT8_E4M3FN: Component = small(4, 3, 7, Specials::AllOnesNan);
-const FLOAT8_E4M3FNUZ: Component = small(4, 3, 8, Specials::NegativeZeroNan);
-const FLOAT8_E5M2: Component = small(5, 2, 15, Specials::Ieee);
-const FLOAT8_E5M2FNUZ: Component = small(5, 2, 16, Specials::NegativeZeroNan);
-const FLOAT8_E8M0FNU: Component = small(8, 0, 127, Specials::Power);
-const FLOAT16: Component = small(5, 10, 15, Specials::Ieee);
-const BFLOAT16: Component = small(8, 7, 127, Specials::Ieee);
+const FLOAT4_E2M1FN: Component = small(2, 1, 1, FloatSpecials::Finite);
+const FLOAT6_E2M3FN: Component = small(2, 3, 1, FloatSpecials::Finite);
+const FLOAT6_E3M2FN: Component = small(3, 2, 3, FloatSpecials::Finite);
+const FLOAT8_E3M4: Component = small(3, 4, 3, FloatSpecials::Ieee);
+const FLOAT8_E4M3: Component = small(4, 3, 7, FloatSpecials::Ieee);
+const FLOAT8_E4M3B11FNUZ: Component = small(4, 3, 11, FloatSpecials::NegativeZeroNan);
+const FLOAT8_E4M3FN: Component = small(4, 3, 7, FloatSpecials::AllOnesNan);
+const FLOAT8_E4M3FNUZ: Component = small(4, 3, 8, FloatSpecials::NegativeZeroNan);
+const FLOAT8_E5M2: Component = small(5, 2, 15, FloatSpecials::Ieee);
+const FLOAT8_E5M2FNUZ: Component = small(5, 2, 16, FloatSpecials::NegativeZeroNan);
+const FLOAT8_E8M0FNU: Component = small(8, 0, 127, FloatSpecials::Power);
+const FLOAT16: Component = small(5, 10, 15, FloatSpecials::Ieee);
+const BFLOAT16: Component = small(8, 7, 127, FloatSpecials::Ieee);
 
 /// The data types of fixed size, from one table: variant, name, component, components.
 macro_rules! data_types {
@@ -418,6 +418,18 @@ impl DataType {
             self.component(),
             Some(Component::Small(_) | Component::Float32 | Component::Float64)
         )
+    }
+
+    /// How the bits of a float, or of each component of a complex number, are divided; `None` for
+    /// other types.
+    #[must_use]
+    pub fn float_format(&self) -> Option<FloatFormat> {
+        match self.component()? {
+            Component::Bool | Component::Int { .. } => None,
+            Component::Small(format) => Some(format),
+            Component::Float32 => Some(FloatFormat::new(8, 23, 127, FloatSpecials::Ieee)),
+            Component::Float64 => Some(FloatFormat::new(11, 52, 1023, FloatSpecials::Ieee)),
+        }
     }
 
     /// Whether the `packbits` codec takes the type: bool, integers, floats and complex numbers

@@ -9,9 +9,9 @@
 
 use std::cmp::Ordering;
 
-/// Where a format puts its special values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Specials {
+/// Where a format of floats has its special values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FloatSpecials {
     /// IEEE 754: the largest exponent is infinity and NaN.
     Ieee,
     /// `fn`: no infinity; NaN is all ones below the sign.
@@ -24,13 +24,27 @@ pub(crate) enum Specials {
     Power,
 }
 
-/// A format of at most 32 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FloatFormat {
-    pub(crate) exponent_bits: u32,
-    pub(crate) mantissa_bits: u32,
-    pub(crate) bias: i32,
-    pub(crate) specials: Specials,
+/// How the bits of a float are divided: from the highest, one for the sign, those of the exponent,
+/// those of the mantissa.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{DataType, FloatSpecials};
+///
+/// let format = DataType::Float8E5m2.float_format().expect("a float");
+/// assert_eq!((format.exponent_bits, format.mantissa_bits, format.bias), (5, 2, 15));
+/// assert_eq!(format.specials, FloatSpecials::Ieee);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FloatFormat {
+    /// Bits of the exponent.
+    pub exponent_bits: u32,
+    /// Bits of the mantissa, without the leading one that is not stored.
+    pub mantissa_bits: u32,
+    /// What the exponent of 1.0 is stored as.
+    pub bias: i32,
+    /// Where infinity and NaN are, if there are any. `Power` has no sign.
+    pub specials: FloatSpecials,
 }
 
 /// What a code stands for.
@@ -57,20 +71,21 @@ impl FloatFormat {
         exponent_bits: u32,
         mantissa_bits: u32,
         bias: i32,
-        specials: Specials,
+        specials: FloatSpecials,
     ) -> Self {
         FloatFormat { exponent_bits, mantissa_bits, bias, specials }
     }
 
-    /// Bits of a code.
-    pub(crate) fn bits(&self) -> u32 {
-        let sign = u32::from(self.specials != Specials::Power);
+    /// Bits of a float: those of the exponent and the mantissa, and the sign if there is one.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        let sign = u32::from(self.specials != FloatSpecials::Power);
         self.exponent_bits.saturating_add(self.mantissa_bits).saturating_add(sign)
     }
 
     fn sign_bit(&self) -> u32 {
         match self.specials {
-            Specials::Power => 0,
+            FloatSpecials::Power => 0,
             _ => 1_u32.wrapping_shl(self.bits().saturating_sub(1)),
         }
     }
@@ -82,22 +97,22 @@ impl FloatFormat {
 
     /// The code of positive infinity where the format has one.
     fn infinity(&self) -> Option<u32> {
-        (self.specials == Specials::Ieee).then(|| self.ones() & !low_bits(self.mantissa_bits))
+        (self.specials == FloatSpecials::Ieee).then(|| self.ones() & !low_bits(self.mantissa_bits))
     }
 
     /// The code of the largest finite number.
     fn largest(&self) -> u32 {
         match self.specials {
-            Specials::Ieee => self.infinity().unwrap_or_default().saturating_sub(1),
-            Specials::AllOnesNan | Specials::Power => self.ones().saturating_sub(1),
-            Specials::NegativeZeroNan | Specials::Finite => self.ones(),
+            FloatSpecials::Ieee => self.infinity().unwrap_or_default().saturating_sub(1),
+            FloatSpecials::AllOnesNan | FloatSpecials::Power => self.ones().saturating_sub(1),
+            FloatSpecials::NegativeZeroNan | FloatSpecials::Finite => self.ones(),
         }
     }
 
     /// The exponent of the least normal number.
     fn least_exponent(&self) -> i32 {
         match self.specials {
-            Specials::Power => self.bias.saturating_neg(),
+            FloatSpecials::Power => self.bias.saturating_neg(),
             _ => 1_i32.saturating_sub(self.bias),
         }
     }
@@ -105,13 +120,13 @@ impl FloatFormat {
     /// The code that `"NaN"` stands for: positive and quiet, with no payload.
     pub(crate) fn nan(&self) -> Option<u32> {
         match self.specials {
-            Specials::Ieee => {
+            FloatSpecials::Ieee => {
                 let quiet = 1_u32.wrapping_shl(self.mantissa_bits.saturating_sub(1));
                 self.infinity().map(|infinity| infinity | quiet)
             }
-            Specials::AllOnesNan | Specials::Power => Some(self.ones()),
-            Specials::NegativeZeroNan => Some(self.sign_bit()),
-            Specials::Finite => None,
+            FloatSpecials::AllOnesNan | FloatSpecials::Power => Some(self.ones()),
+            FloatSpecials::NegativeZeroNan => Some(self.sign_bit()),
+            FloatSpecials::Finite => None,
         }
     }
 
@@ -130,14 +145,14 @@ impl FloatFormat {
                 _ => Value::Nan { canonical: self.nan() == Some(code & low_bits(self.bits())) },
             };
         }
-        if self.specials == Specials::NegativeZeroNan && negative && magnitude == 0 {
+        if self.specials == FloatSpecials::NegativeZeroNan && negative && magnitude == 0 {
             return Value::Nan { canonical: true };
         }
         let exponent = magnitude.wrapping_shr(self.mantissa_bits);
         let fraction = magnitude & low_bits(self.mantissa_bits);
         let implicit = 1_u32.wrapping_shl(self.mantissa_bits);
         let (significand, steps) = match (self.specials, exponent) {
-            (Specials::Power, _) => (1, exponent),
+            (FloatSpecials::Power, _) => (1, exponent),
             (_, 0) => (fraction, 0),
             _ => (fraction | implicit, exponent.saturating_sub(1)),
         };
@@ -150,7 +165,8 @@ impl FloatFormat {
         Value::Finite(if negative { -size } else { size })
     }
 
-    /// The code nearest to the decimal `text`, ties to the even code (SD-45).
+    /// The code nearest to the decimal `text`, ties to the even code (SD-45). No number of
+    /// `e8m0fnu` has an even last digit; there ties go to the larger, as in IEEE 754.
     ///
     /// `text` is a number by JSON's grammar.
     pub(crate) fn parse(&self, text: &str) -> Result<u32, OutOfRange> {
@@ -163,12 +179,12 @@ impl FloatFormat {
     /// (away from zero or toward it) the number meant lies.
     fn round(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
         let negative = x.is_sign_negative();
-        if self.specials == Specials::Power && negative {
+        if self.specials == FloatSpecials::Power && negative {
             return Err(OutOfRange::Negative);
         }
         let sign = if negative { self.sign_bit() } else { 0 };
         let magnitude = self.round_magnitude(x.abs(), tie)?;
-        if magnitude == 0 && self.specials == Specials::NegativeZeroNan {
+        if magnitude == 0 && self.specials == FloatSpecials::NegativeZeroNan {
             return Ok(0);
         }
         Ok(sign | magnitude)
@@ -202,16 +218,16 @@ impl FloatFormat {
         // of which holds the subnormal numbers, so that a carry needs no case of its own.
         let first = u64::from(steps.max(0).unsigned_abs()).wrapping_shl(self.mantissa_bits);
         let Some(code) = (match self.specials {
-            Specials::Power => n.saturating_add(first).checked_sub(1),
+            FloatSpecials::Power => n.saturating_add(first).checked_sub(1),
             _ => Some(n.saturating_add(first)),
         }) else {
             // Between zero, which has no code, and the least power of two.
-            let up = rest.cmp(&half).then_with(tie).is_gt();
+            let up = rest.cmp(&half).then_with(tie).is_ge();
             return if up { Ok(0) } else { Err(OutOfRange::TooSmall) };
         };
         let up = match rest.cmp(&half) {
             Ordering::Equal => match tie() {
-                Ordering::Equal => code & 1 == 1,
+                Ordering::Equal => self.specials == FloatSpecials::Power || code & 1 == 1,
                 side => side.is_gt(),
             },
             side => side.is_gt(),
@@ -225,7 +241,7 @@ impl FloatFormat {
 
     fn zero(&self) -> Result<u32, OutOfRange> {
         match self.specials {
-            Specials::Power => Err(OutOfRange::TooSmall),
+            FloatSpecials::Power => Err(OutOfRange::TooSmall),
             _ => Ok(0),
         }
     }

@@ -110,6 +110,7 @@ pub use error::MetadataError;
 pub use extension::Extension;
 pub use fill_value::FillValue;
 pub use finding::Finding;
+pub use float::{FloatFormat, FloatSpecials};
 pub use group::GroupMetadata;
 pub use json::{JsonTokens, same_value};
 pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};

@@ -152,7 +152,11 @@ impl<'a> Walk<'a> {
                         Ok(None) if parent != Parent::Group => {
                             match version_2::is_at(&**self.store, &child) {
                                 Ok(false) => marked(),
-                                Ok(true) => Ok(true),
+                                Ok(true) => {
+                                    // Version 2 reserves no names.
+                                    nodes.push(child);
+                                    continue;
+                                }
                                 Err(ArrayError::Store(error)) => Err(error),
                                 Err(error) => return Err(error),
                             }

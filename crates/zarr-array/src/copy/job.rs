@@ -9,7 +9,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::marker::{Marker, TargetState};
 use super::objects::{Renamed, copy_beside_chunks, copy_objects};
-use super::{CopyOptions, CopySummary, KeptArray, Progress};
+use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::store::{FullMessage, Prefix};
@@ -99,7 +99,7 @@ impl<'a> Job<'a> {
     }
 
     /// The array for the summary, if it is copied as it is although it was to change.
-    pub(super) fn kept(&self) -> Option<KeptArray> {
+    pub(super) fn kept(&self) -> Option<UnfitArray> {
         let reason = match self.unfit.as_ref()? {
             TransferError::Change { cause, .. } => FullMessage(cause.as_ref()).to_string(),
             TransferError::NotDecodable { cause, .. }
@@ -107,7 +107,7 @@ impl<'a> Job<'a> {
             | TransferError::Target(cause) => cause.to_string(),
             error => error.to_string(),
         };
-        Some(KeptArray { path: self.from.prefix.as_str().to_owned(), reason })
+        Some(UnfitArray { path: self.from.prefix.as_str().to_owned(), reason })
     }
 
     pub(super) fn marker(&self) -> Result<Marker<'a>, TransferError> {

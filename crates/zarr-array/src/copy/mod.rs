@@ -127,7 +127,8 @@ impl CopyOptions {
 
     /// Whether the arrays of a group that cannot be read, or that their new metadata does not fit, are
     /// copied as they are, and listed in [`CopySummary::kept`]. It is an error all the same if no
-    /// array changes.
+    /// array changes. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed
+    /// in [`CopySummary::untranslated`].
     #[must_use]
     pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
         self.keep_unfit = keep_unfit;
@@ -158,13 +159,13 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// An array that was copied as it is, although it was to change.
+/// An array that was not copied as it was to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptArray {
+pub struct UnfitArray {
     /// Its path in the store of the source.
     pub path: String,
-    /// Why it could not change.
+    /// Why not.
     pub reason: String,
 }
 
@@ -188,7 +189,10 @@ pub struct CopySummary {
     pub tasks: u64,
     /// Arrays that were copied as they are, although they were to change: only with
     /// [`CopyOptions::keep_unfit`].
-    pub kept: Vec<KeptArray>,
+    pub kept: Vec<UnfitArray>,
+    /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
+    /// with [`CopyOptions::keep_unfit`].
+    pub untranslated: Vec<UnfitArray>,
 }
 
 impl CopySummary {
@@ -201,5 +205,6 @@ impl CopySummary {
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);
         self.kept.extend(other.kept);
+        self.untranslated.extend(other.untranslated);
     }
 }

@@ -11,11 +11,12 @@ use super::error::{TransferError, source, target};
 use super::job::{Change, Job};
 use super::marker::{Marker, TargetState};
 use super::objects::copy_others;
-use super::{CopyOptions, CopySummary, Progress};
+use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::error::ArrayError;
 use crate::node;
 use crate::store::{Key, MemoryStore, Prefix, Store};
 use crate::unfinished::Kind;
+use crate::version_2;
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from that of the source.
@@ -30,7 +31,8 @@ use crate::unfinished::Kind;
 /// so `change` is called twice for each array.
 ///
 /// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new metadata
-/// does not fit, is copied as it is and listed in [`CopySummary::kept`].
+/// does not fit, is copied as it is and listed in [`CopySummary::kept`]. An array of Zarr version 2
+/// that version 3 cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
 ///
 /// # Errors
 /// As [`copy_array`](super::copy_array); [`TransferError::NotDecodable`] if an array that cannot
@@ -115,6 +117,11 @@ pub fn copy_tree(
                         summary.kept.extend(job.kept());
                         summary.add(marker.finish(found, || job.run(found, options, progress))?);
                     }
+                    Visit::Untranslated(cause) if !options.keep_unfit => return Err(source(cause)),
+                    Visit::Untranslated(cause) => {
+                        let path = here.prefix.as_str().to_owned();
+                        summary.untranslated.push(UnfitArray { path, reason: cause.to_string() });
+                    }
                     Visit::Others(keys) => {
                         summary.add(copy_others(here, there, keys, tree, options)?);
                     }
@@ -145,7 +152,7 @@ pub fn visit_arrays(
     let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
     walk(from, Endpoint::new(&nowhere, &Prefix::root()), &mut |here, _, node| match node {
         Visit::Array(metadata) => visit(here.prefix, &metadata),
-        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
+        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) | Visit::Untranslated(_) => Ok(()),
     })
 }
 
@@ -188,6 +195,7 @@ impl FirstVisit<'_> {
                 unfit = unfit.take().or(job.unfit);
                 Ok(())
             }
+            Visit::Untranslated(cause) if !self.options.keep_unfit => Err(source(cause)),
             // Finds links out of the store, and objects that may not be read.
             Visit::Others(keys) if !self.options.nodes_only => {
                 keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
@@ -195,7 +203,9 @@ impl FirstVisit<'_> {
                     None => Err(TransferError::NoObject { key: key.to_string() }),
                 })
             }
-            Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) => Ok(()),
+            Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) | Visit::Untranslated(_) => {
+                Ok(())
+            }
         })?;
         // A change that no array takes is a mistake.
         match unfit {
@@ -225,6 +235,8 @@ impl FirstVisit<'_> {
 /// What a walk visits.
 enum Visit<'a> {
     Array(Box<ArrayMetadata>),
+    /// An array of Zarr version 2 that version 3 cannot express, and why.
+    Untranslated(ArrayError),
     /// A group, before its members.
     Group(&'a GroupMetadata),
     /// A group, after its members.
@@ -266,12 +278,21 @@ fn walk(
         }
         let mut is_version_2 = false;
         if is_node {
-            let group = match node::open(from.store, &prefix).map_err(source)? {
-                NodeMetadata::Array(metadata) => {
+            let group = match node::open(from.store, &prefix) {
+                Ok(NodeMetadata::Array(metadata)) => {
                     visit(here, there, Visit::Array(Box::new(metadata)))?;
                     continue;
                 }
-                NodeMetadata::Group(group) => group,
+                Ok(NodeMetadata::Group(group)) => group,
+                Err(error) => {
+                    let is_array = matches!(error, ArrayError::Metadata { .. })
+                        && version_2::is_array(&**from.store, &prefix).map_err(source)?;
+                    if !is_array {
+                        return Err(source(error));
+                    }
+                    visit(here, there, Visit::Untranslated(error))?;
+                    continue;
+                }
             };
             is_version_2 = group.is_version_2();
             visit(here, there, Visit::Group(&group))?;

@@ -97,3 +97,11 @@ fn names_that_no_node_can_have() {
         assert!(error.ends_with(fault), "{error}");
     }
 }
+
+/// As in stores of anndata 0.7, whose categories are in groups named `__categories`.
+#[test]
+fn version_2_reserves_no_names() {
+    let group = br#"{"zarr_format": 2}"#;
+    let store = memory(&[(".zgroup", group), ("__categories/.zgroup", group)]);
+    assert!(findings(&store, false).is_empty(), "{:?}", findings(&store, false));
+}

@@ -89,6 +89,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         text.push_str(&format!(", {}", words::counted(summary.others, "other object")));
     }
     text.push_str(&format!(", {}", words::bytes(summary.bytes.into())));
+    let missing = u64::try_from(summary.untranslated.len()).unwrap_or(u64::MAX);
+    for array in &summary.untranslated {
+        note(format_args!("{} is not in the copy: {}", array.path, array.reason));
+    }
     if summary.left_out > 0 {
         let left_out = words::counted(summary.left_out, "other object");
         text.push_str(&format!("; {left_out} left out"));
@@ -110,8 +114,19 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             "kept": summary.kept.iter().map(|array| {
                 json!({"array": array.path, "reason": array.reason})
             }).collect::<Vec<_>>(),
+            "not_copied": summary.untranslated.iter().map(|array| {
+                json!({"array": array.path, "reason": array.reason})
+            }).collect::<Vec<_>>(),
         })
-    })
+    })?;
+    match missing {
+        0 => Ok(()),
+        // Whoever removes the source after a copy must not lose them.
+        _ => Err(CliError::Incomplete {
+            place: source.shown,
+            arrays: words::counted(missing, "array"),
+        }),
+    }
 }
 
 /// Refuses rules that are for no array of a group, which most likely are mistakes.

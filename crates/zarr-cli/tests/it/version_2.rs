@@ -73,3 +73,22 @@ fn a_copy_is_version_3() {
     succeed(at, &["attrs", "new.zarr/rain", "--set", "units=\"m\""]);
     succeed(at, &["check", "new.zarr", "--data"]);
 }
+
+/// Whoever removes the source once a copy has succeeded must not lose an array that is not in it.
+#[test]
+fn a_copy_names_what_it_leaves_out_and_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    store(at);
+    std::fs::rename(at.join("pickled.zarr"), at.join("old.zarr/pickled")).expect("moves");
+    file(at, "old.zarr/pickled/0", "a pickle");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["copy", "old.zarr", "new.zarr"],
+            &["tree", "new.zarr"],
+            &["check", "new.zarr", "--data"],
+            &["copy", "old.zarr", "zstd.zarr", "--json", "--codecs", "bytes,zstd"],
+        ]
+    ));
+}

@@ -5,7 +5,10 @@
     reason = "widths are at most 64 bits, and what is dropped is less"
 )]
 
-use super::number::Kind;
+use zarr_metadata::FloatSpecials;
+
+use super::Refused;
+use super::number::{Kind, Number, greatest, wrapped};
 
 #[derive(Clone, Debug)]
 pub(super) struct Bitround {
@@ -18,29 +21,44 @@ impl Bitround {
     ///
     /// NaN is unchanged: its mantissa is not a number, and rounding it up could turn it into one.
     /// As in zarrs, a signed integer is rounded as its two's complement bits, and a carry out of
-    /// the integer is dropped.
-    pub(super) fn encode(&self, code: u64) -> u64 {
-        let (bits, dropped) = match self.kind {
-            Kind::Float { exponent_bits, mantissa_bits } => {
-                let is_nan = matches!(self.kind.decode(code), super::number::Number::Nan);
-                let dropped = mantissa_bits.saturating_sub(self.keepbits);
-                (1 + exponent_bits + mantissa_bits, if is_nan { 0 } else { dropped })
+    /// the integer is dropped. A carry out of a float is infinity; floats without infinity are
+    /// refused.
+    pub(super) fn encode(&self, code: u64) -> Result<u64, Refused> {
+        match self.kind {
+            Kind::Float(format) => {
+                if matches!(self.kind.decode(code), Number::Nan) {
+                    return Ok(code);
+                }
+                let dropped = format.mantissa_bits.saturating_sub(self.keepbits);
+                let magnitude = ones(format.exponent_bits + format.mantissa_bits);
+                let rounded = round(code & magnitude, u64::MAX, dropped);
+                if format.specials != FloatSpecials::Ieee && rounded > greatest(format) {
+                    return Err(Refused::OutOfRange);
+                }
+                // The code of a negative zero is NaN where there is no such number.
+                let has_sign = format.specials != FloatSpecials::NegativeZeroNan || rounded > 0;
+                let sign = code & !magnitude & ones(format.bits());
+                Ok(if has_sign { sign | rounded } else { 0 })
             }
-            Kind::Int { bits, .. } => {
+            Kind::Int { bits, signed } => {
                 let length = 64 - (code & ones(bits)).leading_zeros();
-                (bits, length.saturating_sub(self.keepbits))
+                let dropped = length.saturating_sub(self.keepbits);
+                let rounded = round(code & ones(bits), ones(bits), dropped);
+                Ok(wrapped(rounded.into(), bits, signed))
             }
-        };
-        if dropped == 0 {
-            return code;
         }
-        let code = code & ones(bits);
-        let half = (1_u64 << (dropped - 1)) - 1;
-        let last = code >> dropped & 1;
-        let most = ones(bits);
-        let sum = code.checked_add(last + half).filter(|sum| *sum <= most).unwrap_or(most);
-        sum & !ones(dropped)
     }
+}
+
+/// The number without its lowest bits, rounded to the nearest, ties to even; at most `most`.
+fn round(code: u64, most: u64, dropped: u32) -> u64 {
+    if dropped == 0 {
+        return code;
+    }
+    let half = (1_u64 << (dropped - 1)) - 1;
+    let last = code >> dropped & 1;
+    let sum = code.checked_add(last + half).filter(|sum| *sum <= most).unwrap_or(most);
+    sum & !ones(dropped)
 }
 
 /// A number of this many one bits.

@@ -39,14 +39,14 @@ impl Cast {
     /// floats that are too large become infinity.
     pub(super) fn numpy(from: Kind, to: Kind) -> Self {
         let rounding = match (from, to) {
-            (Kind::Float { .. }, Kind::Int { .. }) => Rounding::TowardsZero,
+            (Kind::Float(_), Kind::Int { .. }) => Rounding::TowardsZero,
             _ => Rounding::NearestEven,
         };
         let out_of_range = match (from, to) {
-            (_, Kind::Float { .. }) => Some(OutOfRange::Clamp),
+            (_, Kind::Float(_)) => Some(OutOfRange::Clamp),
             (Kind::Int { .. }, Kind::Int { .. }) => Some(OutOfRange::Wrap),
             // NumPy's result for such values depends on the processor.
-            (Kind::Float { .. }, Kind::Int { .. }) => None,
+            (Kind::Float(_), Kind::Int { .. }) => None,
         };
         Self { from, to, rounding, out_of_range, map: Vec::new(), truth: None }
     }
@@ -92,22 +92,10 @@ impl Cast {
             (Err(Misfit::OutOfRange), Some(OutOfRange::Wrap), Kind::Int { bits, signed }) => {
                 number.wrap(bits, signed, self.rounding).map_err(|_| Refused::NotFinite)
             }
-            (Err(Misfit::OutOfRange), Some(OutOfRange::Clamp), to) => Ok(clamped(to, number)),
+            (Err(Misfit::OutOfRange), Some(OutOfRange::Clamp), to) => Ok(to.clamped(number)),
             (Err(Misfit::OutOfRange), ..) => Err(Refused::OutOfRange),
             (Err(Misfit::NotFinite), ..) => Err(Refused::NotFinite),
         }
-    }
-}
-
-/// The end of a kind's range that a number exceeds.
-fn clamped(kind: Kind, number: Number) -> u64 {
-    let negative = number.is_negative();
-    match kind {
-        Kind::Int { bits, signed } => {
-            let (least, most) = Kind::range(bits, signed);
-            super::number::wrapped(if negative { least } else { most }, bits, signed)
-        }
-        Kind::Float { .. } => kind.infinity(negative).unwrap_or_default(),
     }
 }
 

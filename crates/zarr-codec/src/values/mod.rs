@@ -178,7 +178,7 @@ impl ValueCodec {
         let target = &self.output;
         match &self.action {
             Action::Bitround(codec) => {
-                self.each(elements, pool, self.from, self.to, target, |code| Ok(codec.encode(code)))
+                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
             }
             Action::Quantize(codec) => {
                 self.each(elements, pool, self.from, self.to, target, |code| Ok(codec.encode(code)))

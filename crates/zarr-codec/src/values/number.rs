@@ -8,21 +8,27 @@
 
 use std::cmp::Ordering;
 
-use zarr_metadata::{DataType, Rounding};
+use zarr_metadata::{DataType, FloatFormat, FloatSpecials, Rounding};
 
 /// How the bits of a component represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An integer, in two's complement if it is signed.
-    Int { bits: u32, signed: bool },
-    /// A float of IEEE 754: sign, exponent, mantissa.
-    Float { exponent_bits: u32, mantissa_bits: u32 },
+    Int {
+        bits: u32,
+        signed: bool,
+    },
+    Float(FloatFormat),
 }
 
-pub(super) const FLOAT16: Kind = Kind::Float { exponent_bits: 5, mantissa_bits: 10 };
-pub(super) const FLOAT32: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 23 };
-pub(super) const FLOAT64: Kind = Kind::Float { exponent_bits: 11, mantissa_bits: 52 };
-const BFLOAT16: Kind = Kind::Float { exponent_bits: 8, mantissa_bits: 7 };
+pub(super) const FLOAT16: Kind = ieee(5, 10, 15);
+pub(super) const FLOAT32: Kind = ieee(8, 23, 127);
+pub(super) const FLOAT64: Kind = ieee(11, 52, 1023);
+
+const fn ieee(exponent_bits: u32, mantissa_bits: u32, bias: i32) -> Kind {
+    let specials = FloatSpecials::Ieee;
+    Kind::Float(FloatFormat { exponent_bits, mantissa_bits, bias, specials })
+}
 
 /// A number, `significand * 2^exponent`, or a value that is not finite.
 #[derive(Clone, Copy, Debug)]
@@ -42,22 +48,13 @@ pub(super) enum Misfit {
 }
 
 impl Kind {
-    /// The kind of a data type's components; `None` if it is not supported here.
+    /// The kind of a data type's components; `None` if they are neither integers nor floats.
     pub(super) fn of(data_type: &DataType) -> Option<Self> {
-        match data_type {
-            DataType::Float16 | DataType::ComplexFloat16 => return Some(FLOAT16),
-            DataType::Bfloat16 | DataType::ComplexBfloat16 => return Some(BFLOAT16),
-            DataType::Float32 | DataType::Complex64 | DataType::ComplexFloat32 => {
-                return Some(FLOAT32);
-            }
-            DataType::Float64 | DataType::Complex128 | DataType::ComplexFloat64 => {
-                return Some(FLOAT64);
-            }
-            DataType::Bool => return None,
-            _ => {}
+        if let Some(format) = data_type.float_format() {
+            return Some(Self::Float(format));
         }
         let layout = data_type.layout()?;
-        let is_integer = data_type.is_packable() && !data_type.is_float();
+        let is_integer = data_type.is_packable() && *data_type != DataType::Bool;
         let bits = Some(layout.component_bits).filter(|_| is_integer)?;
         Some(Self::Int { bits, signed: layout.signed })
     }
@@ -66,7 +63,7 @@ impl Kind {
     pub(super) fn bits(self) -> u32 {
         match self {
             Self::Int { bits, .. } => bits,
-            Self::Float { exponent_bits, mantissa_bits } => 1 + exponent_bits + mantissa_bits,
+            Self::Float(format) => format.bits(),
         }
     }
 
@@ -85,30 +82,20 @@ impl Kind {
 
     /// The number that the bits of a component represent.
     pub(super) fn decode(self, code: u64) -> Number {
-        let (exponent_bits, mantissa_bits) = match self {
+        match self {
             Self::Int { bits, signed } => {
                 let value = integer(code, bits, signed);
                 let significand = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
-                return Number::Finite { negative: value < 0, significand, exponent: 0 };
+                Number::Finite { negative: value < 0, significand, exponent: 0 }
             }
-            Self::Float { exponent_bits, mantissa_bits } => (exponent_bits, mantissa_bits),
-        };
-        let negative = code >> (exponent_bits + mantissa_bits) & 1 == 1;
-        let mantissa = code & low(mantissa_bits);
-        let exponent = code >> mantissa_bits & low(exponent_bits);
-        if exponent == low(exponent_bits) {
-            return if mantissa == 0 { Number::Infinite { negative } } else { Number::Nan };
+            Self::Float(format) => decode_float(format, code),
         }
-        let leading = u64::from(exponent > 0) << mantissa_bits;
-        let exponent = i32::try_from(exponent.max(1)).unwrap_or_default();
-        let exponent = exponent + least_exponent(exponent_bits, mantissa_bits) - 1;
-        Number::Finite { negative, significand: leading | mantissa, exponent }
     }
 
     /// The bits of the number, rounded.
     ///
-    /// Keeps signed zero, and writes the canonical NaN. As in IEEE 754, a finite number is out of
-    /// range if, rounded to the mantissa, it exceeds a float's greatest number.
+    /// Keeps signed zero where there is one, and writes the canonical NaN. As in IEEE 754, a finite
+    /// number is out of range if, rounded to the mantissa, it exceeds a float's greatest number.
     pub(super) fn encode(self, number: Number, rounding: Rounding) -> Result<u64, Misfit> {
         match self {
             Self::Int { bits, signed } => {
@@ -117,19 +104,25 @@ impl Kind {
                 let fits = value.filter(|value| (least..=most).contains(value));
                 fits.map(|value| wrapped(value, bits, signed)).ok_or(Misfit::OutOfRange)
             }
-            Self::Float { exponent_bits, mantissa_bits } => {
-                encode_float(exponent_bits, mantissa_bits, number, rounding)
-            }
+            Self::Float(format) => encode_float(format, number, rounding),
         }
     }
 
-    /// Infinity; `None` for integers.
-    pub(super) fn infinity(self, negative: bool) -> Option<u64> {
+    /// What a number out of range is clamped to: infinity, or the least or greatest number of a
+    /// kind without it.
+    pub(super) fn clamped(self, number: Number) -> u64 {
+        let negative = number.is_negative();
         match self {
-            Self::Int { .. } => None,
-            Self::Float { exponent_bits, mantissa_bits } => {
-                let sign = u64::from(negative) << (exponent_bits + mantissa_bits);
-                Some(sign | low(exponent_bits) << mantissa_bits)
+            Self::Int { bits, signed } => {
+                let (least, most) = Self::range(bits, signed);
+                wrapped(if negative { least } else { most }, bits, signed)
+            }
+            Self::Float(format) if format.specials == FloatSpecials::Power => {
+                if number.is_below_one() { 0 } else { greatest(format) }
+            }
+            Self::Float(format) => {
+                let magnitude = infinity(format).unwrap_or_else(|| greatest(format));
+                sign_bit(format, negative) | magnitude
             }
         }
     }
@@ -139,6 +132,17 @@ impl Number {
     pub(super) fn is_negative(self) -> bool {
         match self {
             Self::Finite { negative, .. } | Self::Infinite { negative } => negative,
+            Self::Nan => false,
+        }
+    }
+
+    fn is_below_one(self) -> bool {
+        match self {
+            Self::Finite { negative, significand, exponent } => {
+                let length = 64 - significand.leading_zeros().cast_signed();
+                negative || significand == 0 || exponent + length <= 0
+            }
+            Self::Infinite { negative } => negative,
             Self::Nan => false,
         }
     }
@@ -200,38 +204,108 @@ impl Number {
     }
 }
 
-/// The exponent of a float's last place at its smallest magnitude.
-fn least_exponent(exponent_bits: u32, mantissa_bits: u32) -> i32 {
-    let bias = (1_i32 << (exponent_bits - 1)) - 1;
-    1 - bias - i32::try_from(mantissa_bits).unwrap_or_default()
+/// All ones below the sign.
+fn ones(format: FloatFormat) -> u64 {
+    low(format.exponent_bits + format.mantissa_bits)
 }
 
-fn encode_float(
-    exponent_bits: u32,
-    mantissa_bits: u32,
-    number: Number,
-    rounding: Rounding,
-) -> Result<u64, Misfit> {
-    let sign = |negative: bool| u64::from(negative) << (exponent_bits + mantissa_bits);
-    let infinity = low(exponent_bits) << mantissa_bits;
+/// The sign of a negative number.
+fn sign_bit(format: FloatFormat, negative: bool) -> u64 {
+    u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
+}
+
+fn infinity(format: FloatFormat) -> Option<u64> {
+    let is_ieee = format.specials == FloatSpecials::Ieee;
+    is_ieee.then(|| ones(format) & !low(format.mantissa_bits))
+}
+
+/// The greatest finite number.
+pub(super) fn greatest(format: FloatFormat) -> u64 {
+    match format.specials {
+        FloatSpecials::Ieee => (ones(format) & !low(format.mantissa_bits)) - 1,
+        FloatSpecials::AllOnesNan | FloatSpecials::Power => ones(format) - 1,
+        FloatSpecials::NegativeZeroNan | FloatSpecials::Finite => ones(format),
+    }
+}
+
+/// The canonical NaN.
+fn nan(format: FloatFormat) -> Option<u64> {
+    match format.specials {
+        FloatSpecials::Ieee => infinity(format).map(|code| code | 1 << (format.mantissa_bits - 1)),
+        FloatSpecials::AllOnesNan | FloatSpecials::Power => Some(ones(format)),
+        FloatSpecials::NegativeZeroNan => Some(sign_bit(format, true)),
+        FloatSpecials::Finite => None,
+    }
+}
+
+/// The exponent of a float's last place at its smallest magnitude.
+fn least_exponent(format: FloatFormat) -> i32 {
+    match format.specials {
+        FloatSpecials::Power => -format.bias,
+        _ => 1 - format.bias - format.mantissa_bits.cast_signed(),
+    }
+}
+
+fn decode_float(format: FloatFormat, code: u64) -> Number {
+    let magnitude = code & ones(format);
+    let negative = format.specials != FloatSpecials::Power && code & sign_bit(format, true) != 0;
+    if infinity(format) == Some(magnitude) {
+        return Number::Infinite { negative };
+    }
+    let is_nan = format.specials == FloatSpecials::NegativeZeroNan && negative && magnitude == 0;
+    if is_nan || magnitude > greatest(format) {
+        return Number::Nan;
+    }
+    let mantissa = code & low(format.mantissa_bits);
+    let field = magnitude >> format.mantissa_bits;
+    let (leading, steps) = match format.specials {
+        FloatSpecials::Power => (1, field),
+        _ => (u64::from(field > 0) << format.mantissa_bits, field.max(1) - 1),
+    };
+    let exponent = least_exponent(format) + i32::try_from(steps).unwrap_or_default();
+    Number::Finite { negative, significand: leading | mantissa, exponent }
+}
+
+fn encode_float(format: FloatFormat, number: Number, rounding: Rounding) -> Result<u64, Misfit> {
     let (negative, significand, exponent) = match number {
-        Number::Nan => return Ok(infinity | 1 << (mantissa_bits - 1)),
-        Number::Infinite { negative } => return Ok(sign(negative) | infinity),
-        Number::Finite { negative, significand: 0, .. } => return Ok(sign(negative)),
+        Number::Nan => return nan(format).ok_or(Misfit::NotFinite),
+        Number::Infinite { negative } => {
+            let infinity = infinity(format).ok_or(Misfit::NotFinite)?;
+            return Ok(sign_bit(format, negative) | infinity);
+        }
         Number::Finite { negative, significand, exponent } => (negative, significand, exponent),
     };
-    let least = least_exponent(exponent_bits, mantissa_bits);
+    let is_power = format.specials == FloatSpecials::Power;
+    if is_power && (negative || significand == 0) {
+        return Err(Misfit::OutOfRange);
+    }
+    let signed = |magnitude: u64| match format.specials {
+        // What would be its negative zero is NaN.
+        FloatSpecials::NegativeZeroNan if magnitude == 0 => 0,
+        _ => sign_bit(format, negative) | magnitude,
+    };
+    if significand == 0 {
+        return Ok(signed(0));
+    }
+    let least = least_exponent(format);
     // The exponent of the last place of a float of this magnitude.
     let length = 64 - significand.leading_zeros().cast_signed();
-    let last = (exponent + length - 1 - mantissa_bits.cast_signed()).max(least);
+    let last = (exponent + length - 1 - format.mantissa_bits.cast_signed()).max(least);
+    // Where the last digit of all numbers is 1, none is even: IEEE 754 then takes the larger.
+    let rounding = match rounding {
+        Rounding::NearestEven if is_power => Rounding::NearestAway,
+        rounding => rounding,
+    };
     let mantissa = match last - exponent {
         up @ ..=0 => significand << up.unsigned_abs(),
         down => shifted(significand, down.unsigned_abs(), negative, rounding),
     };
     // One place further if rounding carries; then the exponent's field increases by itself.
     let field = u64::try_from(last - least).unwrap_or(0);
-    let code = (field << mantissa_bits) + mantissa;
-    if code >= infinity { Err(Misfit::OutOfRange) } else { Ok(sign(negative) | code) }
+    let code = (field << format.mantissa_bits) + mantissa;
+    // A power of two has no code for zero, so that its codes are one less.
+    let code = if is_power { code.checked_sub(1).ok_or(Misfit::OutOfRange)? } else { code };
+    if code > greatest(format) { Err(Misfit::OutOfRange) } else { Ok(signed(code)) }
 }
 
 /// `magnitude / 2^places`, rounded.

@@ -33,7 +33,7 @@ impl Value {
             Kind::Int { bits, signed } => {
                 Self::Int { value: integer(code, bits, signed), bits, signed }
             }
-            Kind::Float { .. } => Self::Float { value: float(kind.decode(code)), kind },
+            Kind::Float(_) => Self::Float { value: float(kind.decode(code)), kind },
         }
     }
 
@@ -185,21 +185,22 @@ impl Scale {
         let Some(kind) = Kind::of(data_type) else {
             return Err(not_here(format!("data type {data_type}")));
         };
-        let bits_of = |value: &Option<Box<str>>, missing: &str| {
-            scalar(data_type, value.as_deref().unwrap_or(missing))
+        let bits_of = |value: &Option<Box<str>>| {
+            value.as_deref().map(|value| scalar(data_type, value)).transpose()
         };
-        let (offset, scale) = (bits_of(&codec.offset, "0")?, bits_of(&codec.scale, "1")?);
+        let (offset, scale) = (bits_of(&codec.offset)?, bits_of(&codec.scale)?);
         Ok(match kind {
             Kind::Int { bits, signed } => Self::Int {
                 bits,
                 signed,
-                offset: integer(offset, bits, signed),
-                scale: integer(scale, bits, signed),
+                offset: offset.map_or(0, |offset| integer(offset, bits, signed)),
+                scale: scale.map_or(1, |scale| integer(scale, bits, signed)),
             },
-            Kind::Float { .. } => Self::Float {
+            // Zero is no value of all floats, but what is missing changes none.
+            Kind::Float(_) => Self::Float {
                 kind,
-                offset: float(kind.decode(offset)),
-                scale: float(kind.decode(scale)),
+                offset: offset.map_or(0.0, |offset| float(kind.decode(offset))),
+                scale: scale.map_or(1.0, |scale| float(kind.decode(scale))),
             },
         })
     }
@@ -251,13 +252,15 @@ fn fits(value: i128, bits: u32, signed: bool) -> Result<i128, Refused> {
     (least..=most).contains(&value).then_some(value).ok_or(Refused::OutOfRange)
 }
 
-/// The result of an operation, rounded; refused if it is infinite or NaN although the operands
-/// are finite.
+/// The result of an operation, rounded; refused if the kind has no such value, or if it is infinite
+/// or NaN although the operands are finite.
 fn representable(value: f64, kind: Kind, of: &[f64]) -> Result<f64, Refused> {
-    let value = rounded(value, kind);
-    match value.is_finite() || of.iter().any(|part| !part.is_finite()) {
-        true => Ok(value),
-        false => Err(Refused::OutOfRange),
+    let fits = value.is_finite() || of.iter().any(|part| !part.is_finite());
+    let number = FLOAT64.decode(value.to_bits());
+    match kind.encode(number, Rounding::NearestEven) {
+        Ok(_) if fits && kind == FLOAT64 => Ok(value),
+        Ok(code) if fits => Ok(float(kind.decode(code))),
+        _ => Err(Refused::OutOfRange),
     }
 }
 
@@ -285,14 +288,14 @@ fn rounded(value: f64, kind: Kind) -> f64 {
     }
 }
 
-/// The bits of the nearest value of a float.
+/// The bits of the nearest value of a float; infinity if that is out of its range.
 fn bits_of(value: f64, kind: Kind) -> u64 {
     if kind == FLOAT64 {
         return value.to_bits();
     }
     let number = FLOAT64.decode(value.to_bits());
     let code = kind.encode(number, Rounding::NearestEven);
-    code.unwrap_or_else(|_| kind.infinity(value.is_sign_negative()).unwrap_or_default())
+    code.unwrap_or_else(|_| kind.clamped(number))
 }
 
 /// The floats in which NumPy computes.

@@ -30,6 +30,7 @@ mod reader;
 mod records;
 #[cfg(test)]
 mod shards;
+mod small_floats;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -11,6 +11,8 @@ pub(crate) fn data_type(name: &str) -> DataType {
         "bool" => "false",
         _ if name.starts_with("complex") => "[0, 0]",
         "r16" => "[0, 0]",
+        // The one number type without zero.
+        "float8_e8m0fnu" => "1",
         _ => "0",
     };
     let document = format!(

@@ -1,7 +1,7 @@
 //! How an element lies in memory.
 
 use super::{DataType, Struct};
-use crate::float::{FloatFormat, Specials};
+use crate::float::{FloatFormat, FloatSpecials};
 
 /// How one element of a data type of fixed size lies in memory, and what its bits are.
 ///
@@ -169,7 +169,7 @@ pub(super) const fn small(
     exponent: u32,
     mantissa: u32,
     bias: i32,
-    specials: Specials,
+    specials: FloatSpecials,
 ) -> Component {
     Component::Small(FloatFormat::new(exponent, mantissa, bias, specials))
 }

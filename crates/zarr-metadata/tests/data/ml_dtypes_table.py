@@ -28,6 +28,11 @@ def main():
         codes = np.arange(1 << BITS.get(name, 8), dtype=np.uint8)
         values = codes.view(dtype).astype(np.float64)
         print("decode", name, *(bits(x) for x in values))
+        ladder = np.unique(values[np.isfinite(values) & (values >= 0)])
+        # Exact: neighbours have few bits.
+        ties = ladder[:-1] / 2 + ladder[1:] / 2
+        found = ties.astype(dtype).view(np.uint8)
+        print("ties", name, *(f"{bits(x)}:{code:02x}" for x, code in zip(ties, found)))
     for name in [*SMALL, "bfloat16", "float16"]:
         dtype = np.float16 if name == "float16" else getattr(ml_dtypes, name)
         finite = ml_dtypes.finfo(dtype)

@@ -145,7 +145,9 @@ fn sd_45_ties_go_to_even_and_nothing_is_rounded_twice() {
             let middle = low / 2.0 + high / 2.0;
             assert!(low < middle && middle < high);
             let tie = exact(middle);
-            let even = if low_code % 2 == 0 { low_code } else { high_code };
+            // The last digit of a power of two is 1: none is even, and IEEE 754 takes the larger.
+            let has_even = name != "float8_e8m0fnu";
+            let even = if has_even && low_code % 2 == 0 { low_code } else { high_code };
             assert_eq!(code_of(&data_type, &tie), Some(even), "{name} tie {tie}");
             assert_eq!(code_of(&data_type, &just_below(&tie)), Some(low_code), "{name} < {tie}");
             assert_eq!(code_of(&data_type, &just_above(&tie)), Some(high_code), "{name} > {tie}");
@@ -215,13 +217,14 @@ fn sd_45_scales_have_no_zero_and_no_sign() {
     for text in ["0", "0.0", "-0.0", "-1", "1e-400", "2.9387358770557187e-39"] {
         assert_eq!(code_of(&scale, text), None, "{text}");
     }
-    // Above half of the least power of two, numbers are nearer to it than to zero.
+    // From half of the least power of two, numbers are nearer to it than to zero.
     assert_eq!(code_of(&scale, "2.9387358770557188e-39"), Some(0));
     assert_eq!(code_of(&scale, "5.877471754111438e-39"), Some(0));
     assert_eq!(code_of(&scale, "1"), Some(127));
-    // Ties go to the even code: 1.5 lies between codes 127 and 128, 3 between 128 and 129.
+    // Ties go to the larger, since none is even: 1.5 lies between codes 127 and 128, 3 between 128
+    // and 129.
     assert_eq!(code_of(&scale, "1.5"), Some(128));
-    assert_eq!(code_of(&scale, "3"), Some(128));
+    assert_eq!(code_of(&scale, "3"), Some(129));
 }
 
 #[test]

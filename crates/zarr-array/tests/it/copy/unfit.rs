@@ -46,7 +46,7 @@ fn copy(from: &Arc<dyn Store>, codecs: &[Codec], options: &CopyOptions) -> Copie
 
 struct Copied {
     to: Arc<dyn Store>,
-    kept: Result<(u64, Vec<zarr_array::copy::KeptArray>), TransferError>,
+    kept: Result<(u64, Vec<zarr_array::copy::UnfitArray>), TransferError>,
 }
 
 #[test]
@@ -102,4 +102,73 @@ fn arrays_are_visited_as_a_copy_would() {
     })
     .expect("visits");
     assert_eq!(seen, ["a int16", "b somebody.type", "g/s string"]);
+}
+
+/// A group of version 2 with numbers in `a`, and pickled objects in `b`.
+fn pickled() -> Arc<dyn Store> {
+    let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let zarray = |dtype: &str, filters: &str| {
+        format!(
+            r#"{{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "{dtype}", "order": "C",
+            "compressor": null, "filters": {filters}, "fill_value": 0}}"#
+        )
+    };
+    let (a, b) = (zarray("|u1", "null"), zarray("|O", r#"[{"id": "pickle"}]"#));
+    let metadata = format!(
+        r#"{{"zarr_consolidated_format": 1, "metadata": {{".zgroup": {{"zarr_format": 2}},
+        "a/.zarray": {a}, "b/.zarray": {b}}}}}"#
+    );
+    for (key, bytes) in [
+        (".zgroup", r#"{"zarr_format": 2}"#),
+        (".zmetadata", &metadata),
+        ("a/.zarray", &a),
+        ("a/0", "xy"),
+        ("b/.zarray", &b),
+        ("b/0", "a pickle"),
+    ] {
+        from.put(&zarr_array::store::Key::new(key).expect("a key"), bytes.as_bytes())
+            .expect("puts");
+    }
+    from
+}
+
+#[test]
+fn what_version_3_cannot_express_is_named_and_left_out() {
+    let (from, root) = (pickled(), Prefix::root());
+    let copy = |options: &CopyOptions| {
+        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let summary = copy_tree(
+            Endpoint::new(&from, &root),
+            Endpoint::new(&to, &root),
+            &mut |_, metadata| Ok(metadata.clone()),
+            options,
+            &mut |_, _| {},
+        );
+        (summary, to)
+    };
+    // Unless that is asked for, such an array is an error, and nothing is written.
+    let (refused, to) = copy(&CopyOptions::new());
+    let refused = refused.expect_err("pickled").to_string();
+    assert!(refused.starts_with("source: b/.zarray: $.filters[0].id: "), "{refused}");
+    assert!(objects(&*to).is_empty());
+
+    let (summary, to) = copy(&CopyOptions::new().keep_unfit(true).verify(true));
+    let summary = summary.expect("copies the rest");
+    assert_eq!((summary.arrays, summary.groups), (1, 1));
+    let [missing] = &summary.untranslated[..] else { panic!("{:?}", summary.untranslated) };
+    assert_eq!(missing.path, "b");
+    assert!(missing.reason.contains("pickle"), "{}", missing.reason);
+    assert_eq!(objects(&*to).keys().collect::<Vec<_>>(), ["a/c/0", "a/zarr.json", "zarr.json"]);
+    let group = Group::open(to, &root).expect("opens");
+    let consolidated = group.metadata().consolidated_metadata().expect("is made anew");
+    assert_eq!(consolidated.paths().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(group.array("a").and_then(|a| a.read((0..2,))).expect("reads"), b"xy");
+    // Rules for arrays of the rest can be checked.
+    let mut arrays = Vec::new();
+    let visit = &mut |prefix: &Prefix, _: &_| {
+        arrays.push(prefix.as_str().to_owned());
+        Ok(())
+    };
+    visit_arrays(Endpoint::new(&from, &root), visit).expect("visits");
+    assert_eq!(arrays, ["a"]);
 }

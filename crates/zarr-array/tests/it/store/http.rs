@@ -160,3 +160,80 @@ fn without_consolidated_metadata_it_is_said_what_is_missing() {
     // An array needs none.
     assert_eq!(group.array("g/a").unwrap().read((4..6,)).unwrap(), b"ef");
 }
+
+/// An array of version 2, of six elements in chunks of two.
+fn zarray(dtype: &str) -> String {
+    format!(
+        r#"{{"zarr_format": 2, "shape": [6], "chunks": [2], "dtype": "{dtype}", "order": "C",
+        "compressor": null, "filters": null, "fill_value": null}}"#
+    )
+}
+
+/// In version 2 the names are in `.zmetadata`. An array of large elements is found by its own
+/// documents, which consolidated metadata leaves to it.
+#[test]
+fn version_2_is_known_from_its_consolidated_metadata() {
+    let (bytes, large) = (zarray("|u1"), zarray("|S2000"));
+    let group = r#"{"zarr_format": 2}"#;
+    let zmetadata = format!(
+        r#"{{"zarr_consolidated_format": 1, "metadata": {{".zgroup": {group}, "g/.zgroup": {group},
+        "g/.zattrs": {{"of": "g"}}, "g/a/.zarray": {bytes}, "g/a/.zattrs": {{"of": "a"}},
+        "large/.zarray": {large}}}}}"#
+    );
+    let files = vec![
+        ("/.zmetadata", zmetadata),
+        ("/.zgroup", group.to_owned()),
+        ("/g/.zgroup", group.to_owned()),
+        ("/g/.zattrs", r#"{"of": "g"}"#.to_owned()),
+        ("/g/a/.zarray", bytes),
+        ("/g/a/.zattrs", r#"{"of": "a"}"#.to_owned()),
+        ("/g/a/0", "ab".to_owned()),
+        ("/g/a/2", "ef".to_owned()),
+        ("/large/.zarray", large),
+        ("/large/1", "x".repeat(4000)),
+    ];
+    let url = serve_files(files.leak());
+    let options = StoreOptions::new().retries(0, Duration::from_secs(5));
+    let store = UnlistedStore::new(open_url(&url, &options).unwrap(), || {});
+    let (store, root): (Arc<dyn Store>, _) = (Arc::new(store), Prefix::root());
+    let keys = store.list(&root, Links::Follow).map(|key| key.unwrap().to_string());
+    let mut keys: Vec<_> = keys.collect();
+    keys.sort();
+    let known = [
+        ".zgroup",
+        ".zmetadata",
+        "g/.zattrs",
+        "g/.zgroup",
+        "g/a/.zarray",
+        "g/a/.zattrs",
+        "g/a/0",
+        "g/a/2",
+        "large/.zarray",
+        "large/1",
+    ];
+    assert_eq!(keys, known);
+    let group = Group::open(store.clone(), &root).unwrap();
+    assert_eq!(group.children().unwrap(), ["g", "large"]);
+    let array = group.array("g/a").unwrap();
+    assert_eq!(array.metadata().attribute("of"), Some(r#""a""#));
+    assert_eq!(array.stored_chunks().count(), 2);
+
+    let mut findings = Vec::new();
+    let options = CheckOptions::new().data(true);
+    let summary = check(&store, &root, &options, &mut |finding| findings.push(finding)).unwrap();
+    assert_eq!((summary.groups, summary.arrays, summary.chunks), (2, 2, 3), "{findings:?}");
+
+    let copy: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    copy_tree(
+        Endpoint::new(&store, &root),
+        Endpoint::new(&copy, &root),
+        &mut |_, metadata| Ok(metadata.clone()),
+        &CopyOptions::new(),
+        &mut |_, _| {},
+    )
+    .unwrap();
+    let group = Group::open(copy, &root).unwrap();
+    assert_eq!(group.array("g/a").unwrap().read((0..6,)).unwrap(), b"ab\0\0ef");
+    let large = group.array("large").unwrap().read((2..3,)).unwrap();
+    assert_eq!(large, "x".repeat(2000).into_bytes());
+}

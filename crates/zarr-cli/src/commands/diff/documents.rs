@@ -1,9 +1,11 @@
 //! Differences between two metadata documents: of what an array or group is, and of how it is
 //! stored.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::GroupMetadata;
+use zarr_kit::metadata::{GroupMetadata, JsonTokens, same_value};
 
 use crate::words;
 
@@ -39,7 +41,8 @@ pub(super) fn short(text: &str) -> String {
 
 pub(super) fn groups(one: &GroupMetadata, other: &GroupMetadata) -> Vec<Change> {
     let mut changes = Vec::new();
-    attributes(one.attributes(), other.attributes(), &mut changes);
+    let names = [one.attribute_names(), other.attribute_names()];
+    attributes(names, |name| [one.attribute(name), other.attribute(name)], &mut changes);
     changes
 }
 
@@ -62,14 +65,15 @@ pub(super) fn arrays(one: &ArrayMetadata, other: &ArrayMetadata) -> Vec<Change> 
     let (fill, other_fill) = (one.fill_value(), other.fill_value());
     let same = match (fill.bytes(), other_fill.bytes()) {
         (Some(one), Some(other)) => one == other,
-        _ => value(fill.json()) == value(other_fill.json()),
+        _ => same_value(fill.json(), other_fill.json()),
     };
     if !same {
         let (fill, other_fill) = (fill.json().to_owned(), other_fill.json().to_owned());
         changes.push(Change::content("fill_value", fill, other_fill));
     }
-    attributes(one.attributes(), other.attributes(), &mut changes);
-    let (one, other) = (value(one.json()), value(other.json()));
+    let names = [one.attribute_names(), other.attribute_names()];
+    attributes(names, |name| [one.attribute(name), other.attribute(name)], &mut changes);
+    let (one, other) = (without_attributes(one), without_attributes(other));
     for name in ["chunk_grid", "chunk_key_encoding", "codecs", "storage_transformers"] {
         let member = |document: &Value| match document.get(name) {
             // An empty list is the same as none.
@@ -85,26 +89,31 @@ pub(super) fn arrays(one: &ArrayMetadata, other: &ArrayMetadata) -> Vec<Change> 
     changes
 }
 
-/// The JSON of a document; documents that are read are JSON, but for a bare NaN.
-fn value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.to_owned()))
+/// The document without its attributes, which may hold a bare NaN that is no JSON.
+fn without_attributes(array: &ArrayMetadata) -> Value {
+    let document = array.with_attributes("{}");
+    document.ok().and_then(|array| serde_json::from_str(array.json()).ok()).unwrap_or_default()
 }
 
-/// One change per attribute, so that a long document does not hide which one it is.
-fn attributes(one: &str, other: &str, changes: &mut Vec<Change>) {
-    let (one, other) = (value(one), value(other));
-    let (Some(ours), Some(theirs)) = (one.as_object(), other.as_object()) else {
-        if one != other {
-            changes.push(Change::content("attributes", one.to_string(), other.to_string()));
-        }
-        return;
-    };
-    let more = theirs.keys().filter(|name| !ours.contains_key(*name));
-    for name in ours.keys().chain(more) {
-        let (a, b) = (ours.get(name), theirs.get(name));
-        if a != b {
-            let text = |value: Option<&Value>| {
-                value.map_or_else(|| "none".to_owned(), ToString::to_string)
+/// One change per attribute, so that a long document does not hide which one it is. `both` gives
+/// the JSON text of an attribute in either document.
+fn attributes<'a>(
+    [ours, theirs]: [Vec<String>; 2],
+    both: impl Fn(&str) -> [Option<&'a str>; 2],
+    changes: &mut Vec<Change>,
+) {
+    let known: HashSet<&String> = ours.iter().collect();
+    let more = theirs.iter().filter(|name| !known.contains(name));
+    for name in ours.iter().chain(more) {
+        let [a, b] = both(name);
+        let is_same = match (a, b) {
+            (Some(a), Some(b)) => same_value(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if !is_same {
+            // On one line, and with all the digits that differ.
+            let text = |json: Option<&str>| {
+                json.map_or_else(|| "none".to_owned(), |json| JsonTokens::new(json).collect())
             };
             changes.push(Change::content(format!("attribute {name:?}"), text(a), text(b)));
         }
@@ -113,22 +122,53 @@ fn attributes(one: &str, other: &str, changes: &mut Vec<Change>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{attributes, short};
+    use zarr_kit::metadata::GroupMetadata;
+
+    use super::{groups, short};
+
+    fn compared(one: &str, other: &str) -> Vec<String> {
+        let group = |attributes: &str| {
+            let json = format!(
+                r#"{{"zarr_format": 3, "node_type": "group", "attributes": {attributes}}}"#
+            );
+            GroupMetadata::from_json(json.as_bytes()).unwrap()
+        };
+        let changes = groups(&group(one), &group(other));
+        changes.iter().map(|c| format!("{} {} {}", c.what, c.one, c.other)).collect()
+    }
 
     #[test]
     fn attributes_are_compared_as_values() {
-        let mut changes = Vec::new();
-        attributes(r#"{"a": 1, "b": [1, 2]}"#, r#"{"b": [ 1,2 ], "a": 1}"#, &mut changes);
-        assert!(changes.is_empty());
-        attributes(r#"{"a": 1, "b": 2}"#, r#"{"a": 3, "c": NaN}"#, &mut changes);
-        assert_eq!(changes.len(), 1, "a bare NaN leaves the text");
-        changes.clear();
-        attributes(r#"{"a": 1, "b": 2}"#, r#"{"a": 3, "c": null}"#, &mut changes);
-        let lines: Vec<String> =
-            changes.iter().map(|c| format!("{} {} {}", c.what, c.one, c.other)).collect();
+        let none: [&str; 0] = [];
+        assert_eq!(compared(r#"{"a": 1, "b": [1, 2]}"#, r#"{"b": [ 1,2 ], "a": 1}"#), none);
+        assert_eq!(compared(r#"{"a": 1.0, "b": "é"}"#, r#"{"a": 1.00, "b": "\u00e9"}"#), none);
         assert_eq!(
-            lines,
+            compared(r#"{"a": 1, "b": 2}"#, r#"{"a": 3, "c": null}"#),
             ["attribute \"a\" 1 3", "attribute \"b\" 2 none", "attribute \"c\" none null"]
+        );
+    }
+
+    #[test]
+    fn a_bare_nan_is_a_value_like_others() {
+        let none: [&str; 0] = [];
+        assert_eq!(compared(r#"{"a": NaN, "b": 1}"#, r#"{"b": 1, "a": NaN}"#), none);
+        assert_eq!(
+            compared(r#"{"a": NaN, "b": 1}"#, r#"{"a": Infinity, "b": 2}"#),
+            ["attribute \"a\" NaN Infinity", "attribute \"b\" 1 2"]
+        );
+    }
+
+    #[test]
+    fn no_digit_of_a_number_is_lost() {
+        assert_eq!(
+            compared(
+                r#"{"id": 12345678901234567890123, "n": {"a": [9007199254740993.0]}}"#,
+                r#"{"id": 12345678901234567890124, "n": {"a": [9007199254740994.0]}}"#
+            ),
+            [
+                "attribute \"id\" 12345678901234567890123 12345678901234567890124",
+                "attribute \"n\" {\"a\":[9007199254740993.0]} {\"a\":[9007199254740994.0]}"
+            ]
         );
     }
 
