@@ -127,7 +127,8 @@ impl CopyOptions {
 
     /// Whether the arrays of a group that cannot be read, or that their new metadata does not fit, are
     /// copied as they are, and listed in [`CopySummary::kept`]. It is an error all the same if no
-    /// array changes. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed
+    /// array changes. Nodes whose document is not valid are copied as they are, too, with everything
+    /// below them. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed
     /// in [`CopySummary::untranslated`].
     #[must_use]
     pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
@@ -169,6 +170,12 @@ pub struct UnfitArray {
     pub reason: String,
 }
 
+impl UnfitArray {
+    fn new(at: Endpoint<'_>, reason: &impl ToString) -> Self {
+        Self { path: at.prefix.as_str().to_owned(), reason: reason.to_string() }
+    }
+}
+
 /// What a copy did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -187,8 +194,8 @@ pub struct CopySummary {
     pub skipped: u64,
     /// Tasks that were done.
     pub tasks: u64,
-    /// Arrays that were copied as they are, although they were to change: only with
-    /// [`CopyOptions::keep_unfit`].
+    /// Arrays that were copied as they are, although they were to change, and nodes whose document
+    /// is not valid: only with [`CopyOptions::keep_unfit`].
     pub kept: Vec<UnfitArray>,
     /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
     /// with [`CopyOptions::keep_unfit`].

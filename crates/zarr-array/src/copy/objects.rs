@@ -113,6 +113,33 @@ pub(super) fn copy_others(
     Ok(summary)
 }
 
+/// Copies every object at and below a node, whatever it is. `target` is the state of the copy to which
+/// the node belongs.
+pub(super) fn copy_below(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let interrupted = target != TargetState::Fresh;
+    let batch = Batch { from, to, renamed: None, interrupted, options };
+    let mut summary = CopySummary::default();
+    let mut keys = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        if key.name() == MARKER {
+            return Err(TransferError::UnfinishedSource { path: from.path() });
+        }
+        keys.push(key);
+        if keys.len() >= BATCH {
+            summary.add(batch.copy(&keys)?);
+            keys.clear();
+        }
+    }
+    summary.add(batch.copy(&keys)?);
+    Ok(summary)
+}
+
 /// Copies the objects in the folder of an array that are not its chunks.
 pub(super) fn copy_beside_chunks(
     from: Endpoint<'_>,

@@ -10,7 +10,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::job::{Change, Job};
 use super::marker::{Marker, TargetState};
-use super::objects::copy_others;
+use super::objects::{copy_below, copy_others};
 use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::error::ArrayError;
 use crate::node;
@@ -31,7 +31,8 @@ use crate::version_2;
 /// so `change` is called twice for each array.
 ///
 /// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new metadata
-/// does not fit, is copied as it is and listed in [`CopySummary::kept`]. An array of Zarr version 2
+/// does not fit, is copied as it is and listed in [`CopySummary::kept`], and so is a node whose document
+/// is not valid, with everything below it. An array of Zarr version 2
 /// that version 3 cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
 ///
 /// # Errors
@@ -117,10 +118,15 @@ pub fn copy_tree(
                         summary.kept.extend(job.kept());
                         summary.add(marker.finish(found, || job.run(found, options, progress))?);
                     }
-                    Visit::Untranslated(cause) if !options.keep_unfit => return Err(source(cause)),
+                    Visit::Invalid(cause) | Visit::Untranslated(cause) if !options.keep_unfit => {
+                        return Err(source(cause));
+                    }
+                    Visit::Invalid(cause) => {
+                        summary.kept.push(UnfitArray::new(here, &cause));
+                        summary.add(copy_below(here, there, tree, options)?);
+                    }
                     Visit::Untranslated(cause) => {
-                        let path = here.prefix.as_str().to_owned();
-                        summary.untranslated.push(UnfitArray { path, reason: cause.to_string() });
+                        summary.untranslated.push(UnfitArray::new(here, &cause));
                     }
                     Visit::Others(keys) => {
                         summary.add(copy_others(here, there, keys, tree, options)?);
@@ -152,7 +158,7 @@ pub fn visit_arrays(
     let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
     walk(from, Endpoint::new(&nowhere, &Prefix::root()), &mut |here, _, node| match node {
         Visit::Array(metadata) => visit(here.prefix, &metadata),
-        Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) | Visit::Untranslated(_) => Ok(()),
+        _ => Ok(()),
     })
 }
 
@@ -195,7 +201,9 @@ impl FirstVisit<'_> {
                 unfit = unfit.take().or(job.unfit);
                 Ok(())
             }
-            Visit::Untranslated(cause) if !self.options.keep_unfit => Err(source(cause)),
+            Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
+                Err(source(cause))
+            }
             // Finds links out of the store, and objects that may not be read.
             Visit::Others(keys) if !self.options.nodes_only => {
                 keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
@@ -203,9 +211,7 @@ impl FirstVisit<'_> {
                     None => Err(TransferError::NoObject { key: key.to_string() }),
                 })
             }
-            Visit::Group(_) | Visit::GroupEnd(_) | Visit::Others(_) | Visit::Untranslated(_) => {
-                Ok(())
-            }
+            _ => Ok(()),
         })?;
         // A change that no array takes is a mistake.
         match unfit {
@@ -235,6 +241,8 @@ impl FirstVisit<'_> {
 /// What a walk visits.
 enum Visit<'a> {
     Array(Box<ArrayMetadata>),
+    /// A node whose document is not valid, and why.
+    Invalid(ArrayError),
     /// An array of Zarr version 2 that version 3 cannot express, and why.
     Untranslated(ArrayError),
     /// A group, before its members.
@@ -285,12 +293,7 @@ fn walk(
                 }
                 Ok(NodeMetadata::Group(group)) => group,
                 Err(error) => {
-                    let is_array = matches!(error, ArrayError::Metadata { .. })
-                        && version_2::is_array(&**from.store, &prefix).map_err(source)?;
-                    if !is_array {
-                        return Err(source(error));
-                    }
-                    visit(here, there, Visit::Untranslated(error))?;
+                    visit(here, there, unreadable(here, error)?)?;
                     continue;
                 }
             };
@@ -308,6 +311,21 @@ fn walk(
         }
     }
     Ok(())
+}
+
+/// What becomes of a node whose document cannot be read; the error itself if it is none of the
+/// document, or that of a group of version 2.
+fn unreadable<'a>(here: Endpoint<'_>, error: ArrayError) -> Result<Visit<'a>, TransferError> {
+    if !matches!(error, ArrayError::Metadata { .. }) {
+        return Err(source(error));
+    }
+    if here.store.head(&here.document()?).map_err(source)?.is_some() {
+        return Ok(Visit::Invalid(error));
+    }
+    match version_2::is_array(&**here.store, here.prefix).map_err(source)? {
+        true => Ok(Visit::Untranslated(error)),
+        false => Err(source(error)),
+    }
 }
 
 /// The document of a group's copy: the source's, except for the entries of changed arrays in its

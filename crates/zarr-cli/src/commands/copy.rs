@@ -80,7 +80,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     }
     let kept = u64::try_from(summary.kept.len()).unwrap_or(u64::MAX);
     if kept > 0 {
-        text.push_str(&format!(" ({} could not be changed)", words::count(kept)));
+        text.push_str(&format!(" ({} copied unchanged)", words::count(kept)));
     }
     for array in &summary.kept {
         note(format_args!("{} is copied as it is: {}", array.path, array.reason));

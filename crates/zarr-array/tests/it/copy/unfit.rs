@@ -172,3 +172,32 @@ fn what_version_3_cannot_express_is_named_and_left_out() {
     visit_arrays(Endpoint::new(&from, &root), visit).expect("visits");
     assert_eq!(arrays, ["a"]);
 }
+
+/// As in a store of zarrita, in which the fill value of booleans is 0.
+#[test]
+fn nodes_whose_document_is_not_valid_are_copied_as_they_are() {
+    let (from, root) = (source(), Prefix::root());
+    let wrong = metadata(&regular([6, 4]), LITTLE).json().replace("int16", "bool");
+    let key = |text: &str| zarr_array::store::Key::new(text).expect("a key");
+    from.put(&key("g/wrong/zarr.json"), wrong.as_bytes()).expect("puts");
+    from.put(&key("g/wrong/c/0/0"), b"their chunk").expect("puts");
+    let copy = |options: &CopyOptions| {
+        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let summary = copy_tree(
+            Endpoint::new(&from, &root),
+            Endpoint::new(&to, &root),
+            &mut |_, metadata| Ok(metadata.clone()),
+            options,
+            &mut |_, _| {},
+        );
+        (summary, to)
+    };
+    let (refused, to) = copy(&CopyOptions::new());
+    let refused = refused.expect_err("a wrong document").to_string();
+    assert!(refused.starts_with("source: g/wrong/zarr.json: $.fill_value: "), "{refused}");
+    assert!(objects(&*to).is_empty());
+    let (summary, to) = copy(&CopyOptions::new().keep_unfit(true).verify(true));
+    let summary = summary.expect("copies all");
+    assert_eq!(summary.kept.iter().map(|kept| &*kept.path).collect::<Vec<_>>(), ["g/wrong"]);
+    assert_eq!(objects(&*to), objects(&*from));
+}
