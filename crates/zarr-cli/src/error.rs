@@ -70,9 +70,7 @@ pub(crate) enum CliError {
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
-    #[error(
-        "{place}: {arrays} of it not in the copy, because Zarr version 3 cannot express what they are"
-    )]
+    #[error("{place}: the copy lacks {arrays}, which Zarr version 3 cannot express")]
     Incomplete { place: String, arrays: String },
     #[error("{0}")]
     Join(Box<JoinError>),

@@ -414,22 +414,14 @@ impl DataType {
     /// Whether the type is floating point, real or complex.
     #[must_use]
     pub fn is_float(&self) -> bool {
-        matches!(
-            self.component(),
-            Some(Component::Small(_) | Component::Float32 | Component::Float64)
-        )
+        self.float_format().is_some()
     }
 
     /// How the bits of a float, or of each component of a complex number, are divided; `None` for
     /// other types.
     #[must_use]
     pub fn float_format(&self) -> Option<FloatFormat> {
-        match self.component()? {
-            Component::Bool | Component::Int { .. } => None,
-            Component::Small(format) => Some(format),
-            Component::Float32 => Some(FloatFormat::new(8, 23, 127, FloatSpecials::Ieee)),
-            Component::Float64 => Some(FloatFormat::new(11, 52, 1023, FloatSpecials::Ieee)),
-        }
+        self.component()?.float_format()
     }
 
     /// Whether the `packbits` codec takes the type: bool, integers, floats and complex numbers

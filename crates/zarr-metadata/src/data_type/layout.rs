@@ -155,6 +155,16 @@ impl Component {
         usize::try_from(self.bits().div_ceil(8)).unwrap_or(usize::MAX)
     }
 
+    /// How the bits of a float are divided.
+    pub(super) fn float_format(self) -> Option<FloatFormat> {
+        match self {
+            Component::Bool | Component::Int { .. } => None,
+            Component::Small(format) => Some(format),
+            Component::Float32 => Some(FloatFormat::new(8, 23, 127, FloatSpecials::Ieee)),
+            Component::Float64 => Some(FloatFormat::new(11, 52, 1023, FloatSpecials::Ieee)),
+        }
+    }
+
     /// Whether it takes one byte but needs only some of its bits. Bool does not count (SD-18).
     pub(crate) fn is_sub_byte(self) -> bool {
         self != Component::Bool && self.bits() < 8
