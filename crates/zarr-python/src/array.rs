@@ -43,12 +43,13 @@ impl PyArray {
 
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
     fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
-        Signals::during(|signals| {
+        let done = Signals::during(|signals| {
             let done = work(&self.array.clone().with_store(signals.guard(&self.place.store)))?;
             // What was written, if anything was.
             self.place.store.finish()?;
             Ok::<_, ArrayError>(done)
-        })
+        });
+        self.place.named(self.array.prefix(), done)
     }
 
     /// The array after a change.
@@ -78,7 +79,7 @@ impl PyArray {
     fn open(py: Python<'_>, state: State) -> Done<Self> {
         let (place, prefix) = Place::open(py, state, false)?;
         let open = |signals: &Arc<Signals>| Array::open(signals.guard(&place.store), &prefix);
-        let array = py.detach(|| Signals::during(open))?;
+        let array = place.named(&prefix, py.detach(|| Signals::during(open)))?;
         Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
     }
 

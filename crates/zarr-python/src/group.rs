@@ -39,11 +39,12 @@ impl PyGroup {
         py: Python<'_>,
         work: impl Send + FnOnce(&Group) -> Result<T, ArrayError>,
     ) -> Done<T> {
-        Ok(py.detach(|| {
+        let changed = py.detach(|| {
             let changed = work(&self.group)?;
             self.place.store.finish()?;
             Ok::<_, ArrayError>(changed)
-        })?)
+        });
+        self.place.named(self.prefix(), changed.map_err(Into::into))
     }
 
     /// A group of the same store.
@@ -60,8 +61,8 @@ impl PyGroup {
     fn open(py: Python<'_>, state: State, consolidated: bool) -> Done<Self> {
         let (place, prefix) = Place::open(py, state, false)?;
         let open = if consolidated { Group::open_consolidated } else { Group::open };
-        let group = py.detach(|| open(Arc::clone(&place.store), &prefix))?;
-        Ok(Self { group, place })
+        let group = py.detach(|| open(Arc::clone(&place.store), &prefix));
+        Ok(Self { group: place.named(&prefix, group.map_err(Into::into))?, place })
     }
 
     #[staticmethod]

@@ -77,7 +77,7 @@ pub(crate) fn join(
     };
     py.detach(|| {
         Signals::during(|signals| {
-            let plan = plan(opened(&members, signals, shown)?, &arguments)?;
+            let plan = plan(opened(&members, signals, Place::shown_node)?, &arguments)?;
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
             let Some(target) = target else { return Ok((planned, Did::default())) };
             let (place, prefix) = target.place()?;
@@ -159,12 +159,6 @@ fn places(py: Python<'_>, members: Vec<At<'_>>) -> Done<Vec<(Place, Prefix)>> {
 enum Opened {
     Arrays(Vec<Member>),
     Groups(Vec<GroupMember>),
-}
-
-/// The name of a member in messages.
-fn shown(place: &Place, prefix: &Prefix) -> String {
-    let shown = place.shown();
-    if prefix.is_root() { shown } else { format!("{}/{prefix}", shown.trim_end_matches('/')) }
 }
 
 /// Opens the members, which must be all arrays or all groups.

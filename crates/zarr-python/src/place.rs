@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, archive_of, local_path, shown_url};
 use zarr_kit::join::{self, OpenOptions, References};
+use zarr_kit::metadata::Printable;
 use zarr_kit::{Array, Prefix, Store};
 
 use crate::error::Done;
@@ -104,6 +105,19 @@ impl Place {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.store, &other.store)
             || (!self.is_memory() && self.url == other.url && self.settings == other.settings)
+    }
+
+    /// The URL and path of a node without secrets, for messages.
+    pub(crate) fn shown_node(&self, prefix: &Prefix) -> String {
+        let shown = self.shown();
+        if prefix.is_root() { shown } else { format!("{}/{prefix}", shown.trim_end_matches('/')) }
+    }
+
+    /// The result, whose error names the node.
+    pub(crate) fn named<T>(&self, prefix: &Prefix, done: Done<T>) -> Done<T> {
+        done.map_err(|raised| {
+            Python::attach(|py| raised.noted(py, &Printable(&self.shown_node(prefix)).to_string()))
+        })
     }
 
     pub(crate) fn is_memory(&self) -> bool {

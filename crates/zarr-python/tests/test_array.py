@@ -262,3 +262,42 @@ def test_tokens_tell_arrays_apart(tmp_path):
     memory[0][:] = 1
     difference = memory[0].to_dask() - memory[1].to_dask()
     assert difference.compute().tolist() == [1, 1, 1]
+
+
+def test_wrong_arguments_are_errors_of_numpys_kinds(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(5, 4), dtype="i2", chunks=2)
+    huge = zarr_kit.create("memory:", shape=(2**62, 8), dtype="f8", chunks=(2**40, 8))
+    place = tmp_path / "a.zarr"
+    cases = [
+        (lambda: array[5], IndexError, "index 5 is out of bounds for axis 0 with size 5"),
+        (lambda: array[True], IndexError, "True is no index"),
+        (lambda: array.__setitem__(0, None), TypeError, "int16"),
+        (lambda: array.__setitem__(0, float("nan")), TypeError, "round them first"),
+        (lambda: array.read(..., out=[0]), TypeError, "out is a numpy array, not list"),
+        (lambda: array.with_threads(0), ValueError, "threads: at least 1"),
+        (lambda: zarr_kit.open(place, threads=-1), ValueError, "threads: at least 1"),
+        (lambda: zarr_kit.open(place, storage_options=["region"]), TypeError, "a mapping of names to values, not list"),
+        (lambda: zarr_kit.open(place, storage_options={"region": ["x"]}), TypeError, "region is text.*not list"),
+        (lambda: zarr_kit.open(tmp_path), FileNotFoundError, "zarr.json|no node|nothing"),
+        (lambda: zarr_kit.open_group(place), ValueError, "this is an array, not a group"),
+        (lambda: zarr_kit.open("gopher://x/y"), OSError, "no client for gopher"),
+        (lambda: zarr_kit.open(""), OSError, "neither a path nor a URL"),
+        (lambda: zarr_kit.open("a\0b"), OSError, "NUL"),
+        (lambda: zarr_kit.open(tmp_path, "../x"), ValueError, "would lead elsewhere"),
+        (lambda: huge[: 2**45], MemoryError, "2.00 PiB"),
+    ]
+    for work, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            work()
+    assert huge[2**61, 3] == 0 and "4611686018427387904" in repr(huge)
+
+
+def test_errors_name_the_store(tmp_path):
+    array = zarr_kit.create(tmp_path / "a\nb.zarr", "in/x", shape=4, dtype="i2")
+    array[:] = 1
+    (tmp_path / "a\nb.zarr/in/x/c/0").write_bytes(b"short")
+    cases = [lambda: array[:], lambda: zarr_kit.open_group(tmp_path / "a\nb.zarr", "in/x"), lambda: array.__setitem__(0, 2)]
+    for work in cases:
+        with pytest.raises(ValueError) as raised:
+            work()
+        assert raised.value.__notes__ == [f"in {tmp_path}/a\\nb.zarr/in/x"]

@@ -194,3 +194,29 @@ def test_trees_of_groups(tmp_path):
     other = zarr_kit.open_group(tmp_path / "g.zarr")
     other.attrs["x"] = 1
     assert dict(group.attrs) == {} and dict(group.refresh().attrs) == {"x": 1}
+
+
+def test_places_are_checked_that_cannot_be_opened(array, tmp_path):
+    assert zarr_kit.check(tmp_path / "a.zarr", progress=lambda *at: None).is_clean
+    (tmp_path / "a.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "array", "shape": "x"}')
+    with pytest.raises(ValueError, match="shape"):
+        zarr_kit.open(tmp_path / "a.zarr")
+    report = zarr_kit.check(tmp_path / "a.zarr", memory="64MiB")
+    assert [finding.severity for finding in report.errors] == ["error"] and report.errors[0].key == "zarr.json"
+    assert zarr_kit.check(tmp_path, "a.zarr")[0].key.endswith("zarr.json")
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.check(tmp_path / "none.zarr")
+    for memory in (-1, "-5MiB", "many"):
+        with pytest.raises(ValueError, match="no number of bytes"):
+            zarr_kit.check(tmp_path, memory=memory)
+
+
+def test_chunks_for_arrays_that_are_not_there_are_refused(array, tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_group("in").create_array("y", shape=4, dtype="i1")
+    for source in (group, tmp_path / "g.zarr"):
+        with pytest.raises(ValueError, match=r"no arrays \['y', 'in'\] in"):
+            zarr_kit.copy(source, tmp_path / "h.zarr", chunks={"in/y": 2, "y": 2, "in": 3})
+    with pytest.raises(TypeError, match="for groups"):
+        zarr_kit.copy(array, tmp_path / "h.zarr", chunks={"a": 2})
+    assert not (tmp_path / "h.zarr").exists()

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from . import _create, _native, _store
 from ._array import Array
-from ._check import Finding, Report
+from ._check import Finding, Report, check
 from ._copy import Copied, copy
 from ._describe import Info, Tree
 from ._group import Group
@@ -38,6 +38,7 @@ __all__ = [
     "Tree",
     "UnfinishedCopyError",
     "__version__",
+    "check",
     "copy",
     "create",
     "create_group",

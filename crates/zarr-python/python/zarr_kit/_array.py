@@ -196,6 +196,8 @@ class Array(Node[_native.Array]):
         if out is None:
             found = self._elements.read(selected.axes, counts).reshape(selected.shape)
             return found[()] if scalar else found
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out is a numpy array, not {type(out).__name__}")
         if out.shape != selected.shape or out.dtype != self.dtype:
             raise ValueError(
                 f"out has shape {out.shape} and dtype {out.dtype}, "
@@ -387,7 +389,7 @@ class Array(Node[_native.Array]):
             True for a bar on standard error, or a function that gets the path of the array, the
             chunks that are done, and those there are.
         """
-        return _check.check(self._native, data, memory, progress)
+        return _check.check_node(self._native, data, memory, progress)
 
     # Work ------------------------------------------------------------------------------------
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from . import _native
+from . import _native, _store
 from ._progress import Progress, told
 
 MEMORY = 1 << 30
@@ -104,7 +104,36 @@ class Report(Sequence[Finding]):
         return "\n".join([*map(str, self), repr(self)])
 
 
-def check(node: Any, data: bool, memory: int | str, progress: Progress) -> Report:
+def check(
+    url: _store.Url,
+    path: str = "",
+    *,
+    data: bool = True,
+    memory: int | str = MEMORY,
+    progress: Progress = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Report:
+    """Checks what is stored at a place, also nodes that are too damaged to be opened.
+
+    Parameters
+    ----------
+    url, path, storage_options
+        As for `open`.
+    data, memory, progress
+        As for `Array.check`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, zarr_kit
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = pathlib.Path(folder, "zarr.json").write_text("{}")
+    >>> [finding.severity for finding in zarr_kit.check(folder)]
+    ['error']
+    """
+    return check_node(_store.state(url, path, storage_options), data, memory, progress)
+
+
+def check_node(node: _native.Place, data: bool, memory: int | str, progress: Progress) -> Report:
     """Checks an open node, or the node that a `_store.state` names."""
     with told(progress, "chunks") as tell:
         found, seen = _native.check(node, data, parsed_bytes(memory), tell)
@@ -120,6 +149,8 @@ def parsed_bytes(size: int | str) -> int:
         If it is neither.
     """
     if isinstance(size, int):
+        if size < 0:
+            raise ValueError(f"{size} is no number of bytes")
         return size
     text = size.strip()
     number = text.rstrip("BKMGTiIbkmgt ")
@@ -127,6 +158,6 @@ def parsed_bytes(size: int | str) -> int:
     powers = {"": 1, **{f"{letter}i": 1024**n for n, letter in enumerate("kmgt", 1)}}
     powers |= {letter: 1000**n for n, letter in enumerate("kmgt", 1)}
     try:
-        return int(float(number) * powers[unit])
-    except (KeyError, ValueError):
+        return parsed_bytes(int(float(number) * powers[unit]))
+    except (KeyError, OverflowError, ValueError):
         raise ValueError(f"{size!r} is no number of bytes, such as 4096 or '512MiB'") from None

@@ -101,6 +101,9 @@ def copy(
     ((20, 20, 19),)
     """
     root = source.path if isinstance(source, (Array, Group)) else ""
+    place = _node.at(source, source_options)
+    if isinstance(chunks, Mapping):
+        _check_paths(chunks, place)
 
     def change(path: str, document: str) -> tuple[str | None, str | None]:
         within = path.removeprefix(root).strip("/")
@@ -113,13 +116,23 @@ def copy(
     arguments = CopyArguments(parsed_bytes(memory), resume, overwrite, verify, allow_loss)
     with told(progress, "bytes") as tell:
         done = _native.copy(
-            _node.at(source, source_options),
+            place,
             _node.target(target, target_options),
             change,
             arguments,
             tell,
         )
     return Copied(*done)
+
+
+def _check_paths(chunks: Mapping[str, Any], place: _native.Place) -> None:
+    """Refuses chunks for paths at which there is no array."""
+    if isinstance(place, _native.Array):
+        raise TypeError("chunks: a dict of paths is for groups")
+    group = Group(_native.Group.open(place) if isinstance(place, tuple) else place)
+    wrong = [path for path in chunks if not isinstance(group.get(path), Array)]
+    if wrong:
+        raise ValueError(f"chunks: there are no arrays {wrong} in {group!r}")
 
 
 @dataclass(frozen=True)

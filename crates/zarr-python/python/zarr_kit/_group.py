@@ -74,7 +74,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
     ) -> _check.Report:
         """Checks everything stored below the group; the parameters are those of `Array.check`."""
-        return _check.check(self._native, data, memory, progress)
+        return _check.check_node(self._native, data, memory, progress)
 
     def __repr__(self) -> str:
         return f"<zarr_kit.Group {self._where!r}>"

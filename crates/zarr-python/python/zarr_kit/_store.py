@@ -20,6 +20,10 @@ def state(
     write_empty_chunks: bool = False,
 ) -> _native.State:
     """What the native part needs to open a node."""
+    if storage_options is not None and not isinstance(storage_options, Mapping):
+        raise TypeError(f"storage_options: a mapping of names to values, not {type(storage_options).__name__}")
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads: at least 1, or None, not {threads}")
     settings = {str(name): _setting(name, value) for name, value in (storage_options or {}).items()}
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
@@ -29,6 +33,8 @@ def state(
 
 def _setting(name: str, value: Any) -> str | list[str]:
     if name != "targets":
+        if not isinstance(value, (str, bool, int, float)):
+            raise TypeError(f"the setting {name} is text, a number or a bool, not {type(value).__name__}")
         return str(value)
     places = [value] if isinstance(value, (str, os.PathLike)) else list(value)
     # A worker may have another current folder.
