@@ -1,6 +1,7 @@
 //! The command line's arguments.
 
 mod content;
+mod draw;
 mod groups;
 mod join;
 mod rules;
@@ -13,6 +14,7 @@ use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
 
 pub(crate) use content::{Diff, Stats};
+pub(crate) use draw::Draw;
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rules::Rules;
@@ -125,9 +127,13 @@ pub(crate) struct Read {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// In text, show only both ends of long axes, as numpy does.
+    /// In text, show only both ends of long axes, as numpy does. On a terminal that is the default for
+    /// more than 1,000 elements.
     #[arg(long)]
     pub(crate) elide: bool,
+    /// In text on a terminal, show all elements, however many.
+    #[arg(long, conflicts_with = "elide")]
+    pub(crate) all: bool,
     /// List on standard error which chunks are read, and the codecs that decode them.
     #[arg(long)]
     pub(crate) explain: bool,
@@ -211,6 +217,7 @@ Examples:
   zarr-kit create time.zarr --shape 90 --dtype \\
     '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
   zarr-kit create copy.zarr --metadata zarr.json
+  zarr-kit create weather.zarr/temp --like temp.npy --chunks 365,100,100
   zarr-kit create weather.zarr --group --attributes '{\"title\": \"Weather\"}'
   zarr-kit create weather.zarr/2015/rain --parents --shape 365 --dtype float32")]
 pub(crate) struct Create {
@@ -218,7 +225,7 @@ pub(crate) struct Create {
     pub(crate) path: String,
     /// Create a group, not an array.
     #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
-        "metadata"])]
+        "metadata", "like", "overwrite"])]
     pub(crate) group: bool,
     /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
     /// nearest group, down.
@@ -228,13 +235,13 @@ pub(crate) struct Create {
     #[arg(
         long,
         value_name = "N,N",
-        required_unless_present_any = ["metadata", "group"],
+        required_unless_present_any = ["metadata", "group", "like"],
         allow_hyphen_values = true, value_parser = value
     )]
     pub(crate) shape: Option<String>,
     /// The type of the elements: float32, int16, bool, uint4, r24, ..., or the JSON object of a type
     /// with a configuration.
-    #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group"])]
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
     pub(crate) dtype: Option<String>,
     /// The lengths of the chunks [default: regular, at most 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
@@ -252,8 +259,15 @@ pub(crate) struct Create {
     pub(crate) attributes: Option<String>,
     /// A zarr.json that contains all of this.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
-        "preset", "fill", "dims", "attributes"])]
+        "preset", "fill", "dims", "attributes", "like"])]
     pub(crate) metadata: Option<PathBuf>,
+    /// What is not given is as in this: the shape and type of a .npy file, or all metadata of another
+    /// array. Codecs are its own unless the type or the number of axes is another.
+    #[arg(long, value_name = "FILE|ARRAY")]
+    pub(crate) like: Option<String>,
+    /// Remove the array that is there first.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
@@ -390,34 +404,6 @@ pub(crate) struct Plan {
     pub(crate) json: bool,
 }
 
-/// Draw the chunk grid in the terminal or as SVG.
-///
-/// Stored chunks are shaded, and a region is marked. If there are several axes, the last two with
-/// more than one chunk are drawn, unless --axes selects others. On long axes one cell stands for
-/// several chunks.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  zarr-kit draw weather.zarr/daily --region 28:34
-  zarr-kit draw weather.zarr/daily -o grid.svg")]
-pub(crate) struct Draw {
-    /// The array: a folder or a URL.
-    pub(crate) array: String,
-    /// The region to mark, in numpy's syntax.
-    #[arg(long, short, value_name = "R", allow_hyphen_values = true, value_parser = value)]
-    pub(crate) region: Option<String>,
-    /// Write an SVG picture to this file.
-    #[arg(long, short, value_name = "FILE.svg")]
-    pub(crate) output: Option<PathBuf>,
-    /// The vertical and the horizontal axis: names or numbers.
-    #[arg(long, value_name = "AXIS,AXIS")]
-    pub(crate) axes: Option<String>,
-    /// Print the picture as one JSON document: the start of each cell, and the number of its
-    /// stored chunks.
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) json: bool,
-}
-
 /// Change the shape of an array.
 ///
 /// A rectilinear axis that grows past its last edge takes new edges from --edges, or repeats the
@@ -483,13 +469,18 @@ pub(crate) struct Append {
     pub(crate) json: bool,
 }
 
-/// Print shell completions.
+/// Print shell completions, or write them with the man pages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  zarr-kit completions bash > ~/.local/share/bash-completion/completions/zarr-kit")]
+Examples:
+  zarr-kit completions bash > ~/.local/share/bash-completion/completions/zarr-kit
+  zarr-kit completions --into ~/.local/share")]
 pub(crate) struct Completions {
     /// The shell.
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
+    #[arg(value_enum, required_unless_present = "into", conflicts_with = "into")]
+    pub(crate) shell: Option<clap_complete::Shell>,
+    /// Write the man pages, and the completions of bash, zsh and fish, to where they are found in this
+    /// folder: ~/.local/share or /usr/local/share.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) into: Option<PathBuf>,
 }

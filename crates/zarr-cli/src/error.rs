@@ -89,6 +89,11 @@ pub(crate) enum CliError {
          them in --region, or choose another --format"
     )]
     NoTable { axes: String },
+    #[error(
+        "values are drawn of two axes, and the region has {axes}; give one index of the others: \
+         --region {example}"
+    )]
+    Plane { axes: String, example: String },
     #[error("{place}: elements of type {data_type} are not real numbers or times")]
     NotNumbers { place: String, data_type: String },
     #[error("{format} is not text: use -o FILE or a pipe")]

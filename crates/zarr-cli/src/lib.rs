@@ -5,7 +5,7 @@
 //! arguments and prints. [`Description`] holds the output of `info` and `draw` for other programs.
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no plots of their values, nothing written in Zarr version 2. This
+//! No arithmetic on arrays, no plots but pictures of a plane, nothing written in Zarr version 2. This
 //! interface is not stable: programs should use `zarr_kit`.
 
 #![forbid(unsafe_code)]

@@ -1,12 +1,13 @@
 //! `zarr-kit create`.
 
-use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fs, io};
 
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::array::{create_parents, open_node};
-use zarr_kit::metadata::{FillValue, MetadataError, Rule};
+use zarr_kit::array::{create_parents, delete_node, open_node};
+use zarr_kit::metadata::{Codec, FillValue, MetadataError, NodeMetadata, Rule};
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
     Prefix, Store,
@@ -85,6 +86,9 @@ fn create_at<T>(
     };
     let Some(Around { store, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
+        if args.overwrite {
+            remove(&shown, &place.store, &Prefix::root())?;
+        }
         let created = create(place.store.clone(), &Prefix::root()).map_err(|cause| {
             place.abandon();
             place.failed(cause)
@@ -100,6 +104,9 @@ fn create_at<T>(
     if args.parents {
         create_parents(&store, &prefix).map_err(failed)?;
     }
+    if args.overwrite {
+        remove(&shown, &store, &prefix)?;
+    }
     let created = create(store.clone(), &prefix).map_err(failed)?;
     store.finish().map_err(|cause| failed(cause.into()))?;
     if let Some(parent) = prefix.parent()
@@ -113,21 +120,99 @@ fn create_at<T>(
     Ok((shown, created))
 }
 
+/// Removes the array at a place, if there is one. A group is not removed: more than what is created
+/// would be gone.
+fn remove(shown: &str, store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), CliError> {
+    let failed = |cause| CliError::Node { place: shown.to_owned(), cause };
+    match open_node(store, prefix) {
+        Ok(NodeMetadata::Array(_)) => delete_node(store, prefix).map_err(failed),
+        Ok(NodeMetadata::Group(_)) => Err(CliError::argument(
+            "--overwrite",
+            shown,
+            "this is a group with all that is in it; `zarr-kit delete` removes it",
+        )),
+        Err(ArrayError::NotFound { .. }) => Ok(()),
+        Err(cause) => Err(failed(cause)),
+    }
+}
+
+/// What `--like` names.
+struct Like {
+    shape: Vec<u64>,
+    data_type: Option<DataType>,
+    /// The whole of it, if it is an array.
+    metadata: Option<ArrayMetadata>,
+}
+
+impl Like {
+    fn open(path: &str) -> Result<Self, CliError> {
+        if !path.to_ascii_lowercase().ends_with(".npy") {
+            let metadata = NodeStore::open(path)?.metadata()?;
+            let (shape, data_type) = (metadata.shape().to_vec(), metadata.data_type().clone());
+            return Ok(Self { shape, data_type: Some(data_type), metadata: Some(metadata) });
+        }
+        let path = PathBuf::from(path);
+        let file = fs::File::open(&path);
+        let file = file.map_err(|cause| CliError::File { path: path.clone(), cause })?;
+        let (shape, name) = npy::read_shape(&mut io::BufReader::new(file))
+            .map_err(|reason| CliError::Input { path: path.clone(), reason })?;
+        // Another type may be given.
+        let data_type = name.and_then(|name| data_type(&elsewhere(&name)?).ok());
+        Ok(Self { shape, data_type, metadata: None })
+    }
+
+    /// The codecs of an array of this type and number of axes, if they are those of the other array.
+    fn codecs(&self, data_type: &DataType, rank: usize) -> Option<&[Codec]> {
+        let same = self.shape.len() == rank && self.data_type.as_ref() == Some(data_type);
+        self.metadata.as_ref().filter(|_| same).map(ArrayMetadata::codecs)
+    }
+}
+
 fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
-    let shape = numbers("--shape", args.shape.as_deref().unwrap_or_default())?;
-    let data_type = data_type(args.dtype.as_deref().unwrap_or_default())?;
-    let names = names(args.dims.as_deref(), shape.len())?;
+    let like = args.like.as_deref().map(Like::open).transpose()?;
+    let shape = match (&args.shape, &like) {
+        (None, Some(like)) => like.shape.clone(),
+        (shape, _) => numbers("--shape", shape.as_deref().unwrap_or_default())?,
+    };
+    let data_type = match (&args.dtype, &like) {
+        (None, Some(Like { data_type: Some(data_type), .. })) => data_type.clone(),
+        (None, Some(_)) => {
+            let (path, reason) =
+                (args.like.clone().unwrap_or_default(), "its type is not known here; give --dtype");
+            return Err(CliError::Input { path: path.into(), reason: reason.to_owned() });
+        }
+        (dtype, _) => data_type(dtype.as_deref().unwrap_or_default())?,
+    };
+    let other = like.as_ref().and_then(|like| like.metadata.as_ref());
+    let mut names = names(args.dims.as_deref(), shape.len())?;
+    if let (None, Some(other)) = (&args.dims, other)
+        && other.shape().len() == shape.len()
+    {
+        names = other.dimension_names().map(<[_]>::to_vec);
+    }
     let mut builder = ArrayBuilder::new(shape.clone(), data_type.clone());
     if let Some(text) = &args.chunks {
         let grid = chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
             .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
         builder = builder.chunk_grid(grid);
+    } else if let Some(other) = other
+        && other.shape().len() == shape.len()
+    {
+        // The edges of another length may not reach its end, which the document then says.
+        builder = builder.chunk_grid(other.chunk_grid().clone());
     }
+    let same = like.as_ref().and_then(|like| like.codecs(&data_type, shape.len()));
     if let Some(codecs) = args.encoding.codecs()? {
         builder = builder.codecs(codecs.of(&data_type, shape.len()));
+    } else if let Some(codecs) = same {
+        builder = builder.codecs(codecs.to_vec());
     }
     if let Some(text) = &args.fill {
         builder = builder.fill_value(fill(&data_type, text)?);
+    } else if let Some(other) = other
+        && *other.data_type() == data_type
+    {
+        builder = builder.fill_value(other.fill_value().clone());
     }
     if let Some(names) = names {
         builder = builder.dimension_names_or_none(names);
@@ -135,7 +220,8 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let mut metadata = builder
         .build()
         .map_err(|cause| CliError::Metadata { argument: "zarr.json would not be valid", cause })?;
-    if let Some(json) = &args.attributes {
+    let attributes = args.attributes.as_deref().or(other.map(ArrayMetadata::attributes));
+    if let Some(json) = attributes {
         metadata = metadata
             .with_attributes(json)
             .map_err(|cause| CliError::Metadata { argument: "--attributes", cause })?;

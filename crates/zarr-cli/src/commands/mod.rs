@@ -3,6 +3,7 @@
 mod append;
 mod attrs;
 mod check;
+mod completions;
 mod consolidate;
 mod copy;
 mod corners;
@@ -23,13 +24,11 @@ mod strings;
 mod tree;
 mod write;
 
-use clap::CommandFactory;
 use serde_json::{Value, json};
 use zarr_kit::grid::Grid;
 
-use crate::args::{Args, Command};
+use crate::args::Command;
 use crate::error::CliError;
-use crate::print::Out;
 
 /// Runs a command; returns the exit status.
 pub(crate) fn run(command: Command) -> Result<u8, CliError> {
@@ -52,13 +51,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Attrs(args) => attrs::run(&args)?,
         Command::Consolidate(args) => consolidate::run(&args)?,
         Command::Delete(args) => delete::run(&args)?,
-        Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Args::command(), "zarr-kit", &mut script);
-            let mut out = Out::stdout();
-            out.bytes(&script)?;
-            out.finish()?;
-        }
+        Command::Completions(args) => completions::run(&args)?,
     }
     Ok(0)
 }

@@ -39,7 +39,9 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     }
     let failed = |cause| place.failed(cause);
     if format == ReadFormat::Text {
-        let shown = text::Shown::new(&region.shape(), args.elide);
+        // Thousands of lines on a terminal help nobody; a pipe and a file get what they asked for.
+        let is_to_terminal = args.output.is_none() && print::stdout_is_terminal();
+        let shown = text::Shown::new(&region.shape(), args.elide || is_to_terminal && !args.all);
         // Text is laid out as a whole, so all of it must be in memory.
         if shown.elements().is_none_or(|elements| elements > TEXT) {
             let elements = shown.elements().map_or_else(|| "2^64".to_owned(), words::count);
@@ -59,7 +61,12 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         text.push('\n');
         let mut out = Out::to(args.output.as_deref())?;
         out.bytes(text.as_bytes())?;
-        return out.finish();
+        out.finish()?;
+        if is_to_terminal && !args.elide && shown.elements() != region.elements() {
+            let all = region.elements().map_or_else(|| "2^64".to_owned(), words::count);
+            print::note(format_args!("both ends of each axis of {all} elements; --all shows all"));
+        }
+        return Ok(());
     }
     if is_variable {
         return strings::print(args, &place, &array, &region, format);

@@ -148,3 +148,93 @@ fn codecs_in_the_short_form_and_presets() {
     ));
     assert!(!at.join("x").exists());
 }
+
+#[test]
+fn like_another() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let first = [
+        "create",
+        "a",
+        "--shape",
+        "90,4",
+        "--dtype",
+        "int16",
+        "--chunks",
+        "31|28|31,4",
+        "--fill",
+        "-1",
+        "--dims",
+        "time,x",
+        "--codecs",
+        "packbits:12",
+        "--attributes",
+        r#"{"units": "K"}"#,
+    ];
+    succeed(folder, &first);
+    let document =
+        |name: &str| fs::read_to_string(folder.join(name).join("zarr.json")).expect(name);
+    succeed(folder, &["create", "b", "--like", "a"]);
+    assert_eq!(document("b"), document("a"));
+    succeed(folder, &["create", "c", "--like", "a", "--shape", "80,4", "--codecs", "zstd:3"]);
+    let json: serde_json::Value = serde_json::from_str(&document("c")).expect("JSON");
+    assert_eq!((&json["shape"], &json["fill_value"]), (&serde_json::json!([80, 4]), &(-1).into()));
+    assert_eq!(json["attributes"], serde_json::json!({"units": "K"}));
+    assert_eq!(json["codecs"][1]["name"], "zstd");
+    // Another type has neither the codecs nor the fill value.
+    succeed(folder, &["create", "d", "--like", "a", "--dtype", "float32"]);
+    let json: serde_json::Value = serde_json::from_str(&document("d")).expect("JSON");
+    assert_eq!((&json["codecs"][0]["name"], &json["fill_value"]), (&"bytes".into(), &0.0.into()));
+    // numpy's own file: elements of 4 bytes, big-endian, 3 by 5.
+    let header = |descr: &str| {
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (3, 5), }}");
+        let length = u16::try_from(text.len()).expect("short").to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes()].concat()
+    };
+    file(folder, "f4.npy", header("'>f4'"));
+    file(folder, "record.npy", header("[('a', '<i4')]"));
+    file(folder, "odd.npy", header("'|O'"));
+    file(folder, "no.npy", "no");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["create", "e", "--like", "f4.npy"],
+            &["create", "f", "--like", "f4.npy", "--dtype", "int8", "--shape", "7"],
+            &["create", "g", "--like", "record.npy"],
+            &["create", "g", "--like", "odd.npy"],
+            &["create", "g", "--like", "odd.npy", "--dtype", "int8"],
+            &["create", "h", "--like", "no.npy"],
+            &["create", "h", "--like", "missing"],
+            &["create", "h", "--like", "a", "--shape", "100,4"],
+            &["create", "h", "--like", "a", "--metadata", "a/zarr.json"],
+        ],
+    ));
+}
+
+#[test]
+fn an_array_is_replaced_and_a_group_is_not() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    for name in ["a", "g.zarr/a"] {
+        succeed(folder, &["create", name, "--shape", "4", "--dtype", "int8"]);
+        file(folder, "values.json", "[1, 2, 3, 4]");
+        succeed(folder, &["write", name, "--from", "values.json"]);
+        assert!(folder.join(name).join("c/0").exists());
+        // What is refused removes nothing.
+        let wrong =
+            ["create", name, "--shape", "5", "--dtype", "int8", "--chunks", "0", "--overwrite"];
+        assert!(!run(folder, &wrong).status.success() && folder.join(name).join("c/0").exists());
+        succeed(folder, &["create", name, "--shape", "5", "--dtype", "int8", "--overwrite"]);
+        assert!(!folder.join(name).join("c/0").exists());
+    }
+    succeed(folder, &["create", "new", "--shape", "5", "--dtype", "int8", "--overwrite"]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["create", "g.zarr", "--shape", "5", "--dtype", "int8", "--overwrite"],
+            &["create", "g.zarr", "--group", "--overwrite"],
+            &["tree", "g.zarr"],
+        ],
+    ));
+}

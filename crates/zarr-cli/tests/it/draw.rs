@@ -120,3 +120,100 @@ fn arrays_that_are_not_read() {
         ],
     ));
 }
+
+/// The pixels of a PNG picture, four bytes each, and its width and height.
+fn pixels(path: &std::path::Path) -> (Vec<u8>, u32, u32) {
+    let file = std::io::BufReader::new(fs::File::open(path).expect("written"));
+    let mut reader = png::Decoder::new(file).read_info().expect("PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut pixels).expect("pixels");
+    assert_eq!(info.color_type, png::ColorType::Rgba);
+    (pixels, info.width, info.height)
+}
+
+#[test]
+fn values_as_png() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "2,100,100", "--dtype", "float32", "--dims", "z,y,x"];
+    succeed(folder, &[&create[..], &["--chunks", "1,30,30", "--fill", "-1"]].concat());
+    let values: Vec<u8> = (0..10_000_u16)
+        .flat_map(|at| {
+            match at {
+                1 => f32::NAN,
+                2 => -1.0,
+                3 => f32::INFINITY,
+                at => f32::from(at),
+            }
+            .to_le_bytes()
+        })
+        .collect();
+    assert!(
+        run_with(folder, &["write", "a", "--from", "-", "-r", "z=0"], &values).status.success()
+    );
+    succeed(folder, &["draw", "a", "--values", "-r", "z=0", "-o", "a.png"]);
+    let (found, width, height) = pixels(&folder.join("a.png"));
+    // Five pixels a value.
+    assert_eq!((width, height), (500, 500));
+    let pixel = |row: usize, column: usize| {
+        let at = (row * 5 * 500 + column * 5) * 4;
+        <[u8; 4]>::try_from(&found[at..at + 4]).expect("four bytes")
+    };
+    // The ends of viridis, as matplotlib has them.
+    assert_eq!(pixel(0, 0), [68, 1, 84, 255]);
+    assert_eq!(pixel(99, 99), [253, 231, 37, 255]);
+    assert_eq!((pixel(0, 1), pixel(0, 2)), ([0; 4], [0; 4]));
+    assert_eq!(pixel(0, 3), [253, 231, 37, 255], "infinity is at the end of the range");
+    // Brighter with the value.
+    let light = |pixel: [u8; 4]| pixel[..3].iter().map(|part| u32::from(*part)).sum::<u32>();
+    let lights: Vec<u32> = (0..100).step_by(9).map(|row| light(pixel(row, 50))).collect();
+    assert!(lights.is_sorted(), "{lights:?}");
+
+    // Of long axes every n-th index; nothing that was never written.
+    let create = ["create", "long", "--shape", "1000000000,4", "--dtype", "int16", "--chunks"];
+    succeed(folder, &[&create[..], &["1000000,4"]].concat());
+    succeed(folder, &["draw", "long", "--values", "-o", "long.png"]);
+    let (found, width, height) = pixels(&folder.join("long.png"));
+    assert!(found.iter().all(|byte| *byte == 0) && width == 256 && height <= 1024);
+    succeed(folder, &["draw", "long", "--values", "-r", "0:0", "-o", "empty.png"]);
+    assert_eq!(pixels(&folder.join("empty.png")), (vec![0; 4], 1, 1));
+}
+
+#[test]
+fn values_in_the_terminal() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, shape: &str, dtype: &str| {
+        succeed(folder, &["create", name, "--shape", shape, "--dtype", dtype]);
+    };
+    create("line", "10", "uint8");
+    create("square", "9,20", "int16");
+    create("cube", "2,3,4", "uint8");
+    create("complex", "4", "complex64");
+    let write = |name: &str, bytes: &[u8]| {
+        assert!(run_with(folder, &["write", name, "--from", "-"], bytes).status.success());
+    };
+    write("line", &(0..10).collect::<Vec<u8>>());
+    write("square", &(0..180_i16).flat_map(|at| (at - 90).to_le_bytes()).collect::<Vec<u8>>());
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["draw", "line", "--values"],
+            &["draw", "square", "--values"],
+            &["draw", "square", "--values", "-r", "0,0"],
+            &["draw", "square", "--values", "-r", "0:0"],
+            &["draw", "cube", "--values"],
+            &["draw", "cube", "--values", "-r", "1:2"],
+            &["draw", "complex", "--values"],
+            &["draw", "square", "--values", "-o", "square.svg"],
+            &["draw", "square", "--values", "--json"],
+        ],
+    ));
+    let colored = |terminal: &str| {
+        let mut command = command(folder, &["draw", "square", "--values"]);
+        let command = command.env("CLICOLOR_FORCE", "1").env("COLORTERM", terminal);
+        String::from_utf8(command.output().expect("runs").stdout).expect("UTF-8")
+    };
+    assert!(colored("truecolor").contains("\u{1b}[38;2;68;1;84m"), "{}", colored("truecolor"));
+    assert!(colored("").contains("\u{1b}[38;5;"), "{}", colored(""));
+}

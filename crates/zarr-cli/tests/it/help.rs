@@ -39,3 +39,22 @@ fn completions_know_all_commands() {
         }
     }
 }
+
+#[test]
+fn man_pages_and_completions_lie_where_they_are_found() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let place = folder.path().join("share").display().to_string();
+    let output = crate::support::run(&root(), &["completions", "--into", &place]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read =
+        |name: &str| std::fs::read_to_string(folder.path().join("share").join(name)).expect(name);
+    for name in [
+        "bash-completion/completions/zarr-kit",
+        "zsh/site-functions/_zarr-kit",
+        "fish/vendor_completions.d/zarr-kit.fish",
+    ] {
+        assert!(read(name).contains("consolidate"), "{name}");
+    }
+    assert!(read("man/man1/zarr-kit.1").contains(".TH zarr-kit 1"));
+    assert!(read("man/man1/zarr-kit-read.1").contains("\\-\\-region"));
+}

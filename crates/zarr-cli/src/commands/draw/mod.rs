@@ -6,6 +6,7 @@
 
 mod svg;
 mod terminal;
+mod values;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,11 +30,20 @@ use crate::words;
 const SVG_CELLS: u64 = 128;
 
 pub(super) fn run(args: &Draw) -> Result<(), CliError> {
+    let (kind, pictures) = match args.values {
+        true => ("png", "pictures of values are PNG; use a name that ends in .png"),
+        false => (
+            "svg",
+            "pictures of chunks are SVG, those of --values PNG; use a name that ends in .svg",
+        ),
+    };
     if let Some(path) = &args.output
-        && path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("svg"))
+        && path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case(kind))
     {
-        let reason = "pictures are SVG; use a name that ends in .svg";
-        return Err(CliError::argument("--output", &path.display().to_string(), reason));
+        return Err(CliError::argument("--output", &path.display().to_string(), pictures));
+    }
+    if args.values {
+        return values::run(args);
     }
     let place = NodeStore::open(&args.array)?;
     let metadata = place.metadata()?;

@@ -75,7 +75,7 @@ fn add_all(
 
 /// The elements that the attributes declare as missing. A value that the type does not have is
 /// none of its elements.
-fn missing(metadata: &ArrayMetadata) -> Vec<Vec<u8>> {
+pub(super) fn missing(metadata: &ArrayMetadata) -> Vec<Vec<u8>> {
     let data_type = metadata.data_type();
     let values = MISSING.iter().filter_map(|name| metadata.attribute(name)).flat_map(|json| {
         match serde_json::from_str(json) {
@@ -91,14 +91,14 @@ fn missing(metadata: &ArrayMetadata) -> Vec<Vec<u8>> {
 }
 
 /// The attributes `scale_factor`, `add_offset` and `units` of the CF conventions.
-struct Scale {
+pub(super) struct Scale {
     factor: f64,
     offset: f64,
-    units: Option<String>,
+    pub(super) units: Option<String>,
 }
 
 impl Scale {
-    fn of(metadata: &ArrayMetadata) -> Self {
+    pub(super) fn of(metadata: &ArrayMetadata) -> Self {
         let attribute = |name| metadata.attribute(name);
         let number =
             |name, default| attribute(name).and_then(|json| json.parse().ok()).unwrap_or(default);
@@ -106,17 +106,17 @@ impl Scale {
         Self { factor: number("scale_factor", 1.0), offset: number("add_offset", 0.0), units }
     }
 
-    fn is_one(&self) -> bool {
+    pub(super) fn is_one(&self) -> bool {
         self.factor == 1.0 && self.offset == 0.0
     }
 
-    fn of_number(&self, number: f64) -> f64 {
+    pub(super) fn of_number(&self, number: f64) -> f64 {
         number.mul_add(self.factor, self.offset)
     }
 }
 
 /// Seven digits: enough to compare, and without the noise of rounding.
-fn short(number: f64) -> String {
+pub(super) fn short(number: f64) -> String {
     let text = format!("{number:.6e}");
     let rounded: f64 = text.parse().unwrap_or(number);
     match rounded.abs() {
@@ -209,7 +209,7 @@ fn percent(n: u64, all: u64) -> String {
 }
 
 /// A number that need not be an element: of a time, the time.
-fn number(data_type: &DataType, number: f64) -> Result<String, CliError> {
+pub(super) fn number(data_type: &DataType, number: f64) -> Result<String, CliError> {
     match data_type {
         DataType::NumpyDatetime64(_) => {
             #[expect(clippy::cast_possible_truncation, reason = "it saturates")]

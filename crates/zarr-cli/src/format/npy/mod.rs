@@ -76,6 +76,23 @@ pub(crate) fn read_header(reader: &mut impl Read, data_type: &DataType) -> Resul
     Ok(Npy { shape: header.shape, fortran: header.fortran, big_endian })
 }
 
+/// The shape of a file of any type, and the name of its type; `None` of records.
+pub(crate) fn read_shape(reader: &mut impl Read) -> Result<(Vec<u64>, Option<String>), String> {
+    let mut magic = [0; MAGIC.len()];
+    let mut text = None;
+    if reader.read_exact(&mut magic).is_ok() && magic == MAGIC {
+        let mut reader = io::Cursor::new(magic).chain(reader);
+        text = Some(header_text(&mut reader)?);
+    }
+    let text = text.ok_or("it does not begin as a .npy file does")?;
+    let header = Header::parse(&text).ok_or("the .npy header is not that of an array")?;
+    let name = match header.descr {
+        Descr::Plain(name) => Some(name),
+        Descr::Fields(_) => None,
+    };
+    Ok((header.shape, name))
+}
+
 /// The text between the magic bytes and the elements.
 fn header_text(reader: &mut impl Read) -> Result<String, String> {
     let failed = |error: io::Error| match error.kind() {

@@ -1,0 +1,128 @@
+//! The picture in characters: two pixels above each other in one, in colour; or shades.
+
+use std::fmt::Write as _;
+
+use anstyle::{Ansi256Color, Color, RgbColor, Style};
+
+use super::Plane;
+use crate::error::CliError;
+use crate::print::{self, Out};
+
+/// The most lines of a picture.
+const LINES: u64 = 32;
+
+/// Characters for values from the least to the greatest, where there are no colours.
+const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
+
+/// The most pixels down and across.
+pub(super) fn room() -> (u64, u64) {
+    (LINES * 2, u64::try_from(print::columns()).unwrap_or(80).max(16))
+}
+
+pub(super) fn draw(
+    plane: &Plane,
+    (down, across): (usize, usize),
+    out: &mut Out,
+) -> Result<(), CliError> {
+    let (height, width) = (plane.height() * down, plane.width * across);
+    let is_true = is_true_color();
+    let style = |row: usize, column: usize| {
+        let inside = row < height;
+        let color = inside.then(|| plane.color(row / down, column / across)).flatten();
+        color.map(|color| self::color(color, is_true))
+    };
+    for line in 0..height.div_ceil(2) {
+        let mut text = String::new();
+        let (upper, lower) = (line * 2, line * 2 + 1);
+        for column in 0..width {
+            if !out.color() {
+                let share = |row: usize| plane.share(row.min(height - 1) / down, column / across);
+                text.push(shade(share(upper), share(lower)));
+                continue;
+            }
+            let (style, half) = match (style(upper, column), style(lower, column)) {
+                (None, None) => (Style::new(), ' '),
+                (Some(upper), None) => (Style::new().fg_color(Some(upper)), '▀'),
+                (None, Some(lower)) => (Style::new().fg_color(Some(lower)), '▄'),
+                (upper, lower) => (Style::new().fg_color(upper).bg_color(lower), '▀'),
+            };
+            let _infallible = write!(text, "{style}{half}{style:#}");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        // Symbols with a style, without any text from a store.
+        out.bytes(text.as_bytes())?;
+    }
+    let Some([least, greatest]) = &plane.ends else { return Ok(()) };
+    // The colours of the range, between its ends.
+    let mut bar = String::new();
+    const CELLS: u32 = 24;
+    for cell in 0..CELLS {
+        let share = f64::from(cell) / f64::from(CELLS - 1);
+        if out.color() {
+            let color = self::color(colorous::VIRIDIS.eval_continuous(share).as_array(), is_true);
+            let style = Style::new().fg_color(Some(color));
+            let _infallible = write!(bar, "{style}█{style:#}");
+        } else {
+            bar.push(shade(Some(share), Some(share)));
+        }
+    }
+    let line = format!("{least} {bar} {greatest}\n");
+    out.bytes(line.as_bytes())
+}
+
+/// The character of two values, of which either may be missing.
+fn shade(upper: Option<f64>, lower: Option<f64>) -> char {
+    let share = match (upper, lower) {
+        (Some(upper), Some(lower)) => f64::midpoint(upper, lower),
+        (Some(share), None) | (None, Some(share)) => share,
+        (None, None) => return ' ',
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 5")]
+    let at = (share * 5.0) as usize;
+    SHADES[at.min(SHADES.len() - 1)]
+}
+
+/// Whether the terminal says that it has more than 256 colours.
+fn is_true_color() -> bool {
+    std::env::var("COLORTERM").is_ok_and(|says| says == "truecolor" || says == "24bit")
+}
+
+fn color(color: [u8; 3], is_true: bool) -> Color {
+    let [red, green, blue] = color;
+    match is_true {
+        true => RgbColor(red, green, blue).into(),
+        false => Ansi256Color(of_256(color)).into(),
+    }
+}
+
+/// The nearest colour of the cube of 6 by 6 by 6 within the 256.
+fn of_256(color: [u8; 3]) -> u8 {
+    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let nearest = |part: u8| {
+        let distances = LEVELS.iter().map(|level| level.abs_diff(part)).zip(0_u8..);
+        distances.min().map_or(0, |(_, at)| at)
+    };
+    color.into_iter().fold(0, |code, part| code * 6 + nearest(part)) + 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_256, shade};
+
+    #[test]
+    fn colors_of_the_cube() {
+        assert_eq!(of_256([0, 0, 0]), 16);
+        assert_eq!(of_256([255, 255, 255]), 231);
+        assert_eq!(of_256([95, 135, 0]), 16 + 36 + 12);
+        assert_eq!(of_256([70, 0, 80]), 16 + 36 + 1);
+    }
+
+    #[test]
+    fn shades_grow_with_the_value() {
+        assert_eq!(shade(None, None), ' ');
+        assert_eq!(shade(Some(0.0), None), '·');
+        assert_eq!(shade(Some(0.4), Some(0.6)), '▒');
+        assert_eq!(shade(Some(1.0), Some(1.0)), '█');
+    }
+}
