@@ -6,7 +6,7 @@ use zarr_metadata::NodeMetadata;
 
 use crate::error::ArrayError;
 use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
-use crate::unfinished::Unfinished;
+use crate::unfinished::{Unfinished, Work};
 use crate::version_2;
 
 /// The document of a node, below its prefix.
@@ -100,9 +100,9 @@ pub(crate) const ROOT: &str = "the root";
 /// Refuses a place where there is an unfinished copy, which has no document yet.
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
-        Some(Unfinished { from, kind }) => {
-            let resumable = kind.is_some();
-            Err(ArrayError::Unfinished { path: display(prefix), from, resumable })
+        Some(Unfinished { from, kind, work }) => {
+            let (resumable, is_join) = (kind.is_some(), work == Work::Join);
+            Err(ArrayError::Unfinished { path: display(prefix), from, is_join, resumable })
         }
         None => Ok(()),
     }

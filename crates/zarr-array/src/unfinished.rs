@@ -16,6 +16,16 @@ pub(crate) enum Kind {
     Group,
 }
 
+/// What is unfinished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// The copy of a node.
+    #[default]
+    Copy,
+    /// A node made of several.
+    Join,
+}
+
 /// The contents of an unfinished copy's marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unfinished {
@@ -23,6 +33,7 @@ pub(crate) struct Unfinished {
     pub(crate) kind: Option<Kind>,
     /// The source of the copy, if its store knows its location.
     pub(crate) from: Option<String>,
+    pub(crate) work: Work,
 }
 
 /// The most bytes of a marker that are read. A marker of this program has a few hundred bytes and
@@ -59,7 +70,11 @@ impl Unfinished {
             _ => None,
         };
         let from = member("\"from\": ").filter(|from| plain(from) == *from);
-        Self { kind, from: from.map(str::to_owned) }
+        let work = match member("\"work\": ") {
+            Some("join") => Work::Join,
+            _ => Work::Copy,
+        };
+        Self { kind, from: from.map(str::to_owned), work }
     }
 }
 

@@ -145,11 +145,12 @@ fn at(place: &str, cause: &ArrayError) -> String {
             "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
              resumed; `copy` with --overwrite starts again"
         ),
-        ArrayError::Unfinished { from, .. } => {
+        ArrayError::Unfinished { from, is_join, .. } => {
+            let command = if *is_join { "join" } else { "copy" };
             let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
             format!(
-                "{place}: an unfinished copy{of}; repeat the `copy` with --resume to continue it, \
-                 --overwrite starts again"
+                "{place}: an unfinished {command}{of}; repeat the `{command}` with --resume to \
+                 continue it, --overwrite starts again"
             )
         }
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
@@ -217,16 +218,19 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
     match cause {
         TransferError::Exists { .. } => format!(
             "{place}: there is a node here already; --overwrite removes it first, --resume \
-             continues an interrupted copy"
+             continues an interrupted copy or join"
         ),
         TransferError::Unfinished { .. } => format!(
-            "{place}: there is an unfinished copy here; --resume continues it, --overwrite starts again"
+            "{place}: there is an unfinished copy or join here; --resume continues it, --overwrite starts again"
         ),
         TransferError::Overlap { .. } => format!(
             "{place}: this is the source, or one of the two lies in the other; choose another place"
         ),
         TransferError::UnfinishedSource { path } => {
-            format!("{}: this is itself an unfinished copy; finish that one first", node(path))
+            format!(
+                "{}: this is itself an unfinished copy or join; finish that one first",
+                node(path)
+            )
         }
         TransferError::NotEmpty { key, .. } => format!(
             "{place}: there is no node here, but something else: {key}; remove it first, or choose \

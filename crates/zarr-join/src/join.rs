@@ -46,6 +46,7 @@ pub struct Join {
     combine: CombineAttributes,
     chunk_grid: Option<ChunkGrid>,
     new_axis_name: Option<String>,
+    alike: Option<Vec<Member>>,
 }
 
 impl Join {
@@ -58,6 +59,7 @@ impl Join {
             combine: CombineAttributes::default(),
             chunk_grid: None,
             new_axis_name: None,
+            alike: None,
         }
     }
 
@@ -83,45 +85,36 @@ impl Join {
         self
     }
 
+    /// Members whose attributes count as those of the joined ones do: of arrays that are equal, one
+    /// is joined.
+    pub(crate) fn alike(mut self, all: Vec<Member>) -> Self {
+        self.alike = Some(all);
+        self
+    }
+
     /// Looks at every member and its stored chunks, and decides what becomes of each. Nothing is
     /// written.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
-    pub fn plan(self) -> Result<JoinPlan, JoinError> {
-        let Self { members, arrangement, combine, chunk_grid, new_axis_name } = self;
-        let all = members.clone();
-        let plan = plan_of(members, arrangement, combine, chunk_grid.as_ref(), &all)?;
-        match (plan.members.new_axis(), new_axis_name) {
-            (Some(axis), Some(name)) => with_axis_name(plan, axis, name),
-            _ => Ok(plan),
-        }
+    pub fn plan(mut self) -> Result<JoinPlan, JoinError> {
+        let chosen = self.chunk_grid.take();
+        let (members, metadata) = self.checked(|members| match chosen {
+            Some(grid) => Ok(grid),
+            None => Ok::<_, JoinError>(declared(&joined_grid(members).map_err(JoinError::Grid)?)),
+        })?;
+        JoinPlan::new(members, metadata)
     }
-}
 
-/// The plan of a join whose attributes are those of `all`, which may be more than are joined: of
-/// arrays that are equal, one is taken.
-pub(crate) fn plan_of(
-    members: Vec<Member>,
-    arrangement: Arrangement,
-    combine: CombineAttributes,
-    chunk_grid: Option<&ChunkGrid>,
-    all: &[Member],
-) -> Result<JoinPlan, JoinError> {
-    let members = Members::new(members, arrangement)?;
-    let metadata = metadata_of(&members, combine, chunk_grid, all)?;
-    JoinPlan::new(members, metadata)
-}
-
-impl Join {
     /// The checked members, and the document of an array with the chunks that `grid` gives.
-    pub(crate) fn checked(
+    pub(crate) fn checked<E: From<JoinError>>(
         self,
-        grid: impl FnOnce(&Members) -> Result<ChunkGrid, JoinError>,
-    ) -> Result<(Members, ArrayMetadata), JoinError> {
+        grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
+    ) -> Result<(Members, ArrayMetadata), E> {
         let members = Members::new(self.members, self.arrangement)?;
         let grid = grid(&members)?;
-        let metadata = metadata_of(&members, self.combine, Some(&grid), members.members())?;
+        let alike = self.alike.as_deref().unwrap_or(members.members());
+        let metadata = metadata_of(&members, self.combine, &grid, alike)?;
         let metadata = match (members.new_axis(), self.new_axis_name) {
             (Some(axis), Some(name)) => named(metadata, axis, name)?,
             _ => metadata,
@@ -134,18 +127,14 @@ impl Join {
 fn metadata_of(
     members: &Members,
     combine: CombineAttributes,
-    chunk_grid: Option<&ChunkGrid>,
+    grid: &ChunkGrid,
     all: &[Member],
 ) -> Result<ArrayMetadata, JoinError> {
     let first = members.members().first().ok_or(JoinError::NoMembers)?.array().metadata();
-    let grid = match chunk_grid {
-        Some(grid) => grid.clone(),
-        None => declared(&joined_grid(members).map_err(JoinError::Grid)?),
-    };
     let shape = members.shape();
     let metadata = match members.new_axis() {
-        None => first.with_shape_and_grid(&shape, &grid).map_err(JoinError::Metadata)?,
-        Some(axis) => with_new_axis(first, axis, &shape, &grid)?,
+        None => first.with_shape_and_grid(&shape, grid).map_err(JoinError::Metadata)?,
+        Some(axis) => with_new_axis(first, axis, &shape, grid)?,
     };
     let each: Vec<Attributes<'_>> = all
         .iter()
@@ -199,16 +188,6 @@ fn with_new_axis(
         true => Ok(metadata),
         false => metadata.with_attributes(first.attributes()).map_err(JoinError::Metadata),
     }
-}
-
-/// Names one axis.
-pub(crate) fn with_axis_name(
-    mut plan: JoinPlan,
-    axis: usize,
-    name: String,
-) -> Result<JoinPlan, JoinError> {
-    plan.metadata = named(plan.metadata, axis, name)?;
-    Ok(plan)
 }
 
 /// The document with this name for an axis.

@@ -1,6 +1,7 @@
 //! The arrays that are joined, and the checks that all joins make first.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use zarr_array::Array;
 
@@ -11,6 +12,8 @@ use crate::tiles::Tiles;
 #[derive(Clone, Debug)]
 pub struct Member {
     name: String,
+    /// The path or URL of its store, if that is not its name.
+    store: Option<Arc<str>>,
     array: Array,
 }
 
@@ -18,7 +21,17 @@ impl Member {
     /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
     #[must_use]
     pub fn new(name: impl Into<String>, array: Array) -> Self {
-        Self { name: name.into(), array }
+        Self { name: name.into(), store: None, array }
+    }
+
+    /// The array at `path` in a member that is a group, whose name is also that of the store.
+    pub(crate) fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
+        Self { name: format!("{group}/{path}"), store: Some(group.clone()), array }
+    }
+
+    /// The path or URL of its store.
+    pub(crate) fn store(&self) -> &str {
+        self.store.as_deref().unwrap_or(&self.name)
     }
 
     /// The name for messages.

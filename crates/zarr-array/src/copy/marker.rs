@@ -9,7 +9,7 @@ use super::CopySummary;
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use crate::store::{Key, StoreExt as _};
-use crate::unfinished::{Kind, MARKER, plain, read_marker};
+use crate::unfinished::{Kind, MARKER, Work, plain, read_marker};
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ pub(super) struct Marker<'a> {
     document: String,
     /// The place of the source, for messages.
     from: Option<String>,
+    work: Work,
     /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
 }
@@ -67,7 +68,7 @@ impl<'a> Marker<'a> {
             hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
             hash_of(&[to_document.as_bytes()]),
         ];
-        Self::with_identity(to, kind, to_document, words, identity)
+        Self::with_identity(to, kind, to_document, words, Work::Copy, identity)
     }
 
     /// The marker of the node `to` that is made of several: each with its document.
@@ -91,7 +92,7 @@ impl<'a> Marker<'a> {
         let words = words.filter(|_| others > 0).map(|first| format!("{first} and {others} more"));
         let target = hash_of(&[to_document.as_bytes()]);
         let identity = [places.finish(), documents.finish(), target];
-        Self::with_identity(to, kind, to_document, words, identity)
+        Self::with_identity(to, kind, to_document, words, Work::Join, identity)
     }
 
     fn with_identity(
@@ -99,10 +100,11 @@ impl<'a> Marker<'a> {
         kind: Kind,
         document: String,
         from: Option<String>,
+        work: Work,
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document, from, identity })
+        Ok(Self { to, key, kind, document, from, work, identity })
     }
 
     /// Puts the target's document: last, so that there is no node until it is complete.
@@ -192,6 +194,9 @@ impl<'a> Marker<'a> {
         let mut text = format!("{{\"unfinished_copy\": {{\n  \"node\": \"{kind}\",\n");
         if let Some(from) = &self.from {
             let _infallible = writeln!(text, "  \"from\": \"{from}\",");
+        }
+        if self.work == Work::Join {
+            text.push_str("  \"work\": \"join\",\n");
         }
         let _infallible = writeln!(
             text,

@@ -48,10 +48,11 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
-    /// An unfinished copy, which is not a node until it is complete.
+    /// An unfinished copy or join, which is not a node until it is complete.
     #[error(
-        "{}: an unfinished copy{}: {}",
+        "{}: an unfinished {}{}: {}",
         Printable(path),
+        if *is_join { "join" } else { "copy" },
         Printable(of(from.as_deref())),
         if *resumable { "resume it, or start again" } else { "it cannot be resumed: start again" }
     )]
@@ -60,6 +61,8 @@ pub enum ArrayError {
         path: String,
         /// The source, if the copy's marker names it.
         from: Option<String>,
+        /// Whether it is a join of several nodes.
+        is_join: bool,
         /// Whether the copy can be resumed: not if its marker is damaged or not a marker.
         resumable: bool,
     },

@@ -24,7 +24,8 @@ Examples:
   zarr-kit join @months.txt --along time -o 2015.zarr --link
   zarr-kit join tiles/*.zarr --along y,x --grid 3x4 -o map.zarr
   zarr-kit join tiles/*.zarr --along y,x --grid auto -o map.zarr
-  zarr-kit join run-*.zarr --new-axis run -o runs.zarr")]
+  zarr-kit join run-*.zarr --new-axis run -o runs.zarr
+  zarr-kit join 2015-*.zarr --along time --virtual -o 2015.zjoin")]
 pub(crate) struct Join {
     /// The members, in order: folders or URLs, patterns with * and ?, or @FILE for a file with one
     /// member per line.
@@ -62,7 +63,7 @@ pub(crate) struct Join {
     #[arg(long)]
     pub(crate) link: bool,
     /// Write a virtual join: a small file OUT, which must end in .zjoin, that opens as the joined array.
-    /// Nothing is copied, and members may differ in chunks, codecs and fill values. Not for groups.
+    /// Nothing is copied, and members may differ in chunks, codecs and fill values.
     #[arg(long = "virtual", conflicts_with_all = ["chunks", "link", "resume", "overwrite", "dry_run"])]
     pub(crate) only_document: bool,
     /// With --virtual: members that are not there later read as the fill value.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{root, run, session, stdout, succeed, text};
+use crate::support::{file, root, run, session, stdout, succeed, text};
 
 const RANGE: &str = "fixtures/seattle-weather.zarr/temp_range_12bit";
 
@@ -157,4 +157,84 @@ fn mistakes_name_the_member_and_leave_nothing() {
     let message = String::from_utf8(again.stderr).expect("UTF-8");
     assert!(message.contains("out.zarr: there is a node here already"), "{message}");
     succeed(folder.path(), &[&target[..], &["--overwrite"]].concat());
+}
+
+/// Three months as groups: days since 2012, the temperature of each at two places, and the places.
+fn groups(folder: &Path) {
+    for (name, first, days) in [("jan", 0, 31), ("feb", 31, 29), ("mar", 60, 31)] {
+        let array = |path: &str, shape: &str, dims: &str, values: Vec<u8>| {
+            let path = format!("{name}.zarr/{path}");
+            let create = ["create", &path, "--shape", shape, "--dtype", "uint8", "--dims", dims];
+            succeed(folder, &create);
+            fs::write(folder.join("values"), values).expect("writes");
+            succeed(folder, &["write", &path, "--from", "values"]);
+        };
+        succeed(folder, &["create", &format!("{name}.zarr"), "--group"]);
+        let days: Vec<u8> = (first..first + days).collect();
+        let count = days.len();
+        array("x", "2", "x", vec![10, 20]);
+        array("temp", &format!("{count},2"), "time,x", days.repeat(2));
+        array("time", &count.to_string(), "time", days);
+    }
+}
+
+#[test]
+fn groups_become_a_virtual_join() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    groups(folder);
+    let months = ["join", "jan.zarr", "feb.zarr", "mar.zarr", "--along", "time"];
+    let month = |rest: &[&'static str]| [&months[..], rest].concat();
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &month(&["--virtual", "-o", "quarter.zjoin"]),
+            &month(&["--virtual", "-o", "quarter.zjoin"]),
+            &month(&["--virtual", "-o", "json.zjoin", "--json"]),
+            &["tree", "quarter.zjoin"],
+            &["info", "quarter.zjoin"],
+            &["info", "quarter.zjoin/temp"],
+            &["locate", "quarter.zjoin/temp", "31,1"],
+            &["check", "quarter.zjoin", "--data"],
+            &["join", "feb.zarr", "jan.zarr", "--along", "time", "--virtual", "-o", "a.zjoin"],
+            &["join", "jan.zarr", "feb.zarr", "--along", "day", "--virtual", "-o", "a.zjoin"],
+            &["join", "jan.zarr", "feb.zarr", "--new-axis", "run", "--virtual", "-o", "a.zjoin"],
+        ],
+    ));
+    assert!(!folder.join("a.zjoin").exists());
+    succeed(folder, &["copy", "quarter.zjoin", "copy.zarr"]);
+    succeed(folder, &month(&["-o", "moved.zarr"]));
+    let all: Vec<u8> = (0..91).collect();
+    for place in ["quarter.zjoin", "copy.zarr", "moved.zarr"] {
+        let read =
+            |array: &str| stdout(folder, &["read", &format!("{place}/{array}"), "-f", "raw"]);
+        assert_eq!(read("time"), all, "{place}");
+        assert_eq!(read("x"), [10, 20], "{place}");
+        assert_eq!(
+            read("temp"),
+            [&all[..31], &all[..31], &all[31..60], &all[31..60], &all[60..], &all[60..]].concat(),
+            "{place}"
+        );
+        succeed(folder, &["check", place, "--data"]);
+    }
+    // The first member's, by which it is named.
+    fs::remove_dir_all(folder.join("feb.zarr/temp")).expect("removes");
+    let read = |array: &str| run(folder, &["read", &format!("quarter.zjoin/{array}"), "-f", "raw"]);
+    assert!(read("time").status.success());
+    let gone = String::from_utf8(read("temp").stderr).expect("UTF-8");
+    assert!(gone.contains("feb.zarr/temp"), "{gone}");
+}
+
+#[test]
+fn an_unfinished_join_says_what_it_is() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let marker = r#"{"unfinished_copy": {
+  "node": "array",
+  "from": "/data/jan.zarr and 2 more",
+  "work": "join",
+  "step": "copying"
+}}"#;
+    file(folder, "begun/zarr-kit-copy.json", marker);
+    insta::assert_snapshot!(session(folder, &[&["info", "begun"]]));
 }

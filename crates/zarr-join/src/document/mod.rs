@@ -108,32 +108,37 @@ impl Document {
         Self { nodes: BTreeMap::from([(String::new(), Node::Group(metadata))]) }
     }
 
-    /// Adds the array of another document under a name, or a path whose groups were added before.
+    /// Adds a group, which is in one that was added before.
+    ///
+    /// # Errors
+    /// [`LinkError::Document`] if there is a node at `path` already, or if there is no group above
+    /// it.
+    pub fn with_group(self, path: &Prefix, metadata: GroupMetadata) -> Result<Self, LinkError> {
+        self.with_node(path, Node::Group(metadata))
+    }
+
+    /// Adds the array of another document, in a group that was added before.
     ///
     /// # Errors
     /// [`LinkError::Document`] if there is a node at `path` already, if there is no group above it,
     /// or if the other document is not of one array.
-    pub fn with_array(mut self, path: &Prefix, array: Self) -> Result<Self, LinkError> {
-        let refuse = |reason: &str| {
-            Err(LinkError::Document {
-                place: "a virtual join".to_owned(),
-                path: json::node_path(path.as_str()),
-                reason: reason.to_owned(),
-            })
-        };
+    pub fn with_array(self, path: &Prefix, array: Self) -> Result<Self, LinkError> {
         let mut nodes = array.nodes.into_iter();
-        let (Some((root, node @ Node::Array(_))), None) = (nodes.next(), nodes.next()) else {
-            return refuse("this is not one array");
-        };
-        if !root.is_empty() {
-            return refuse("this is not one array");
+        match (nodes.next(), nodes.next()) {
+            (Some((root, node @ Node::Array(_))), None) if root.is_empty() => {
+                self.with_node(path, node)
+            }
+            _ => Err(refused(path, "this is not one array")),
         }
+    }
+
+    fn with_node(mut self, path: &Prefix, node: Node) -> Result<Self, LinkError> {
         let parent = path.parent().map(|parent| self.nodes.get(parent.as_str()));
         if !matches!(parent, Some(Some(Node::Group(_)))) {
-            return refuse("there is no group above it");
+            return Err(refused(path, "there is no group above it"));
         }
         if self.nodes.insert(path.as_str().to_owned(), node).is_some() {
-            return refuse("there is a node already");
+            return Err(refused(path, "there is a node already"));
         }
         Ok(self)
     }
@@ -147,5 +152,13 @@ impl Document {
                 Node::Group(_) => &[],
             })
             .flatten()
+    }
+}
+
+fn refused(path: &Prefix, reason: &str) -> LinkError {
+    LinkError::Document {
+        place: "a virtual join".to_owned(),
+        path: json::node_path(path.as_str()),
+        reason: reason.to_owned(),
     }
 }

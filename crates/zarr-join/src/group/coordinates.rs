@@ -76,7 +76,7 @@ fn ends(tree: &Tree, dimension: &str) -> Result<Option<(Number, Number)>, JoinEr
     }
     let read = |at: u64| {
         let value = array.read(at..at.saturating_add(1)).map_err(|cause| JoinError::Member {
-            member: tree.name.as_str().into(),
+            member: tree.name.as_ref().into(),
             cause: Box::new(cause),
         })?;
         Ok::<_, JoinError>(Number::of(array.data_type(), &value))
@@ -103,10 +103,10 @@ pub(super) fn check_order(trees: &[&Tree], dimension: &str) -> Result<(), JoinEr
     for tree in trees {
         let Some((first, last)) = ends(tree, dimension)? else { continue };
         let error = |found: Number, previous: &Tree, other: Number| JoinError::Coordinates {
-            member: tree.name.as_str().into(),
+            member: tree.name.as_ref().into(),
             dimension: dimension.into(),
             found: found.words(),
-            previous: previous.name.as_str().into(),
+            previous: previous.name.as_ref().into(),
             other: other.words(),
         };
         let within = first.order(last).filter(|order| order.is_ne());
@@ -143,7 +143,7 @@ pub(super) fn places(
         let mut firsts = Vec::with_capacity(trees.len());
         for tree in trees {
             let (first, _) = ends(tree, dimension)?.ok_or_else(|| JoinError::NoCoordinate {
-                member: tree.name.as_str().into(),
+                member: tree.name.as_ref().into(),
                 dimension: dimension.as_str().into(),
             })?;
             firsts.push(first);

@@ -2,6 +2,8 @@
 
 mod coordinates;
 mod execute;
+mod laid;
+mod link;
 mod plan;
 mod tree;
 

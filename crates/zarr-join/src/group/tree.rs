@@ -1,6 +1,7 @@
 //! The arrays and groups of a member that is a group.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use zarr_array::{Array, Group};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
@@ -37,15 +38,18 @@ impl GroupMember {
 /// All nodes of a member, by their paths below it. The group itself is the empty path.
 #[derive(Debug)]
 pub(super) struct Tree {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) arrays: BTreeMap<String, Array>,
     pub(super) groups: BTreeMap<String, GroupMetadata>,
 }
 
 impl Tree {
     pub(super) fn of(member: &GroupMember) -> Result<Self, JoinError> {
-        let mut tree =
-            Self { name: member.name.clone(), arrays: BTreeMap::new(), groups: BTreeMap::new() };
+        let mut tree = Self {
+            name: member.name.as_str().into(),
+            arrays: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        };
         tree.groups.insert(String::new(), member.group.metadata().clone());
         let mut waiting = vec![(String::new(), member.group.clone())];
         let failed = |cause| JoinError::Member {
@@ -75,9 +79,9 @@ impl Tree {
             let arrays = has.arrays.keys().find(|path| !lacks.arrays.contains_key(*path));
             let groups = has.groups.keys().find(|path| !lacks.groups.contains_key(*path));
             arrays.or(groups).map(|path| JoinError::Missing {
-                member: lacks.name.as_str().into(),
+                member: lacks.name.as_ref().into(),
                 node: path.as_str().into(),
-                other: has.name.as_str().into(),
+                other: has.name.as_ref().into(),
             })
         };
         missing(first, self).or_else(|| missing(self, first)).map_or(Ok(()), Err)

@@ -65,11 +65,20 @@ pub enum LinkError {
     #[error(transparent)]
     Join(#[from] Box<JoinError>),
     /// An array without elements has nothing to refer to.
-    #[error("the joined array would have no elements")]
-    Empty,
+    #[error("{}: the joined array would have no elements", Printable(member))]
+    Empty {
+        /// The name of its first member.
+        member: Box<str>,
+    },
     /// The store of the document failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<JoinError> for LinkError {
+    fn from(error: JoinError) -> Self {
+        Self::Join(Box::new(error))
+    }
 }
 
 impl LinkError {

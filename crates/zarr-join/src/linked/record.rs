@@ -39,13 +39,14 @@ impl Join {
     pub fn link(self, place: &str, missing: Missing) -> Result<Document, LinkError> {
         let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
-        let grid = |members: &Members| -> Result<_, JoinError> {
+        let grid = |members: &Members| -> Result<_, LinkError> {
+            if members.shape().contains(&0) {
+                let member = members.members().first().map_or("", |member| member.name()).into();
+                return Err(LinkError::Empty { member });
+            }
             Ok(declared(&linked_grid(members).map_err(JoinError::Grid)?))
         };
-        let (members, metadata) = self.checked(grid).map_err(Box::new)?;
-        if members.shape().contains(&0) {
-            return Err(LinkError::Empty);
-        }
+        let (members, metadata) = self.checked(grid)?;
         let recorded: Mutex<Vec<Option<MemberReference>>> =
             Mutex::new(vec![None; members.members().len()]);
         let first = members.members().first();
@@ -67,7 +68,7 @@ impl Join {
         let recorded = recorded.filter(|(tile, _)| has_elements(*tile)).map(|(_, member)| member);
         Ok(Document::of_array(JoinedArray {
             metadata: with_fitting_codecs(metadata)?,
-            grid: grid_of_members(&members).map_err(|error| Box::new(JoinError::Grid(error)))?,
+            grid: grid_of_members(&members).map_err(JoinError::Grid)?,
             new_axis: members.new_axis(),
             missing,
             members: recorded.collect(),
@@ -106,10 +107,10 @@ fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
     let array = member.array();
     let failed = |cause: ArrayError| {
         let member = member.name().into();
-        Box::new(JoinError::Member { member, cause: Box::new(cause) })
+        JoinError::Member { member, cause: Box::new(cause) }
     };
     let prefix = array.prefix();
-    let folder = local_path(member.name()).map(|place| match place.is_file() {
+    let folder = local_path(member.store()).map(|place| match place.is_file() {
         true => place,
         false => prefix.segments().fold(place, |path, name| path.join(name)),
     });
@@ -119,7 +120,7 @@ fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
     };
     let Recorded { length, etag, last_modified } = Recorded::new(&meta, &key, folder.as_deref());
     Ok(MemberReference {
-        location: reference(parent, member.name()),
+        location: reference(parent, member.store()),
         path: prefix.clone(),
         length: Some(length),
         etag,
@@ -133,10 +134,9 @@ fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkErr
     if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
         return Ok(metadata);
     }
-    let invalid = |error| Box::new(JoinError::Metadata(error));
     let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
-    let plain = plain.build().map_err(invalid)?;
-    Ok(metadata.with_codecs(plain.codecs()).map_err(invalid)?)
+    let plain = plain.build().map_err(JoinError::Metadata)?;
+    Ok(metadata.with_codecs(plain.codecs()).map_err(JoinError::Metadata)?)
 }
 
 /// The grid whose chunks are the members.

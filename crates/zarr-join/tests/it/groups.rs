@@ -13,20 +13,20 @@ use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use crate::cases::objects;
 
 /// What a member has.
-struct Case {
-    name: &'static str,
-    time: Vec<i32>,
-    x: Vec<f64>,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) time: Vec<i32>,
+    pub(crate) x: Vec<f64>,
     /// The attributes of `time`.
-    attributes: &'static str,
+    pub(crate) attributes: &'static str,
 }
 
-fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> Case {
+pub(crate) fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> Case {
     let time = time.into_iter().collect();
     Case { name, time, x: vec![0.5, 1.5], attributes: r#"{"units": "days since 2020-01-01"}"# }
 }
 
-fn group(case: &Case) -> GroupMember {
+pub(crate) fn group(case: &Case) -> GroupMember {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let root = GroupMetadata::new().with_attributes(r#"{"title": "t"}"#).expect("valid");
     let root = Group::create(store, &Prefix::root(), root).expect("creates");
@@ -223,7 +223,9 @@ fn a_join_of_groups_that_is_killed_leaves_no_group_and_can_be_resumed() {
                     let whole = expected.iter().all(|(key, value)| found.get(key) == Some(value));
                     assert!(whole, "{at} {fault:?}");
                 }
-                Err(ArrayError::Unfinished { resumable, .. }) => assert!(resumable),
+                Err(ArrayError::Unfinished { resumable, is_join, .. }) => {
+                    assert!(resumable && is_join);
+                }
                 Err(ArrayError::NotFound { .. }) => assert!(found.is_empty(), "{at} {fault:?}"),
                 Err(error) => panic!("{at} {fault:?}: {error}"),
             }

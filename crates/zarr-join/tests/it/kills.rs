@@ -79,8 +79,8 @@ fn a_join_that_is_killed_leaves_no_array_and_can_be_resumed() {
                         assert!(old, "{at} {fault:?}");
                     }
                     Ok(array) => assert_eq!(whole(&array).len(), 25, "{at} {fault:?}"),
-                    Err(ArrayError::Unfinished { resumable, .. }) => {
-                        assert!(resumable && result.is_err(), "{at} {fault:?}");
+                    Err(ArrayError::Unfinished { resumable, is_join, .. }) => {
+                        assert!(resumable && is_join && result.is_err(), "{at} {fault:?}");
                     }
                     Err(ArrayError::NotFound { .. }) => {
                         assert!(found.is_empty(), "{at} {fault:?}: {:?}", found.keys());

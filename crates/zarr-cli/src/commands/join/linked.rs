@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::array::store::{StoreOptions, shown_url};
-use zarr_kit::join::{Join, LinkError, Missing};
+use zarr_kit::join::{Join, JoinGroups, LinkError, Missing};
 
 use super::arrange;
 use super::members::Opened;
@@ -13,20 +13,27 @@ use crate::words::counted;
 
 pub(super) fn run(args: &args::Join, members: Opened) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();
-    let Opened::Arrays(members) = members else {
-        let message = "--virtual joins arrays: name one in each group, as 2015-*.zarr/temp";
-        return Err(CliError::Usage { message: message.to_owned() });
-    };
-    let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
-    let arrangement = arrange::arrays(args, &members)?;
-    let mut join = Join::new(members, arrangement).attributes(arrange::combine(args.combine_attrs));
-    if let Some(name) = &args.new_axis {
-        join = join.new_axis_name(name.clone());
-    }
     let missing = if args.fill_missing { Missing::Fill } else { Missing::Error };
-    let document = join.link(output, missing).map_err(failed)?;
+    let combine = arrange::combine(args.combine_attrs);
+    let (count, kind, document) = match members {
+        Opened::Arrays(members) => {
+            let (count, arrangement) = (members.len(), arrange::arrays(args, &members)?);
+            let mut join = Join::new(members, arrangement).attributes(combine);
+            if let Some(name) = &args.new_axis {
+                join = join.new_axis_name(name.clone());
+            }
+            (count, "array", join.link(output, missing))
+        }
+        Opened::Groups(members) => {
+            let (count, arrangement) = (members.len(), arrange::groups(args)?);
+            let join = JoinGroups::new(members, arrangement).attributes(combine);
+            (count, "group", join.check_coordinates(!args.any_order).link(output, missing))
+        }
+    };
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    let document = document.map_err(failed)?;
     document.write(output, &StoreOptions::new()).map_err(failed)?;
-    let (target, names) = (shown_url(output), counted(count, "member"));
+    let (target, names) = (shown_url(output), counted(count, kind));
     let text = format!("{target}: a virtual join of {names}");
     done(args.json, text, || json!({"target": target, "members": count}))
 }

@@ -2,6 +2,7 @@
 
 mod documents;
 mod faults;
+mod groups;
 mod oracle;
 
 use std::path::Path;

@@ -1,0 +1,207 @@
+//! Where the members of a group join lie, and which of their arrays become one.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use zarr_array::{Array, Selection};
+use zarr_metadata::GroupMetadata;
+
+use super::coordinates::is_coordinate;
+use super::tree::Tree;
+use crate::attributes::{self, Attributes, CombineAttributes};
+use crate::error::JoinError;
+use crate::join::{Join, group_values};
+use crate::members::{Arrangement, Member};
+
+/// Where members lie.
+pub(super) struct Places {
+    /// The joined dimensions.
+    pub(super) dimensions: Vec<String>,
+    /// The number of tiles along each.
+    pub(super) counts: Vec<usize>,
+    /// The numbers of the members, in C order of the tiles.
+    pub(super) members: Vec<usize>,
+}
+
+pub(super) fn check_count(counts: &[usize], members: usize) -> Result<(), JoinError> {
+    let product = counts.iter().try_fold(1_usize, |all, count| all.checked_mul(*count));
+    if product == Some(members) {
+        return Ok(());
+    }
+    let tiles = counts.iter().map(|count| u64::try_from(*count).unwrap_or(u64::MAX)).collect();
+    Err(JoinError::TileCount { tiles, members, rank: counts.len() })
+}
+
+/// The number of a place, in C order.
+pub(super) fn number_of(place: &[usize], counts: &[usize]) -> usize {
+    place
+        .iter()
+        .zip(counts)
+        .fold(0, |number: usize, (at, count)| number.saturating_mul(*count).saturating_add(*at))
+}
+
+/// The members in their places: in C order of the joined dimensions.
+pub(super) struct Laid<'a> {
+    pub(super) trees: &'a [Tree],
+    pub(super) dimensions: &'a [String],
+    pub(super) counts: &'a [usize],
+}
+
+impl<'a> Laid<'a> {
+    fn place(&self, member: usize) -> Vec<usize> {
+        let mut left = member;
+        let mut place = vec![0; self.counts.len()];
+        for (at, count) in place.iter_mut().zip(self.counts).rev() {
+            *at = left.checked_rem(*count).unwrap_or(0);
+            left = left.checked_div(*count).unwrap_or(0);
+        }
+        place
+    }
+
+    /// The members that are first on every joined dimension but this one.
+    pub(super) fn along(&self, axis: usize) -> Vec<&'a Tree> {
+        let is_first = |member: usize| {
+            self.place(member).iter().enumerate().all(|(other, at)| other == axis || *at == 0)
+        };
+        let all = self.trees.iter().enumerate();
+        all.filter(|(member, _)| is_first(*member)).map(|(_, tree)| tree).collect()
+    }
+
+    /// The arrays at a path, of each member.
+    pub(super) fn matched(&self, path: &str, new: Option<&str>) -> Result<Matched, JoinError> {
+        let all: Vec<Member> = self
+            .trees
+            .iter()
+            .filter_map(|tree| {
+                Some(Member::in_group(&tree.name, path, tree.arrays.get(path)?.clone()))
+            })
+            .collect();
+        let first = all.first().ok_or(JoinError::NoMembers)?;
+        let rank = first.array().shape().len();
+        if let Some(name) = new {
+            if is_coordinate(path, first.array()) {
+                all.iter().skip(1).try_for_each(|member| check_equal(member, first))?;
+                let (used, arrangement) = (vec![first.clone()], Arrangement::Tiles(vec![1; rank]));
+                return Ok(Matched { all, used, arrangement, new_axis: None, is_joined: false });
+            }
+            let (used, arrangement) = (all.clone(), Arrangement::NewAxis(0));
+            let new_axis = Some(name.to_owned());
+            return Ok(Matched { all, used, arrangement, new_axis, is_joined: true });
+        }
+        let names = first.array().metadata().dimension_names().unwrap_or_default();
+        // The axis of the array on each joined dimension that it has.
+        let axes: Vec<Option<usize>> = self
+            .dimensions
+            .iter()
+            .map(|dimension| names.iter().position(|name| name.as_ref() == Some(dimension)))
+            .collect();
+        let mut tiles = vec![1_usize; rank];
+        for (axis, count) in axes.iter().zip(self.counts) {
+            if let Some(slot) = axis.and_then(|axis| tiles.get_mut(axis)) {
+                *slot = *count;
+            }
+        }
+        // One member per tile: the others at the same tile differ only in dimensions that the
+        // array does not have.
+        let mut by_tile: BTreeMap<usize, Member> = BTreeMap::new();
+        for (number, member) in all.iter().enumerate() {
+            let mut place = vec![0; tiles.len()];
+            for (axis, at) in axes.iter().zip(self.place(number)) {
+                if let Some(slot) = axis.and_then(|axis| place.get_mut(axis)) {
+                    *slot = at;
+                }
+            }
+            match by_tile.entry(number_of(&place, &tiles)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(member.clone());
+                }
+                Entry::Occupied(entry) => check_equal(member, entry.get())?,
+            }
+        }
+        let wide = |count: &usize| u64::try_from(*count).unwrap_or(u64::MAX);
+        let arrangement = Arrangement::Tiles(tiles.iter().map(wide).collect());
+        let used = by_tile.into_values().collect();
+        let is_joined = axes.iter().any(Option::is_some);
+        Ok(Matched { all, used, arrangement, new_axis: None, is_joined })
+    }
+
+    /// The document of the joined group at a path.
+    pub(super) fn group(
+        &self,
+        path: &str,
+        first: &GroupMetadata,
+        combine: CombineAttributes,
+    ) -> Result<GroupMetadata, JoinError> {
+        let each: Vec<Attributes<'_>> = self
+            .trees
+            .iter()
+            .filter_map(|tree| {
+                let values = group_values(tree.groups.get(path)?);
+                Some(Attributes { member: &tree.name, values })
+            })
+            .collect();
+        let combined = attributes::combine(&each, combine)?;
+        let plain = first.without_consolidated_metadata().map_err(JoinError::Metadata)?;
+        if combined == group_values(first) {
+            return Ok(plain);
+        }
+        let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
+        plain.with_attributes(&json).map_err(JoinError::Metadata)
+    }
+}
+
+/// The arrays at one path, and how they become one.
+pub(super) struct Matched {
+    /// That of each member.
+    all: Vec<Member>,
+    /// Those that are put together: of equal ones, the first.
+    used: Vec<Member>,
+    arrangement: Arrangement,
+    /// The name of the axis that is added.
+    new_axis: Option<String>,
+    /// Whether it has a joined dimension.
+    pub(super) is_joined: bool,
+}
+
+impl Matched {
+    pub(super) fn join(self, combine: CombineAttributes) -> Join {
+        let join = Join::new(self.used, self.arrangement).attributes(combine).alike(self.all);
+        match self.new_axis {
+            Some(name) => join.new_axis_name(name),
+            None => join,
+        }
+    }
+}
+
+/// Refuses an array that does not have the shape, type and elements of another, bit by bit.
+fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {
+    /// The most bytes of elements that are compared at once.
+    const PIECE: u64 = 16 << 20;
+    let unequal =
+        || JoinError::Unequal { member: member.name().into(), first: first.name().into() };
+    let failed = |member: &Member| {
+        let member = member.name().into();
+        move |cause| JoinError::Member { member, cause: Box::new(cause) }
+    };
+    let (a, b) = (member.array(), first.array());
+    if a.shape() != b.shape() || a.data_type() != b.data_type() {
+        return Err(unequal());
+    }
+    let pieces = b.pieces(Selection::whole(b.shape()), PIECE).map_err(failed(first))?;
+    for piece in pieces {
+        let same = match b.element_size() {
+            0 => {
+                let read = |array: &Array| array.read_byte_strings(&piece);
+                read(a).map_err(failed(member))? == read(b).map_err(failed(first))?
+            }
+            _ => {
+                let read = |array: &Array| array.read(&piece);
+                read(a).map_err(failed(member))? == read(b).map_err(failed(first))?
+            }
+        };
+        if !same {
+            return Err(unequal());
+        }
+    }
+    Ok(())
+}

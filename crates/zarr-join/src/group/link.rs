@@ -1,0 +1,34 @@
+//! Virtual joins of groups.
+
+use zarr_array::store::Prefix;
+
+use super::plan::JoinGroups;
+use crate::document::{Document, Missing};
+use crate::linked::LinkError;
+
+impl JoinGroups {
+    /// The document of a virtual join, in place of a group: see [`Join::link`](crate::Join::link).
+    /// The names of the members must be the paths or URLs of their stores.
+    ///
+    /// Of an array that is equal in all members, the document names the first. There is no
+    /// consolidated metadata, since the document has that of all nodes.
+    ///
+    /// # Errors
+    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
+    pub fn link(self, place: &str, missing: Missing) -> Result<Document, LinkError> {
+        let mut arrays = Vec::new();
+        let groups = self.each(|path, join| {
+            arrays.push((path.to_owned(), join.link(place, missing)?));
+            Ok::<(), LinkError>(())
+        })?;
+        let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
+        let mut document = Document::of_group(groups.get("").cloned().unwrap_or_default());
+        // Each after those above it, whose names it begins with.
+        for (name, group) in groups.into_iter().filter(|(name, _)| !name.is_empty()) {
+            document = document.with_group(&path(&name)?, group)?;
+        }
+        arrays
+            .into_iter()
+            .try_fold(document, |document, (name, array)| document.with_array(&path(&name)?, array))
+    }
+}
