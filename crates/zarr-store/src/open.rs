@@ -19,7 +19,8 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 ///
 /// With the feature `zip`, a path or URL may lead to or into a zip archive: `data/x.zip/group`. A
 /// local one can be written; what is written takes effect when [`Store::finish`] is called. With the
-/// feature `references`, it may lead to or into a file of references: `refs.json/group`.
+/// feature `references`, it may lead to or into a file of references: `refs.json/group`; with the
+/// feature `parquet`, also a folder of tables of references: `refs.parq/group`.
 ///
 /// # Errors
 /// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise those of
@@ -69,7 +70,11 @@ fn in_file(
         File::Local(_) => None,
         File::Remote { parent, name } => {
             let (store, key) = (open_url(parent, options)?, Key::new(name)?);
-            if store.head(&key)?.is_none() {
+            let object = match format {
+                Format::Zip | Format::References => key.clone(),
+                Format::Table => Prefix::new(name)?.key(".zmetadata")?,
+            };
+            if store.head(&object)?.is_none() {
                 return Ok(None);
             }
             Some((store, key))
@@ -83,11 +88,11 @@ fn in_file(
             Some(below(crate::ZipStore::within(store, key)?, within))
         }
         #[cfg(feature = "references")]
-        (Format::References, File::Local(path), _) => {
+        (Format::References | Format::Table, File::Local(path), _) => {
             Some(below(crate::ReferenceStore::open(path, options)?, within))
         }
         #[cfg(feature = "references")]
-        (Format::References, File::Remote { parent, .. }, Some((store, key))) => {
+        (Format::References | Format::Table, File::Remote { parent, .. }, Some((store, key))) => {
             let store = crate::ReferenceStore::within(store, &parent, &key, options)?;
             Some(below(store, within))
         }

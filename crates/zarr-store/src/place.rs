@@ -9,6 +9,8 @@ use crate::scheme::{Kind, kind_of, percent_decoded};
 pub(crate) enum Format {
     Zip,
     References,
+    /// A folder of tables of references.
+    Table,
 }
 
 /// A URL that leads into a file that holds a store.
@@ -30,8 +32,9 @@ pub(crate) enum File {
     },
 }
 
-/// The first part of a path that names such a file: `x.zip` that is not a folder, or `x.json` that
-/// is a file and no document of Zarr. `None` if there is none.
+/// The first part of a path that names such a file: `x.zip` that is not a folder, `x.json` that is a
+/// file and no document of Zarr, or a folder `x.parq` or `x.parquet` with `.zmetadata`. `None` if
+/// there is none.
 pub(crate) fn place_of(url: &str) -> Option<Place> {
     match kind_of(url).ok()? {
         Kind::Folder(path) => in_path(&path),
@@ -51,6 +54,7 @@ fn in_path(path: &Path) -> Option<Place> {
             // It may be one that is to be made.
             Format::Zip => !file.is_dir(),
             Format::References => file.is_file(),
+            Format::Table => file.join(".zmetadata").is_file(),
         };
         if is_one {
             let within = parts.as_path().to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
@@ -86,8 +90,15 @@ fn format_of(name: &str) -> Option<Format> {
         "zip" if cfg!(feature = "zip") => Some(Format::Zip),
         // The document of a node, which completion in a shell leads to, is not a file of references.
         "json" if cfg!(feature = "references") && start != "zarr" => Some(Format::References),
+        "parq" | "parquet" if cfg!(feature = "parquet") => Some(Format::Table),
         _ => None,
     }
+}
+
+/// Whether a folder of this name has tables of references.
+#[cfg(feature = "parquet")]
+pub(crate) fn is_table(name: &str) -> bool {
+    format_of(name) == Some(Format::Table)
 }
 
 #[cfg(all(test, feature = "zip"))]

@@ -31,6 +31,7 @@ fn a_folder_of_netcdf_files_is_one_array() {
 /// As those programs write them, with documents of Zarr version 2.
 #[test]
 fn references_of_kerchunk_and_virtualizarr_are_read() {
+    let folder = tempfile::tempdir().expect("makes a folder");
     let raw =
         |name: &str| fs::read(root().join("fixtures/references").join(name)).expect("a fixture");
     let read = |place: &str| {
@@ -44,6 +45,20 @@ fn references_of_kerchunk_and_virtualizarr_are_read() {
     }
     let days: Vec<u8> = (0..62_i32).flat_map(i32::to_le_bytes).collect();
     assert_eq!(read("virtualizarr.json/time"), days);
+    // The same references as tables, written through two programs.
+    for tables in ["fastparquet.parq", "pyarrow.parq"] {
+        assert_eq!(read(&format!("{tables}/rain")), raw("rain.raw"), "{tables}");
+        assert_eq!(read(&format!("{tables}/plain")), raw("plain.raw"), "{tables}");
+        assert_eq!(read(&format!("{tables}/time")), days, "{tables}");
+        let tables = format!("fixtures/references/{tables}");
+        succeed(&root(), &["check", "--data", &tables]);
+        let info = text(&root(), &["info", &format!("{tables}/rain")]);
+        assert!(info.contains("62 x 20") && info.contains("4 stored"), "{info}");
+        let copy = folder.path().join("copy.zarr").display().to_string();
+        succeed(&root(), &["copy", &tables, &copy, "--overwrite"]);
+        let copied = stdout(&root(), &["read", &format!("{copy}/rain"), "-f", "raw"]);
+        assert_eq!(copied, raw("rain.raw"));
+    }
     let tree = text(&root(), &["tree", "fixtures/references/virtualizarr.json"]);
     assert!(tree.contains("rain") && tree.contains("station"), "{tree}");
     succeed(&root(), &["info", "fixtures/references/virtualizarr.json"]);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,23 +12,18 @@ use serde_json::value::RawValue;
 use crate::Key;
 
 /// What a key stands for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// These bytes.
-    Inline(Box<[u8]>),
+    Inline(Arc<[u8]>),
     /// All of a target, by its number.
     Whole(usize),
     /// A part of a target.
     Part { target: usize, offset: u64, len: u64 },
 }
 
-/// The references of a file.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct References {
-    pub(super) keys: BTreeMap<String, Reference>,
-    /// Paths and URLs, each once.
-    pub(super) targets: Vec<String>,
-}
+/// The references of a file, by key.
+pub(super) type References = BTreeMap<String, Reference>;
 
 /// A reference file of version 1.
 #[derive(Deserialize)]
@@ -48,51 +44,50 @@ enum Listed {
     Whole((String,)),
 }
 
-impl References {
-    /// Reads a reference file. Keys that no object can have are left out.
-    pub(super) fn parse(json: &[u8]) -> Result<Self, String> {
-        let file: BTreeMap<String, &RawValue> = serde_json::from_slice(json)
-            .map_err(|error| format!("it is not a JSON object of references: {error}"))?;
-        // Version 0 has the references at the top, and version 1 below "refs". A key "refs" of version
-        // 0 would be a name of a file, which no hierarchy has.
-        let mut parser = Parser::default();
-        if !file.contains_key("refs") {
-            parser.all(file)?;
-            return Ok(parser.found);
-        }
-        let file: File<'_> = serde_json::from_slice(json)
-            .map_err(|error| format!("it is not a reference file: {error}"))?;
-        if file.version.as_ref().is_some_and(|version| *version != 1) {
-            return Err("its version is neither 0 nor 1".to_owned());
-        }
-        if file.r#gen.is_some_and(|made| made.as_array().is_none_or(|made| !made.is_empty())) {
-            return Err(
-                "it has \"gen\", generated references, which are not supported; kerchunk's \
-                        own library writes them out"
-                    .to_owned(),
-            );
-        }
-        for (name, text) in file.templates {
-            let Some(text) = text.as_str().filter(|text| !text.contains("{{")) else {
-                return Err(format!(
-                    "its template {name:?} is more than a text, which is not supported"
-                ));
-            };
-            parser.templates.insert(name, text.to_owned());
-        }
-        parser.all(file.refs.unwrap_or_default())?;
-        Ok(parser.found)
+/// Reads a reference file. Keys that no object can have are left out. `target` gives the number of
+/// a path or URL.
+pub(super) fn parse(
+    json: &[u8],
+    target: &mut dyn FnMut(&str) -> usize,
+) -> Result<References, String> {
+    let file: BTreeMap<String, &RawValue> = serde_json::from_slice(json)
+        .map_err(|error| format!("it is not a JSON object of references: {error}"))?;
+    // Version 0 has the references at the top, and version 1 below "refs". A key "refs" of version
+    // 0 would be a name of a file, which no hierarchy has.
+    let mut parser = Parser { found: References::new(), templates: BTreeMap::new(), target };
+    if !file.contains_key("refs") {
+        parser.all(file)?;
+        return Ok(parser.found);
     }
+    let file: File<'_> = serde_json::from_slice(json)
+        .map_err(|error| format!("it is not a reference file: {error}"))?;
+    if file.version.as_ref().is_some_and(|version| *version != 1) {
+        return Err("its version is neither 0 nor 1".to_owned());
+    }
+    if file.r#gen.is_some_and(|made| made.as_array().is_none_or(|made| !made.is_empty())) {
+        return Err("it has \"gen\", generated references, which are not supported; kerchunk's \
+                        own library writes them out"
+            .to_owned());
+    }
+    for (name, text) in file.templates {
+        let Some(text) = text.as_str().filter(|text| !text.contains("{{")) else {
+            return Err(format!(
+                "its template {name:?} is more than a text, which is not supported"
+            ));
+        };
+        parser.templates.insert(name, text.to_owned());
+    }
+    parser.all(file.refs.unwrap_or_default())?;
+    Ok(parser.found)
 }
 
-#[derive(Default)]
-struct Parser {
+struct Parser<'a> {
     found: References,
     templates: BTreeMap<String, String>,
-    numbers: BTreeMap<String, usize>,
+    target: &'a mut dyn FnMut(&str) -> usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn all(&mut self, refs: BTreeMap<String, &RawValue>) -> Result<(), String> {
         for (key, value) in refs {
             if Key::new(&key).is_err() {
@@ -100,7 +95,7 @@ impl Parser {
             }
             let fail = |reason: &dyn fmt::Display| format!("its reference {key:?} {reason}");
             let reference = self.one(value.get()).map_err(|reason| fail(&reason))?;
-            self.found.keys.insert(key, reference);
+            self.found.insert(key, reference);
         }
         Ok(())
     }
@@ -151,13 +146,7 @@ impl Parser {
             rest = after;
         }
         full.push_str(rest);
-        if let Some(number) = self.numbers.get(&full) {
-            return Ok(*number);
-        }
-        let number = self.found.targets.len();
-        self.numbers.insert(full.clone(), number);
-        self.found.targets.push(full);
-        Ok(number)
+        Ok((self.target)(&full))
     }
 }
 
@@ -165,31 +154,41 @@ impl Parser {
 mod tests {
     use super::*;
 
+    /// The references, and the targets in the order of their numbers.
+    fn parse(json: &[u8]) -> Result<(References, Vec<String>), String> {
+        let mut targets: Vec<String> = Vec::new();
+        let found = super::parse(json, &mut |url| {
+            let known = targets.iter().position(|target| target == url);
+            known.unwrap_or_else(|| {
+                targets.push(url.to_owned());
+                targets.len() - 1
+            })
+        })?;
+        Ok((found, targets))
+    }
+
     #[test]
     fn both_versions_and_all_forms() {
         let refs = r#"{".zgroup": "{\"zarr_format\": 2}", "a/.zattrs": {"units": "K"},
             "a/0": "base64:AAH/", "a/1": "two", "a/2": ["{{u}}/x.nc"], "a/3": ["s3://b/y", 7, 9],
             "../escape": "x", "a//b": ["z"]}"#;
         let one = format!(r#"{{"version": 1, "templates": {{"u": "data"}}, "refs": {refs}}}"#);
-        let found = References::parse(one.as_bytes()).expect("parses");
-        let keys: Vec<&str> = found.keys.keys().map(String::as_str).collect();
+        let (found, targets) = parse(one.as_bytes()).expect("parses");
+        let keys: Vec<&str> = found.keys().map(String::as_str).collect();
         assert_eq!(keys, [".zgroup", "a/.zattrs", "a/0", "a/1", "a/2", "a/3"]);
-        assert_eq!(found.targets, ["data/x.nc", "s3://b/y"]);
-        assert_eq!(found.keys["a/0"], Reference::Inline([0, 1, 255].into()));
-        assert_eq!(found.keys["a/1"], Reference::Inline(b"two".as_slice().into()));
-        assert_eq!(
-            found.keys["a/.zattrs"],
-            Reference::Inline(br#"{"units": "K"}"#.as_slice().into())
-        );
-        assert_eq!(found.keys["a/2"], Reference::Whole(0));
-        assert_eq!(found.keys["a/3"], Reference::Part { target: 1, offset: 7, len: 9 });
+        assert_eq!(targets, ["data/x.nc", "s3://b/y"]);
+        assert_eq!(found["a/0"], Reference::Inline([0, 1, 255].into()));
+        assert_eq!(found["a/1"], Reference::Inline(b"two".as_slice().into()));
+        assert_eq!(found["a/.zattrs"], Reference::Inline(br#"{"units": "K"}"#.as_slice().into()));
+        assert_eq!(found["a/2"], Reference::Whole(0));
+        assert_eq!(found["a/3"], Reference::Part { target: 1, offset: 7, len: 9 });
         let zero = refs.replace("{{u}}", "data");
-        assert_eq!(References::parse(zero.as_bytes()), Ok(found));
+        assert_eq!(parse(zero.as_bytes()), Ok((found, targets)));
     }
 
     #[test]
     fn what_is_not_supported_is_named() {
-        let message = |json: &str| References::parse(json.as_bytes()).expect_err(json);
+        let message = |json: &str| parse(json.as_bytes()).expect_err(json);
         for (json, expected) in [
             ("[]", "not a JSON object of references"),
             (r#"{"version": 2, "refs": {}}"#, "neither 0 nor 1"),

@@ -1,9 +1,14 @@
 //! A store of references to parts of other files.
 
 mod file;
+#[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod table;
 mod target;
 
-use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::ops::Range;
 use std::path::Path;
@@ -11,6 +16,8 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use self::file::{Reference, References};
+#[cfg(feature = "parquet")]
+use self::table::Table;
 use self::target::{Found, Home, Place, Targets, refused};
 use super::listing::failed;
 use super::sorted;
@@ -20,12 +27,17 @@ use super::{
 };
 
 /// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
-/// reference file as kerchunk and `VirtualiZarr` write it (JSON, versions 0 and 1).
+/// reference file as kerchunk and `VirtualiZarr` write it: JSON of versions 0 and 1, or, with the
+/// feature `parquet`, a folder of tables.
 ///
 /// A key stands for bytes in the reference file itself (a text, `base64:` or an object), for a whole
 /// target (`[url]`) or a part of one (`[url, offset, length]`). Targets are paths relative to the
 /// reference file, absolute paths and URLs; `templates` that are texts are replaced. Generated
-/// references (`gen`) and the parquet form are refused. Keys that no object can have are left out.
+/// references (`gen`) are refused. Keys that no object can have are left out.
+///
+/// A folder of tables has the documents of all nodes in `.zmetadata`, and the references of each
+/// array in files `refs.N.parq`, which are read when they are needed; some are kept. Its targets are
+/// relative to the folder that it is in.
 ///
 /// A reference past the end of its target, to a target that is missing, or to one that has
 /// changed since its first read is an error that names the target; it is never a missing object.
@@ -54,13 +66,21 @@ pub struct ReferenceStore(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    keys: BTreeMap<String, Reference>,
+    index: Index,
     targets: Targets,
     locks: ProcessLocks,
 }
 
+/// What all keys stand for.
+#[derive(Debug)]
+enum Index {
+    File(References),
+    #[cfg(feature = "parquet")]
+    Table(Table),
+}
+
 impl ReferenceStore {
-    /// The store of the reference file at `path`.
+    /// The store of the reference file or folder at `path`.
     ///
     /// # Errors
     /// [`StoreError::Io`] if it cannot be read, [`StoreError::Container`] with what is wrong in it.
@@ -85,11 +105,29 @@ impl ReferenceStore {
             key: key.to_string(),
             reason,
         };
-        let json = home.store.read(key)?;
+        let targets = Targets::new(home, options);
+        #[cfg(feature = "parquet")]
+        if crate::place::is_table(key.name()) {
+            let folder = Prefix::new(key.as_str())?;
+            let json = targets.home().read(&folder.key(table::DOCUMENT)?)?;
+            let json = json.ok_or_else(|| fail(format!("it has no {}", table::DOCUMENT)))?;
+            let index = Index::Table(Table::parse(folder, &json).map_err(fail)?);
+            return Ok(Self(Arc::new(Inner { index, targets, locks: ProcessLocks::new() })));
+        }
+        let json = targets.home().read(key)?;
         let json = json.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
-        let References { keys, targets } = References::parse(&json).map_err(fail)?;
-        let targets = Targets::new(home, options, targets);
-        Ok(Self(Arc::new(Inner { keys, targets, locks: ProcessLocks::new() })))
+        let keys = file::parse(&json, &mut |url| targets.number(url)).map_err(fail)?;
+        let index = Index::File(keys);
+        Ok(Self(Arc::new(Inner { index, targets, locks: ProcessLocks::new() })))
+    }
+
+    /// What a key stands for, if there is such an object.
+    fn find(&self, key: &Key) -> Result<Option<Reference>, StoreError> {
+        match &self.0.index {
+            Index::File(keys) => Ok(keys.get(key.as_str()).cloned()),
+            #[cfg(feature = "parquet")]
+            Index::Table(table) => table.find(key, &self.0.targets),
+        }
     }
 
     /// Reads ranges of the part of a target that begins at `offset`.
@@ -139,17 +177,17 @@ impl Store for ReferenceStore {
         range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        let (number, offset, len) = match self.0.keys.get(key.as_str()) {
+        let (number, offset, len) = match self.find(key)? {
             None => {
                 out.clear();
                 return Ok(None);
             }
             Some(Reference::Inline(bytes)) => {
-                range.copy(key, bytes, out)?;
+                range.copy(key, &bytes, out)?;
                 return Ok(Some(ObjectMeta { size: bytes.len() as u64, version: None }));
             }
-            Some(Reference::Whole(target)) => (*target, 0, self.0.targets.find(*target)?.meta.size),
-            Some(Reference::Part { target, offset, len }) => (*target, *offset, *len),
+            Some(Reference::Whole(target)) => (target, 0, self.0.targets.find(target)?.meta.size),
+            Some(Reference::Part { target, offset, len }) => (target, offset, len),
         };
         let wanted = range.len_within(key, len)?;
         let suffix = len.saturating_sub(wanted)..len;
@@ -170,19 +208,29 @@ impl Store for ReferenceStore {
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        match self.0.keys.contains_key(key.as_str()) {
-            true => Err(Self::unsupported(Operation::Delete, key)),
-            false => Ok(()),
+        match self.find(key)? {
+            Some(_) => Err(Self::unsupported(Operation::Delete, key)),
+            None => Ok(()),
         }
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        let keys = sorted::below(&self.0.keys, prefix);
-        Box::new(keys.map(|key| Ok(Key::new(key)?)))
+        match &self.0.index {
+            Index::File(keys) => {
+                Box::new(sorted::below(keys, prefix).map(|key| Ok(Key::new(key)?)))
+            }
+            #[cfg(feature = "parquet")]
+            Index::Table(table) => Box::new(table.list(prefix, &self.0.targets)),
+        }
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        match sorted::children(&self.0.keys, prefix) {
+        let children = match &self.0.index {
+            Index::File(keys) => sorted::children(keys, prefix),
+            #[cfg(feature = "parquet")]
+            Index::Table(table) => table.list_dir(prefix, &self.0.targets),
+        };
+        match children {
             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
             Err(error) => failed(error),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::scheme::{Kind, kind_of, percent_decoded};
 use crate::{
@@ -18,7 +18,14 @@ pub(super) struct Targets {
     options: StoreOptions,
     /// The stores of other places, by URL.
     others: Mutex<HashMap<String, Arc<dyn Store>>>,
-    targets: Vec<Target>,
+    targets: RwLock<Known>,
+}
+
+/// The paths and URLs to which references lead, each once.
+#[derive(Debug, Default)]
+struct Known {
+    targets: Vec<Arc<Target>>,
+    numbers: HashMap<String, usize>,
 }
 
 /// The folder or prefix that holds the reference file.
@@ -51,10 +58,26 @@ pub(super) struct Found {
 }
 
 impl Targets {
-    pub(super) fn new(home: Home, options: &StoreOptions, urls: Vec<String>) -> Self {
-        let target = |url| Target { url, found: OnceLock::new() };
-        let targets = urls.into_iter().map(target).collect();
-        Self { home, options: options.clone(), others: Mutex::default(), targets }
+    pub(super) fn new(home: Home, options: &StoreOptions) -> Self {
+        let (others, targets) = (Mutex::default(), RwLock::default());
+        Self { home, options: options.clone(), others, targets }
+    }
+
+    /// The number of a path or URL.
+    pub(super) fn number(&self, url: &str) -> usize {
+        let mut known = self.targets.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = known.numbers.get(url) {
+            return *number;
+        }
+        let number = known.targets.len();
+        known.targets.push(Arc::new(Target { url: url.to_owned(), found: OnceLock::new() }));
+        known.numbers.insert(url.to_owned(), number);
+        number
+    }
+
+    fn target(&self, number: usize) -> Option<Arc<Target>> {
+        let known = self.targets.read().unwrap_or_else(PoisonError::into_inner);
+        known.targets.get(number).cloned()
     }
 
     pub(super) fn home(&self) -> &Arc<dyn Store> {
@@ -63,12 +86,12 @@ impl Targets {
 
     /// A target's URL without secrets.
     pub(super) fn shown(&self, number: usize) -> String {
-        self.targets.get(number).map(|target| shown_url(&target.url)).unwrap_or_default()
+        self.target(number).map(|target| shown_url(&target.url)).unwrap_or_default()
     }
 
     /// The target of a reference, which must be there.
     pub(super) fn find(&self, number: usize) -> Result<Arc<Found>, StoreError> {
-        let Some(target) = self.targets.get(number) else {
+        let Some(target) = self.target(number) else {
             return Err(refused("", "there is no such target"));
         };
         if let Some(found) = target.found.get() {

@@ -140,3 +140,212 @@ fn paths_lead_into_reference_files() {
     let error = open_url(home.join("broken.json").to_str().unwrap(), &StoreOptions::new());
     assert!(error.unwrap_err().to_string().contains("not a JSON object of references"));
 }
+
+/// References as tables, written by fsspec through two programs.
+#[cfg(feature = "parquet")]
+mod tables {
+    use super::*;
+
+    fn fixture() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/references")
+    }
+
+    /// A copy of the folder of one of the programs beside copies of the targets.
+    fn copy(writer: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["january.nc", "february.nc"] {
+            fs::copy(fixture().join(name), folder.path().join(name)).unwrap();
+        }
+        let from = fixture().join(format!("{writer}.parq"));
+        let to = folder.path().join("refs.parq");
+        for array in ["", "rain", "plain", "station", "time"] {
+            fs::create_dir_all(to.join(array)).unwrap();
+            for entry in fs::read_dir(from.join(array)).unwrap() {
+                let entry = entry.unwrap();
+                if entry.file_type().unwrap().is_file() {
+                    fs::copy(entry.path(), to.join(array).join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        (folder, to)
+    }
+
+    fn message<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn tables_and_files_of_the_same_references_have_the_same_objects() {
+        let options = StoreOptions::new();
+        let json =
+            open_url(fixture().join("virtualizarr.json").to_str().unwrap(), &options).unwrap();
+        let chunks = |store: &dyn Store| -> Vec<String> {
+            let keys = keys_below(store, "").into_iter();
+            keys.filter(|key| !key.contains(".z")).collect()
+        };
+        let expected = chunks(&*json);
+        assert_eq!(expected.len(), 8, "{expected:?}");
+        for writer in ["fastparquet", "pyarrow"] {
+            let path = fixture().join(format!("{writer}.parq"));
+            let store = open_url(path.to_str().unwrap(), &options).unwrap();
+            assert_eq!(chunks(&*store), expected, "{writer}");
+            for name in &expected {
+                assert_eq!(
+                    store.read(&key(name)).unwrap(),
+                    json.read(&key(name)).unwrap(),
+                    "{name}"
+                );
+                assert!(store.read(&key(name)).unwrap().is_some(), "{writer} {name}");
+            }
+            for none in [
+                "rain/2.0",
+                "rain/0.2",
+                "rain/0",
+                "rain/0.0.0",
+                "rain/00.0",
+                "rain/+0.0",
+                "rain/0.18446744073709551616",
+                "none/0.0",
+                "rain/refs.0.parq",
+                ".zmetadata",
+            ] {
+                assert_eq!(store.read(&key(none)).unwrap(), None, "{writer} {none}");
+            }
+            let entries = |prefix: &str| -> Vec<String> {
+                let prefix = Prefix::new(prefix).unwrap();
+                let entries = store.list_dir(&prefix).map(|entry| match entry.unwrap() {
+                    DirEntry::Object(key) => key.to_string(),
+                    DirEntry::Prefix(prefix) => format!("{prefix}/"),
+                });
+                entries.collect()
+            };
+            assert_eq!(entries(""), [".zattrs", ".zgroup", "plain/", "rain/", "station/", "time/"]);
+            let rain =
+                ["rain/.zarray", "rain/.zattrs", "rain/0.0", "rain/0.1", "rain/1.0", "rain/1.1"];
+            assert_eq!(entries("rain"), rain);
+            assert!(entries("rain/0.0").is_empty() && entries("none").is_empty());
+            assert!(keys_below(&*store, "rain").into_iter().eq(rain));
+            let rain = open_url(path.join("rain").to_str().unwrap(), &options).unwrap();
+            assert!(rain.read(&key("1.1")).unwrap().is_some());
+            let refused = [
+                message(store.put(&key("rain/0.0"), b"")),
+                message(store.delete(&key("rain/0.0"))),
+            ];
+            assert!(refused.iter().all(|error| error.contains("read only")), "{refused:?}");
+        }
+        assert_eq!(archive_of("x/refs.parq/rain"), None, "there is no such folder");
+        let path = fixture().join("pyarrow.parq/rain");
+        assert_eq!(archive_of(path.to_str().unwrap()), path.parent().unwrap().to_str());
+        assert_eq!(local_path(path.to_str().unwrap()), None);
+    }
+
+    /// Fewer chunks than a file has rows, no file at all, and rows that are not there.
+    #[test]
+    fn a_file_that_is_not_there_has_no_chunks_and_a_row_that_is_not_there_is_an_error() {
+        let (_folder, home) = copy("fastparquet");
+        fs::remove_file(home.join("rain/refs.1.parq")).unwrap();
+        let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+        assert_eq!(store.read(&key("rain/1.1")).unwrap(), None);
+        assert!(store.read(&key("rain/1.0")).unwrap().is_some());
+        assert_eq!(keys_below(&store, "rain").len(), 5);
+        let document = fs::read_to_string(home.join(".zmetadata")).unwrap();
+        let larger = document.replace("\"record_size\":3", "\"record_size\":4");
+        fs::write(home.join(".zmetadata"), larger).unwrap();
+        let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+        let wrong = message(store.read(&key("rain/1.1")));
+        assert!(wrong.contains("rain/refs.0.parq") && wrong.contains("it has 3 rows"), "{wrong}");
+    }
+
+    #[test]
+    fn targets_of_tables_are_trusted_no_further_than_those_of_files() {
+        let (_folder, home) = copy("pyarrow");
+        fs::remove_file(home.parent().unwrap().join("february.nc")).unwrap();
+        let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+        assert!(store.read(&key("rain/0.0")).unwrap().is_some());
+        let gone = message(store.read(&key("rain/1.0")));
+        assert!(gone.contains("february.nc") && gone.contains("not there"), "{gone}");
+        #[cfg(unix)]
+        {
+            let elsewhere = tempfile::tempdir().unwrap();
+            let secret = elsewhere.path().join("secret");
+            fs::copy(fixture().join("february.nc"), &secret).unwrap();
+            std::os::unix::fs::symlink(secret, home.parent().unwrap().join("february.nc")).unwrap();
+            let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+            assert!(store.read(&key("rain/1.0")).is_err(), "a link out of the folder");
+        }
+    }
+
+    #[test]
+    fn documents_that_claim_too_much_are_refused() {
+        let (_folder, home) = copy("fastparquet");
+        let document = fs::read_to_string(home.join(".zmetadata")).unwrap();
+        let opened = |from: &str, to: &str| {
+            assert!(document.contains(from), "{from}");
+            fs::write(home.join(".zmetadata"), document.replace(from, to)).unwrap();
+            ReferenceStore::open(&home, &StoreOptions::new())
+        };
+        for (from, to, expected) in [
+            ("{\"metadata\"", "[\"metadata\"", "not the document of a folder of references"),
+            ("\"record_size\":3", "\"records\":3", "record_size"),
+            (":3}", ":0}", "record_size is 0, expected 1 to 4194304"),
+            (":3}", ":4194305}", "record_size is 4194305"),
+            (":3}", ":-1}", "invalid value"),
+            (":3}", ":1e30}", "invalid type"),
+            ("\"chunks\":[31,20]", "\"chunks\":[31,0]", "\"plain/.zarray\": a chunk of length 0"),
+            ("\"chunks\":[31,20]", "\"chunks\":[31]", "2 lengths and 1 of chunks"),
+            ("\"chunks\":[31,20]", "\"chunks\":\"x\"", "plain/.zarray"),
+            ("\".\"", "\"-\"", "dimension_separator is '-'"),
+        ] {
+            let wrong = message(opened(from, to));
+            assert!(wrong.contains(expected) && wrong.contains("refs.parq"), "{to}: {wrong}");
+        }
+        // More rows than the document allows.
+        let wrong = message(opened(":3}", ":2}").unwrap().read(&key("rain/0.0")));
+        assert!(wrong.contains("it has 3 rows, and record_size is 2"), "{wrong}");
+        // Any number of chunks costs nothing: only files that are there are listed.
+        let from = "\"shape\":[62,20],\"chunks\":[31,10]";
+        let huge = "\"shape\":[18446744073709551615,18446744073709551615],\"chunks\":[1,1]";
+        let store = opened(from, huge).unwrap();
+        assert_eq!(keys_below(&store, "rain").len(), 6);
+        assert_eq!(store.read(&key("rain/5.5")).unwrap(), None);
+        fs::remove_file(home.join(".zmetadata")).unwrap();
+        let wrong = message(ReferenceStore::open(&home, &StoreOptions::new()));
+        assert!(wrong.contains("it has no .zmetadata"), "{wrong}");
+    }
+
+    /// Every byte of every file changed and every length: an error or other references, never a
+    /// panic, and no time or memory beyond what the file can hold.
+    #[test]
+    fn damaged_files_are_errors() {
+        for writer in ["fastparquet", "pyarrow"] {
+            let (_folder, home) = copy(writer);
+            let path = home.join("rain/refs.0.parq");
+            let whole = fs::read(&path).unwrap();
+            let read = |bytes: &[u8]| {
+                fs::write(&path, bytes).unwrap();
+                let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+                store.read(&key("rain/0.0"))
+            };
+            let expected = read(&whole).unwrap();
+            assert!(expected.is_some());
+            let mut errors = 0;
+            for at in 0..whole.len() {
+                errors += u32::from(read(&whole[..at]).is_err());
+                for flip in [0x01, 0x80, 0xff] {
+                    let mut damaged = whole.clone();
+                    damaged[at] ^= flip;
+                    errors += u32::from(read(&damaged).is_err());
+                }
+            }
+            assert!(errors > u32::try_from(whole.len()).unwrap(), "{writer}: {errors}");
+            let wrong = message(read(b"PAR1PAR1"));
+            assert!(wrong.contains("rain/refs.0.parq"), "{wrong}");
+            // Bytes in the file itself.
+            fs::copy(home.join("time/refs.0.parq"), &path).unwrap();
+            let store = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+            let days: Vec<u8> = (0..62_i32).flat_map(i32::to_le_bytes).collect();
+            assert_eq!(store.read(&key("rain/0.0")).unwrap(), Some(days));
+            assert_eq!(store.read(&key("rain/0.1")).unwrap(), None);
+        }
+    }
+}
