@@ -4,16 +4,18 @@
 //! Opening: 10,000 members from a document, and 1,000 members that are opened, joined and written
 //! down. Reads of 64 MiB of uint16 in a folder (its page cache is warm), plain and behind zstd 1, as
 //! 12 members and as 1,024 members of one chunk, on all cores, into memory that is used again; the
-//! first read of a join opens its members. Medians; each round reads both, one after the other.
+//! first read of a join opens its members. Links: 100 members of 100 chunks become one array by hard
+//! links, beside a loop that only links the same files. Medians; each round does both, one after the
+//! other.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use zarr_array::store::{LocalStore, Prefix, StoreOptions};
+use zarr_array::store::{LocalStore, Prefix, Store, StoreOptions};
 use zarr_array::{Array, Selection};
-use zarr_join::{Arrangement, Join, Member, Missing, OpenOptions, open_store};
+use zarr_join::{Arrangement, Join, JoinOptions, Member, Missing, OpenOptions, open_store};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 
 const WIDTH: u64 = 1024;
@@ -133,6 +135,74 @@ fn reading(folder: &Path, name: &str, codecs: &[Codec], count: u64) {
     );
 }
 
+/// The files of a folder and below, relative to it.
+fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder.join(below)).expect("lists") {
+        let entry = entry.expect("an entry");
+        let path = below.join(entry.file_name());
+        match entry.file_type().expect("a type").is_dir() {
+            true => files(folder, &path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+fn linking(folder: &Path) {
+    const MEMBERS: u64 = 100;
+    const CHUNKS: u64 = 100;
+    let folder = folder.join("links");
+    let place = |at: u64| folder.join(format!("{at}.zarr"));
+    for at in 0..MEMBERS {
+        std::fs::create_dir_all(place(at)).expect("creates");
+        let metadata = ArrayBuilder::new([CHUNKS * 64], DataType::Uint8).chunk_shape([64]);
+        let store = Arc::new(LocalStore::open(place(at)).expect("opens"));
+        let array = Array::create(store, &Prefix::root(), metadata.build().expect("valid"));
+        array.expect("creates").write(0..CHUNKS * 64, &[7; 6400]).expect("writes");
+    }
+    let (mut planned, mut joined, mut looped) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let target = folder.join(format!("joined-{round}"));
+        std::fs::create_dir_all(&target).expect("creates");
+        let store: Arc<dyn Store> = Arc::new(LocalStore::open(&target).expect("opens"));
+        let members = (0..MEMBERS).map(|at| {
+            let path = place(at);
+            Member::new(path.to_str().expect("UTF-8"), open(&path))
+        });
+        let join = Join::new(members.collect(), Arrangement::Along(0));
+        let (seconds, plan) = timed(|| join.plan().expect("fits"));
+        planned.push(seconds);
+        let options = JoinOptions::new().link(true);
+        let (seconds, (_, did)) =
+            timed(|| plan.execute(&store, &Prefix::root(), &options, &|_| {}).expect("joins"));
+        assert_eq!((did.linked, did.copied_bytes, did.written), (MEMBERS * CHUNKS, 0, 0));
+        joined.push(seconds);
+        // The same links, in the same folders, which were made before.
+        let mut pairs = Vec::new();
+        let again = folder.join(format!("looped-{round}"));
+        let mut made = Vec::new();
+        files(&target, Path::new(""), &mut made);
+        for path in made.iter().filter(|path| path.starts_with("c")) {
+            let parent = again.join(path).parent().expect("in a folder").to_owned();
+            std::fs::create_dir_all(parent).expect("creates");
+            pairs.push((target.join(path), again.join(path)));
+        }
+        assert_eq!(pairs.len() as u64, MEMBERS * CHUNKS);
+        looped.push(
+            timed(|| pairs.iter().for_each(|(a, b)| std::fs::hard_link(a, b).expect("links"))).0,
+        );
+    }
+    let (planned, joined, looped) = (median(planned), median(joined), median(looped));
+    println!(
+        "{} chunks linked: planned in {:.0} ms, joined in {:.0} ms; a loop that only links {:.0} ms \
+         ({:.2})",
+        MEMBERS * CHUNKS,
+        planned * 1e3,
+        joined * 1e3,
+        looped * 1e3,
+        joined / looped
+    );
+}
+
 fn main() {
     let chosen = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let folder = match chosen {
@@ -140,6 +210,7 @@ fn main() {
         None => tempfile::tempdir(),
     };
     let folder = folder.expect("a folder");
+    linking(folder.path());
     opening(folder.path());
     for (name, codecs) in
         [("plain", vec![Codec::bytes()]), ("zstd 1", vec![Codec::bytes(), Codec::zstd(1)])]
