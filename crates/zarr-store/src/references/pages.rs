@@ -1,25 +1,46 @@
-//! The sizes that the pages of a column claim to have once they are decompressed.
+//! What the pages of a column claim to have.
 //!
-//! The reader of the crate `parquet` makes room for what the header of a page claims, up to 2 GiB,
-//! and compressed zeros fill it. So the headers are looked at first, as far as that takes: they are
-//! structs of the compact protocol of Thrift, whose first three fields are the kind of the page,
-//! its decompressed and its stored length.
+//! The reader of the crate `parquet` makes room for what the header of a page claims: up to 2 GiB of
+//! decompressed bytes, which compressed zeros fill, and for as many values. So the headers are looked
+//! at first. They are structs of the compact protocol of Thrift: field 2 is the decompressed length,
+//! field 3 the stored length, and fields 5, 7 and 8 are structs about the kind of the page, whose
+//! field 1 is the number of values.
 
 /// The most bytes that one page may have.
 const LONGEST_PAGE: u64 = 256 << 20;
 
+/// How many values a page may always have.
+const FEW: u64 = 1 << 16;
+
+/// The kinds of a number of 32 bits and of a struct.
+const NUMBER: u8 = 5;
+const STRUCT: u8 = 12;
+
 /// How deep structs may lie within each other in a header; those of the format lie three deep.
 const DEPTH: usize = 8;
 
-/// Checks all pages in the bytes of a column.
-pub(super) fn check(column: &[u8]) -> Result<(), String> {
+/// What the header of a page claims.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Header {
+    decompressed: u64,
+    stored: u64,
+    values: u64,
+}
+
+/// Checks all pages in the bytes of a column that has a value for each of so many rows.
+pub(super) fn check(column: &[u8], rows: u64) -> Result<(), String> {
     let mut rest = Bytes(column);
     while !rest.0.is_empty() {
-        let (longest, stored) = rest.header().ok_or("the header of a page is damaged")?;
-        if longest > LONGEST_PAGE {
-            return Err(format!("a page of {longest} bytes, and {LONGEST_PAGE} is the limit"));
+        let header = rest.header().ok_or("a page whose header is damaged")?;
+        let Header { decompressed, stored, values } = header;
+        if decompressed > LONGEST_PAGE {
+            return Err(format!("a page of {decompressed} bytes, and {LONGEST_PAGE} is the limit"));
         }
-        rest.skip(stored).ok_or("a page ends past its column")?;
+        // A dictionary may have values that no row has, but not many.
+        if values > rows.max(FEW) {
+            return Err(format!("a page of {values} values for {rows} rows"));
+        }
+        rest.skip(stored).ok_or("a page that ends past its column")?;
     }
     Ok(())
 }
@@ -58,16 +79,25 @@ impl Bytes<'_> {
         (number & 1 == 0).then_some(number >> 1)
     }
 
-    /// Reads the header of a page: its decompressed and its stored length.
-    fn header(&mut self) -> Option<(u64, u64)> {
-        let (mut decompressed, mut stored) = (None, None);
-        let mut field = 0_i64;
+    /// Reads the header of a page.
+    fn header(&mut self) -> Option<Header> {
+        let mut header = Header::default();
+        let mut field = 0;
         loop {
             match self.field(&mut field)? {
-                0 => return Some((decompressed?, stored?)),
-                // Numbers of 32 bits.
-                5 if field == 2 => decompressed = Some(self.length()?),
-                5 if field == 3 => stored = Some(self.length()?),
+                0 => return Some(header),
+                NUMBER if field == 2 => header.decompressed = self.length()?,
+                NUMBER if field == 3 => header.stored = self.length()?,
+                STRUCT if matches!(field, 5 | 7 | 8) => {
+                    let mut inner = 0;
+                    loop {
+                        match self.field(&mut inner)? {
+                            0 => break,
+                            NUMBER if inner == 1 => header.values = self.length()?,
+                            kind => self.value(kind, DEPTH)?,
+                        }
+                    }
+                }
                 kind => self.value(kind, DEPTH)?,
             }
         }
@@ -115,7 +145,7 @@ impl Bytes<'_> {
                 }
                 Some(())
             }
-            12 => {
+            STRUCT => {
                 let mut field = 0;
                 loop {
                     match self.field(&mut field)? {
@@ -133,33 +163,39 @@ impl Bytes<'_> {
 mod tests {
     use super::*;
 
-    /// The header of a page of 300 bytes, stored as 2: kind, both lengths, a struct and a list.
+    /// The header of a page of 300 bytes, stored as 2: kind, both lengths, a struct with one value,
+    /// and a list of two numbers.
     const HEADER: [u8; 16] =
-        [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 4, 0x2c, 0x15, 2, 0x19, 0x23, 1, 0, 0, 0];
+        [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 4, 0x2c, 0x15, 2, 0, 0x19, 0x25, 1, 2, 0];
 
     #[test]
-    fn headers_are_skipped_to_the_next_page() {
+    fn headers_are_read_to_the_next_page() {
         let mut column = [&HEADER[..], b"xy"].concat();
-        assert_eq!(Bytes(&HEADER).header(), Some((300, 2)));
-        assert_eq!(check(&column), Ok(()));
+        let header = Header { decompressed: 300, stored: 2, values: 1 };
+        assert_eq!(Bytes(&HEADER).header(), Some(header));
+        assert_eq!(check(&column, 1), Ok(()));
         column.extend_from_within(..);
-        assert_eq!(check(&column), Ok(()));
+        assert_eq!(check(&column, 1), Ok(()));
         for end in 1..column.len() {
             let whole = end % (HEADER.len() + 2) == 0;
-            assert_eq!(check(&column[..end]).is_ok(), whole, "{end}");
+            assert_eq!(check(&column[..end], 1).is_ok(), whole, "{end}");
         }
     }
 
     #[test]
     fn pages_that_would_fill_the_memory_are_refused() {
         let long = [0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0, 0];
-        let message = check(&long).expect_err("is too long");
+        let message = check(&long, 1).expect_err("is too long");
         assert_eq!(message, "a page of 2147483647 bytes, and 268435456 is the limit");
-        // Negative lengths, a field of no kind, and structs without end.
-        for wrong in
-            [&[0x15, 0, 0x15, 1, 0x15, 0, 0][..], &[0x10], &[0x1c; 100], &[0x19, 0xff, 0xff]]
-        {
-            assert!(check(wrong).is_err(), "{wrong:?}");
+        let many = [0x15, 0, 0x15, 0, 0x15, 0, 0x2c, 0x15, 0x80, 0xb5, 0x18, 0, 0];
+        assert_eq!(check(&many, 200_000), Ok(()));
+        let message = check(&many, 199_999).expect_err("has too many values");
+        assert_eq!(message, "a page of 200000 values for 199999 rows");
+        // Negative lengths, a field of no kind, and structs and lists without end.
+        let wrong =
+            [&[0x15, 0, 0x15, 1, 0x15, 0, 0][..], &[0x10], &[0x1c; 100], &[0x19, 0xff, 0xff]];
+        for wrong in wrong {
+            assert!(check(wrong, 1).is_err(), "{wrong:?}");
         }
     }
 }

@@ -112,7 +112,8 @@ fn check(file: &[u8], group: &RowGroupMetaData) -> Result<(), String> {
                 group.num_rows()
             ));
         }
-        pages::check(bytes).map_err(|reason| format!("its column {name:?} has {reason}"))?;
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        pages::check(bytes, rows).map_err(|reason| format!("its column {name:?} has {reason}"))?;
     }
     Ok(())
 }
