@@ -1,7 +1,9 @@
 //! Converts the metadata's chunk grid to a grid for computation, and to the edges for a chain.
 
+use std::num::NonZeroU64;
+
 use zarr_codec::AxisEdges;
-use zarr_grid::{Axis, Grid, GridError, GridErrorKind, Run};
+use zarr_grid::{Axis, AxisKind, Grid, GridError, GridErrorKind, Run};
 use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
 /// The grid that cuts an array of this shape into chunks, from its document.
@@ -51,6 +53,17 @@ fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
             });
             Axis::from_runs(extent, runs)
         }
+    }
+}
+
+/// The edges of an axis, as a document of a rectilinear grid has them.
+pub(crate) fn edges_of(axis: &Axis) -> ChunkEdges {
+    match axis.kind() {
+        AxisKind::Regular { edge } => ChunkEdges::Regular(edge),
+        AxisKind::Rectilinear => ChunkEdges::from_runs(axis.runs().filter_map(|run| {
+            let count = NonZeroU64::new(run.count)?;
+            Some(EdgeRun::Repeat { edge: run.edge, count })
+        })),
     }
 }
 

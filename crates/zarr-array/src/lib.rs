@@ -58,10 +58,13 @@ mod unlisted;
 mod version_2;
 
 pub use array::{Array, Element, StoredChunk};
-pub use change::{Cut, delete_node, refresh_consolidated};
+pub use change::{
+    Cut, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress, Rearrangement, Settled, Span,
+    delete_node, refresh_consolidated,
+};
 #[cfg(feature = "async")]
 pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};
-pub use error::{ArrayError, Loss, Written};
+pub use error::{ArrayError, Loss, RearrangeFault, Written};
 pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;

@@ -4,6 +4,7 @@ mod content;
 mod draw;
 mod groups;
 mod join;
+mod rearrange;
 mod rules;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub(crate) use content::{Diff, Stats};
 pub(crate) use draw::Draw;
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
+pub(crate) use rearrange::Rearrange;
 pub(crate) use rules::Rules;
 
 /// The help of `--region`: a constant, because rustdoc would take its brackets for links.
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Resize(Resize),
     Append(Append),
+    Rearrange(Rearrange),
     Tree(Tree),
     Attrs(Attrs),
     Consolidate(Consolidate),
@@ -353,8 +356,8 @@ pub(crate) struct Copy {
 Example:
   zarr-kit check weather.zarr --data
 
-With --repair, unfinished files and locks that no living process holds are removed; no array, group
-or chunk is changed.")]
+With --repair, unfinished files and locks that no living process holds are removed, and a
+rearrangement that was interrupted is undone or completed. Elements are not changed.")]
 pub(crate) struct Check {
     /// An array or group: a folder or a URL.
     pub(crate) path: String,
@@ -364,9 +367,14 @@ pub(crate) struct Check {
     /// Memory for the elements of chunks that are decoded at the same time: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,
-    /// First remove the files that killed writers left, and list them.
+    /// First remove the files that killed writers left, and undo or complete interrupted
+    /// rearrangements; list what was done.
     #[arg(long)]
     pub(crate) repair: bool,
+    /// With --repair: nobody else writes at the same time. Needed for rearrangements on stores
+    /// without locks between processes, such as object storage.
+    #[arg(long, requires = "repair")]
+    pub(crate) sole_writer: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

@@ -149,7 +149,7 @@ fn metadata_of(
     metadata.with_attributes(&json).map_err(JoinError::Metadata)
 }
 
-fn values(array: &Array) -> Vec<(String, &str)> {
+pub(crate) fn values(array: &Array) -> Vec<(String, &str)> {
     values_of(array.metadata())
 }
 

@@ -89,9 +89,26 @@ impl<'a> Document<'a> {
         };
         match store.put_if(&self.key, text.as_bytes(), Some(expected))? {
             PutOutcome::Written => Ok(()),
-            PutOutcome::Changed => {
-                Err(ArrayError::Stale { path: node::display(self.array.prefix()) })
-            }
+            PutOutcome::Changed => Err(self.stale()),
         }
+    }
+
+    /// As [`put`](Document::put), for a change that writes the document again.
+    pub(super) fn put_and_go_on(&mut self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
+        self.put(metadata)?;
+        if self.expected.is_some() {
+            let mut document = Vec::new();
+            let meta = self.array.store().get(&self.key, ReadRange::All, &mut document)?;
+            if document != metadata.json().as_bytes() {
+                return Err(self.stale());
+            }
+            self.expected = meta.and_then(|meta| meta.version);
+        }
+        self.current = metadata.clone();
+        Ok(())
+    }
+
+    fn stale(&self) -> ArrayError {
+        ArrayError::Stale { path: node::display(self.array.prefix()) }
     }
 }

@@ -53,7 +53,8 @@ pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(
     each_above(store, prefix, Scope::Subtree, UpdatePolicy::default())
 }
 
-fn each_above(
+/// As [`follow`], and returns the first error. All groups are tried.
+pub(super) fn each_above(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
     scope: Scope,

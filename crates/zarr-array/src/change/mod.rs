@@ -1,4 +1,4 @@
-//! Changes of existing arrays and groups: shape, appended elements, attributes.
+//! Changes of existing arrays and groups: shape, appended elements, rearranged chunks, attributes.
 
 mod append;
 #[cfg(feature = "async")]
@@ -8,6 +8,7 @@ mod consolidate;
 mod delete;
 mod document;
 mod follow;
+mod rearrange;
 mod resize;
 
 #[cfg(feature = "async")]
@@ -17,4 +18,9 @@ pub use delete::delete_node;
 pub(crate) use delete::documents;
 pub use follow::refresh_consolidated;
 pub(crate) use follow::{Scope, follow};
+pub use rearrange::{
+    MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress, Rearrangement, Settled, Span,
+};
+#[cfg(feature = "check")]
+pub(crate) use rearrange::{Marker as RearrangeMarker, Step as RearrangeStep, away};
 pub use resize::Cut;

@@ -1,12 +1,13 @@
 //! Changes the shape of arrays (SD-08).
 
 use zarr_grid::{AxisKind, Growth, Run};
-use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
+use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid};
 
 use super::document::{Document, Extent};
 use super::follow::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
+use crate::grid::edges_of;
 use crate::store::{Key, remove};
 
 /// What happens to elements that a shrinking array cuts off.
@@ -158,10 +159,7 @@ fn new_metadata(
                 return old.clone();
             }
             changed = true;
-            ChunkEdges::from_runs(axis.runs().filter_map(|run| {
-                let count = std::num::NonZeroU64::new(run.count)?;
-                Some(EdgeRun::Repeat { edge: run.edge, count })
-            }))
+            edges_of(axis)
         })
         .collect();
     if !changed {

@@ -3,16 +3,18 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_metadata::Codec;
+use zarr_metadata::{ChunkKeyEncoding, Codec};
 
 use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk, unexamined,
+    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, REARRANGING, STRAY, UNEXAMINED, rule_of_chunk,
+    unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
 use super::variable::examine_variable;
 use super::{CheckOptions, Progress, Report, is_of_one_object};
 use crate::array::Array;
+use crate::change::{REARRANGE_MARKER, RearrangeMarker, RearrangeStep, away};
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
@@ -48,6 +50,8 @@ impl Walk<'_> {
         self.long_keys(layout);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         let mut findings = Vec::new();
+        let mut strays: Vec<Key> = Vec::new();
+        let mut moving = None;
         let mut chunks = 0_u64;
         let mut bytes = 0_u64;
         let mut decode = |batch: &mut Vec<(Key, Vec<u64>)>, findings: &mut Vec<Finding>| {
@@ -76,10 +80,15 @@ impl Walk<'_> {
                 findings.push(unfinished(&key, "array"));
                 continue;
             }
+            if name == REARRANGE_MARKER {
+                // Its chunks with other keys may have been listed before.
+                let (rearrangement, other) = rearranging(&**store, layout, &key)?;
+                moving = other;
+                findings.push(rearrangement);
+                continue;
+            }
             let Some(index) = layout.chunk_of_key(&key) else {
-                findings.push(
-                    Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str()),
-                );
+                strays.push(key);
                 continue;
             };
             chunks = chunks.saturating_add(1);
@@ -101,6 +110,13 @@ impl Walk<'_> {
             }
         }
         decode(&mut batch, &mut findings)?;
+        strays.retain(|key| {
+            let name = layout.prefix().strip(key).unwrap_or_default();
+            !moving.is_some_and(|keys| keys.decode(name, layout.grid().rank()).is_some())
+        });
+        findings.extend(strays.iter().map(|key| {
+            Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
+        }));
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
         self.summary.bytes = self.summary.bytes.saturating_add(bytes);
         findings.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -130,6 +146,40 @@ impl Walk<'_> {
             );
         }
     }
+}
+
+/// The finding of a rearrangement that was interrupted, and the encoding of the keys of chunks that
+/// are not the array's because of it.
+fn rearranging(
+    store: &dyn Store,
+    layout: &ChunkLayout,
+    key: &Key,
+) -> Result<(Finding, Option<ChunkKeyEncoding>), ArrayError> {
+    let marker = match RearrangeMarker::at(store, layout.prefix()) {
+        Ok(marker) => marker,
+        Err(ArrayError::Rearrange { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let now = layout.key_encoding();
+    let (message, other) = match marker {
+        Some(RearrangeMarker { home, step }) if now == home => {
+            let message = match step {
+                RearrangeStep::Leaving => {
+                    "the array is as it was before, and --repair removes what is left over"
+                }
+                RearrangeStep::Returning => {
+                    "the array is rearranged, and --repair removes what is left over"
+                }
+            };
+            (message, Some(away(home)))
+        }
+        Some(RearrangeMarker { home, .. }) if now == away(home) => {
+            ("the array is rearranged, with keys of another encoding until --repair", Some(home))
+        }
+        _ => ("but the marker is not understood: another version or another program put it", None),
+    };
+    let message = format!("moving its chunks was interrupted: {message}");
+    Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), other))
 }
 
 /// Decodes the chunks of one array.

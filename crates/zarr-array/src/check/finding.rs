@@ -53,6 +53,8 @@ rules! {
     MEMBER "missing-member" Error "a member of a joined array is there, and is what it was when it \
         was joined";
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
+    REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
+        interrupted";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "a file whose name no key can have";

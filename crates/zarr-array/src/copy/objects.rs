@@ -12,6 +12,8 @@ use super::error::{TransferError, source};
 use super::marker::TargetState;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
+use crate::change::REARRANGE_MARKER;
+use crate::error::{ArrayError, RearrangeFault};
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
@@ -81,6 +83,7 @@ pub(super) fn copy_objects(
         match from.prefix.strip(&key) {
             Some(name) if is_document(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
+            Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             _ => keys.push(key),
         }
         if keys.len() >= BATCH {
@@ -158,6 +161,9 @@ pub(super) fn copy_beside_chunks(
         if is_document || encoding.decode(name, rank).is_some() {
             continue;
         }
+        if name == REARRANGE_MARKER {
+            return Err(rearranging(from));
+        }
         others.push(key);
         if others.len() >= BATCH {
             summary.add(copy_others(from, to, &others, target, options)?);
@@ -166,6 +172,12 @@ pub(super) fn copy_beside_chunks(
     }
     summary.add(copy_others(from, to, &others, target, options)?);
     Ok(summary)
+}
+
+/// Refuses an array among whose objects are chunks that are not its own.
+fn rearranging(from: Endpoint<'_>) -> TransferError {
+    let fault = RearrangeFault::Unfinished;
+    TransferError::Source(ArrayError::Rearrange { path: from.path(), fault })
 }
 
 struct Batch<'a> {

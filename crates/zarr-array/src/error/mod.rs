@@ -1,6 +1,7 @@
 //! Errors of arrays and groups.
 
 mod loss;
+mod rearrange;
 mod written;
 
 use zarr_codec::{ChainError, ChunkError};
@@ -10,6 +11,7 @@ use zarr_metadata::{MetadataError, Printable};
 use crate::store::{KeyError, StoreError};
 
 pub use loss::Loss;
+pub use rearrange::RearrangeFault;
 pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.
@@ -125,6 +127,14 @@ pub enum ArrayError {
     NoLock {
         /// The node's path.
         path: String,
+    },
+    /// The chunks along an axis cannot be rearranged.
+    #[error("{}: {fault}", Printable(path))]
+    Rearrange {
+        /// The array's path.
+        path: String,
+        /// What keeps them from it.
+        fault: RearrangeFault,
     },
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]

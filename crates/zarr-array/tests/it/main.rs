@@ -30,6 +30,8 @@ mod others;
 #[cfg(test)]
 mod partial;
 #[cfg(test)]
+mod rearrange;
+#[cfg(test)]
 mod regions;
 #[cfg(test)]
 mod resize;

@@ -1,13 +1,16 @@
 //! `zarr-kit check`.
 
 use serde_json::json;
-use zarr_kit::Prefix;
 use zarr_kit::array::check::{self, CheckOptions, Finding, Severity};
-use zarr_kit::array::store::LocalStore;
+use zarr_kit::array::store::{Links, LocalStore};
+use zarr_kit::array::{REARRANGE_MARKER, Settled};
+use zarr_kit::metadata::Printable;
+use zarr_kit::{Array, ArrayError, Prefix};
 
+use super::resize::policy;
 use crate::args::Check;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
+use crate::node_store::{Around, NodeStore};
 use crate::print::{Out, note};
 use crate::progress::Bar;
 use crate::words;
@@ -21,7 +24,10 @@ const LINKS: usize = 3;
 pub(super) fn run(args: &Check) -> Result<u8, CliError> {
     let place = NodeStore::open(&args.path)?;
     let mut out = Out::stdout();
-    let removed = if args.repair { repair(&place, args.json, &mut out)? } else { Vec::new() };
+    let (settled, removed) = match args.repair {
+        true => (settle(&place, args, &mut out)?, repair(&place, args.json, &mut out)?),
+        false => (Vec::new(), Vec::new()),
+    };
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
     let mut ids: Vec<&'static str> = Vec::new();
@@ -85,6 +91,9 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
             "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
             "notes": summary.notes, "removed": removed,
+            "settled": settled.iter().map(|(path, settled)| {
+                json!({"array": path, "rearrangement": settled})
+            }).collect::<Vec<_>>(),
         }))?;
     }
     out.finish()?;
@@ -116,6 +125,59 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
     }
     let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { FOUND } else { 0 })
+}
+
+/// Undoes or completes rearrangements that were interrupted; returns the paths of their arrays, and
+/// which it was.
+fn settle(
+    place: &NodeStore,
+    args: &Check,
+    out: &mut Out,
+) -> Result<Vec<(String, &'static str)>, CliError> {
+    let failed = |cause: ArrayError| place.failed(cause);
+    let mut arrays = Vec::new();
+    for key in place.store.list(&Prefix::root(), Links::AsObjects) {
+        let key = key.map_err(|cause| place.failed(cause))?;
+        if key.name() == REARRANGE_MARKER {
+            let path = key.as_str().strip_suffix(REARRANGE_MARKER).unwrap_or_default();
+            arrays.push(path.trim_end_matches('/').to_owned());
+        }
+    }
+    let mut settled = Vec::new();
+    if arrays.is_empty() {
+        return Ok(settled);
+    }
+    // The groups around it follow each step.
+    let (store, root) = match place.around()? {
+        Some(Around { store, prefix }) => (store, prefix),
+        None => (place.store.clone(), Prefix::root()),
+    };
+    arrays.sort_unstable();
+    for path in arrays {
+        let prefix = match path.as_str() {
+            "" => root.clone(),
+            path => root.join(path).map_err(|cause| failed(cause.into()))?,
+        };
+        let array = Array::open(store.clone(), &prefix);
+        let array = array.map(|array| array.with_update_policy(policy(args.sole_writer)));
+        let done = match array.and_then(|array| array.settle_rearrangement()) {
+            Ok(Some(Settled::Undone)) => "undone",
+            Ok(Some(_)) => "completed",
+            Ok(None) => continue,
+            // The check finds that it is still there.
+            Err(cause) => {
+                note(format_args!("not repaired: {}", failed(cause)));
+                continue;
+            }
+        };
+        if !args.json {
+            let shown = if path.is_empty() { &place.shown } else { &path };
+            out.line(format_args!("{done}: the rearrangement of {}", Printable(shown)))?;
+        }
+        settled.push((path, done));
+    }
+    place.finish()?;
+    Ok(settled)
 }
 
 /// Removes files that killed writers left; returns their names.

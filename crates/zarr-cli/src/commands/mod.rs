@@ -17,6 +17,7 @@ mod join;
 mod locate;
 mod plan;
 mod read;
+mod rearrange;
 mod resize;
 mod stats;
 mod stored;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Diff(args) => return diff::run(&args),
         Command::Resize(args) => resize::run(&args)?,
         Command::Append(args) => append::run(&args)?,
+        Command::Rearrange(args) => rearrange::run(&args)?,
         Command::Tree(args) => tree::run(&args)?,
         Command::Attrs(args) => attrs::run(&args)?,
         Command::Consolidate(args) => consolidate::run(&args)?,

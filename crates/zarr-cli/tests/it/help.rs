@@ -17,6 +17,7 @@ fn every_command_explains_itself() {
         "draw",
         "resize",
         "append",
+        "rearrange",
         "tree",
         "attrs",
         "consolidate",

@@ -31,6 +31,8 @@ mod locate;
 #[cfg(test)]
 mod read;
 #[cfg(test)]
+mod rearrange;
+#[cfg(test)]
 mod references;
 #[cfg(all(test, feature = "remote"))]
 mod remote;

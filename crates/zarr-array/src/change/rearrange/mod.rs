@@ -1,0 +1,95 @@
+//! Moves whole chunks along an axis: removes some, puts others in front, inserts those of another
+//! array. No chunk is decoded; objects get other keys.
+//!
+//! The keys of an array and its document cannot change in one step, and stores have no rename. So
+//! the chunks are first copied to keys of another encoding (`c.0.1` for `c/0/1`), where no reader of
+//! the array looks. One put of a document that names this encoding and the new grid makes the new
+//! array of them. Then they are copied back in the same way, to the keys that the array had before.
+//! At each moment the document belongs to a whole array, the old or the new one.
+
+mod marker;
+mod moves;
+mod plan;
+mod settle;
+mod steps;
+
+use std::ops::Range;
+
+use crate::array::Array;
+use plan::Placed;
+
+pub use marker::MARKER;
+#[cfg(feature = "check")]
+pub(crate) use marker::{Marker, Step, away};
+pub use settle::Settled;
+
+/// A part of an axis as it is to be: see [`Array::rearrange`].
+#[derive(Clone, Debug)]
+pub enum Span {
+    /// Indices of the array itself. Both ends are edges of chunks, or the array's end.
+    Kept(Range<u64>),
+    /// All of another array, in the same or another store.
+    Inserted(Array),
+}
+
+/// A planned rearrangement: what it would make, and how many chunks it would move.
+#[derive(Clone, Debug)]
+pub struct Rearrangement {
+    array: Array,
+    axis: usize,
+    placed: Vec<Placed>,
+    rearranged: Array,
+    counts: RearrangeCounts,
+}
+
+/// What a rearrangement does with the stored chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RearrangeCounts {
+    /// Chunks of the array that stay in it.
+    pub kept: u64,
+    /// Chunks of the array that are removed.
+    pub removed: u64,
+    /// Chunks of inserted arrays.
+    pub inserted: u64,
+    /// Copies of objects on the way: two per chunk, or none of the array's own if all of them stay
+    /// where they are. On a local file system they are links.
+    pub copies: u64,
+}
+
+/// The progress of a rearrangement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RearrangeProgress {
+    /// Copies that are done.
+    pub done: u64,
+    /// All copies.
+    pub total: u64,
+}
+
+impl Rearrangement {
+    /// The array that it makes; its chunks are not there before it is executed.
+    #[must_use]
+    pub fn rearranged(&self) -> &Array {
+        &self.rearranged
+    }
+
+    /// What it does with the chunks that were stored when it was planned.
+    #[must_use]
+    pub fn counts(&self) -> RearrangeCounts {
+        self.counts
+    }
+
+    /// Whether the array's own chunks keep their keys: there are none after those that are kept, or
+    /// nothing is inserted but at the end. Then nothing is moved.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        let Some((first, rest)) = self.placed.split_first() else { return false };
+        let occupied = self.array.grid().occupied().get(self.axis);
+        let all_is_kept = occupied == Some(&first.chunks.end);
+        first.is_own()
+            && first.chunks.start == 0
+            && rest.iter().all(|placed| !placed.is_own())
+            && (rest.is_empty() || all_is_kept)
+    }
+}

@@ -1,0 +1,107 @@
+//! Which object goes where.
+
+use super::marker::away;
+use super::{RearrangeCounts, Rearrangement};
+use crate::array::Array;
+use crate::error::{ArrayError, RearrangeFault};
+use crate::store::{Key, Links};
+
+/// A stored chunk that the rearranged array has.
+#[derive(Debug)]
+pub(super) struct Move {
+    /// The number of the span whose array it is from, if it is inserted.
+    pub(super) inserted: Option<usize>,
+    pub(super) from: Key,
+    /// The chunk's numbers in the rearranged array.
+    pub(super) to: Vec<u64>,
+}
+
+/// What becomes of each stored chunk.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// Those that the rearranged array has, inserted ones last.
+    pub(super) moves: Vec<Move>,
+    /// The array's own chunks that it does not have.
+    pub(super) removed: Vec<Key>,
+}
+
+impl Moves {
+    pub(super) fn counts(&self, in_place: bool) -> RearrangeCounts {
+        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let inserted = wide(self.inserted().len());
+        let kept = wide(self.moves.len()).saturating_sub(inserted);
+        let copies = match in_place {
+            true => inserted,
+            false => wide(self.moves.len()).saturating_mul(2),
+        };
+        RearrangeCounts { kept, removed: wide(self.removed.len()), inserted, copies }
+    }
+
+    /// Those of inserted arrays.
+    pub(super) fn inserted(&self) -> &[Move] {
+        let own = self.moves.partition_point(|moved| moved.inserted.is_none());
+        self.moves.get(own..).unwrap_or_default()
+    }
+}
+
+impl Rearrangement {
+    /// Lists the stored chunks of the array and of those that are inserted: time and memory in
+    /// proportion to their number.
+    pub(super) fn moves(&self) -> Result<Moves, ArrayError> {
+        let mut moves = Moves::default();
+        let mut own: Vec<_> = self.placed.iter().filter(|placed| placed.is_own()).collect();
+        own.sort_by_key(|placed| placed.chunks.start);
+        let layout = self.array.layout();
+        let (prefix, rank) = (layout.prefix(), layout.grid().rank());
+        let away = away(layout.key_encoding());
+        for key in self.array.store().list(prefix, Links::Follow) {
+            let key = key?;
+            let Some(index) = layout.chunk_of_key(&key) else {
+                if prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some()) {
+                    let key = key.to_string();
+                    return Err(self.array.fault(RearrangeFault::InTheWay { key }));
+                }
+                continue;
+            };
+            if !layout.is_occupied(&index) {
+                let key = key.to_string();
+                return Err(self.array.fault(RearrangeFault::PastEnd { key }));
+            }
+            let number = index.get(self.axis).copied().unwrap_or(0);
+            let after = own.partition_point(|placed| placed.chunks.start <= number);
+            let placed = after.checked_sub(1).and_then(|before| own.get(before));
+            match placed.filter(|placed| placed.chunks.contains(&number)) {
+                Some(placed) => {
+                    let to = self.moved(index, placed.chunks.start, placed.at);
+                    moves.moves.push(Move { inserted: None, from: key, to });
+                }
+                None => moves.removed.push(key),
+            }
+        }
+        for (number, placed) in self.placed.iter().enumerate() {
+            let Some(other) = &placed.inserted else { continue };
+            for chunk in other.stored_chunks() {
+                let chunk = chunk?;
+                if chunk.occupied {
+                    let to = self.moved(chunk.index, 0, placed.at);
+                    moves.moves.push(Move { inserted: Some(number), from: chunk.key, to });
+                }
+            }
+        }
+        Ok(moves)
+    }
+
+    /// The numbers of a chunk of which the first on the axis moves from `start` to `at`.
+    fn moved(&self, mut index: Vec<u64>, start: u64, at: u64) -> Vec<u64> {
+        // The sum is less than the number of chunks, which was checked.
+        let slot = index.iter_mut().skip(self.axis).take(1);
+        slot.for_each(|number| *number = number.saturating_sub(start).saturating_add(at));
+        index
+    }
+
+    /// The array that a chunk is from.
+    pub(super) fn source(&self, moved: &Move) -> &Array {
+        let placed = moved.inserted.and_then(|number| self.placed.get(number));
+        placed.and_then(|placed| placed.inserted.as_ref()).unwrap_or(&self.array)
+    }
+}

@@ -1,0 +1,59 @@
+//! What is to be done about a rearrangement that was interrupted.
+
+use super::marker::{MARKER, Marker, Step, away};
+use super::steps::{Tally, checked, come_home, leave};
+use crate::array::Array;
+use crate::change::document::{Document, Extent};
+use crate::error::{ArrayError, RearrangeFault};
+use crate::node;
+
+/// How an interrupted rearrangement was settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Settled {
+    /// The array is as it was before.
+    Undone,
+    /// The array is rearranged.
+    Completed,
+}
+
+impl Array {
+    /// Undoes or completes a rearrangement of this array that was interrupted, `None` if there is
+    /// none. It is undone if the array was still the old one. What was changed since then, by writes,
+    /// appends or resizes, is kept.
+    ///
+    /// This handle must be opened again afterwards.
+    ///
+    /// # Errors
+    /// As [`Rearrangement::execute`](crate::Rearrangement::execute). It can be repeated.
+    pub fn settle_rearrangement(&self) -> Result<Option<Settled>, ArrayError> {
+        if Marker::at(&**self.store(), self.prefix())?.is_none() {
+            return Ok(None);
+        }
+        let array = checked(self);
+        let mut document = Document::lock(&array, Extent::Chunks)?;
+        // Another process may have settled it before the lock was given.
+        let Some(Marker { home, step }) = Marker::at(&**array.store(), array.prefix())? else {
+            return Ok(None);
+        };
+        let now = array.layout().key_encoding();
+        if now == home {
+            leave(&array, away(home))?;
+            return Ok(Some(match step {
+                Step::Leaving => Settled::Undone,
+                Step::Returning => Settled::Completed,
+            }));
+        }
+        if now != away(home) {
+            let key = array.prefix().key(MARKER)?.to_string();
+            return Err(array.fault(RearrangeFault::Marker { key }));
+        }
+        let metadata = document.current().with_chunk_key_encoding(&home);
+        let metadata = metadata.map_err(|cause| ArrayError::Metadata {
+            key: node::metadata_key(array.prefix()),
+            cause,
+        })?;
+        come_home(&array, &mut document, &metadata, home, &Tally::new(0, &|_| {}))?;
+        Ok(Some(Settled::Completed))
+    }
+}

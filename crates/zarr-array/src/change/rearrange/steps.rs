@@ -1,0 +1,321 @@
+//! Carries out a rearrangement, in steps between which the array is whole.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
+
+use super::marker::{MARKER, Marker, Step, away};
+use super::moves::{Move, Moves};
+use super::{RearrangeProgress, Rearrangement};
+use crate::array::Array;
+use crate::change::document::{Document, Extent};
+use crate::change::follow::{Scope, each_above};
+use crate::error::{ArrayError, RearrangeFault};
+use crate::layout::ChunkLayout;
+use crate::node;
+use crate::parallel;
+use crate::store::{Key, Links, ObjectMeta, PutFrom, ReadRange, Sharing, Store, StoreExt as _};
+
+/// Receives progress, from several threads at once.
+type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
+
+impl Rearrangement {
+    /// Moves the chunks. Returns the rearranged array.
+    ///
+    /// The handles with which the array was opened before, here and in other processes, must not be
+    /// used any more: they know the old grid, and read and write other chunks than they mean. Nobody
+    /// may write to the array meanwhile; a chunk that was written while it was copied is noticed
+    /// until step 4, and nothing is changed.
+    ///
+    /// # Steps
+    /// 1. The document is locked and compared with the array's, and the stored chunks are listed
+    ///    again.
+    /// 2. The marker `zarr-kit-rearrange.json` is put.
+    /// 3. The chunks that the new array has are copied to keys of another encoding: `c.0.1` if the
+    ///    array has `c/0/1`. On a local file system these are links.
+    /// 4. The document is put, with the new grid and this encoding. From here on, readers see the
+    ///    new array.
+    /// 5. Consolidated metadata of the groups above follows; then the old chunks are removed.
+    /// 6. The chunks are copied back to keys of the array's own encoding, and the document that names
+    ///    it is put.
+    /// 7. Consolidated metadata follows; then the chunks of the other encoding and the marker are
+    ///    removed.
+    ///
+    /// An interruption before step 4 leaves the old array, afterwards the new one; `check` names the
+    /// marker, and [`Array::settle_rearrangement`] removes what is not the array's, or completes
+    /// steps 5 to 7.
+    ///
+    /// If it is [in place](Rearrangement::is_in_place), inserted chunks are put after the last one,
+    /// the document is put, and chunks past the new end are removed, as an append or a resize does.
+    ///
+    /// # Errors
+    /// [`ArrayError::Stale`] if others have changed the array since it was opened;
+    /// [`ArrayError::NoLock`] if no lock keeps others from changing it, unless the
+    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Rearrange`]; or an error of a
+    /// store. Up to step 4 everything is as before, as far as the store lets remove the copies.
+    pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
+        let array = checked(&self.array);
+        let mut document = Document::lock(&array, Extent::Chunks)?;
+        self.refuse_unfinished()?;
+        let moves = self.moves()?;
+        // A group that cannot be written is found out now, and not half-way.
+        follow(&array)?;
+        let in_place = self.is_in_place();
+        let tally = Tally::new(moves.counts(in_place).copies, progress);
+        if in_place {
+            self.in_place(&array, &document, &moves, &tally)?;
+        } else {
+            self.by_other_keys(&array, &mut document, &moves, &tally)?;
+        }
+        Ok(self.rearranged.clone())
+    }
+
+    pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
+        match Marker::at(&**self.array.store(), self.array.prefix())? {
+            Some(_) => Err(self.array.fault(RearrangeFault::Unfinished)),
+            None => Ok(()),
+        }
+    }
+
+    /// No chunk of the array gets another key.
+    fn in_place(
+        &self,
+        array: &Array,
+        document: &Document<'_>,
+        moves: &Moves,
+        tally: &Tally<'_>,
+    ) -> Result<(), ArrayError> {
+        let copied = self.copy(array, moves.inserted(), self.rearranged.layout(), tally);
+        if let Err(error) = copied.and_then(|copied| self.check(moves.inserted(), &copied)) {
+            // They are past the end, where the array has nothing.
+            let keys = moves.inserted().iter();
+            let keys = keys.map(|moved| self.rearranged.chunk_key(&moved.to));
+            let _stays = remove(array, keys.flatten().collect());
+            return Err(error);
+        }
+        document.put(self.rearranged.metadata())?;
+        follow(array)?;
+        remove(array, moves.removed.clone())
+    }
+
+    fn by_other_keys(
+        &self,
+        array: &Array,
+        document: &mut Document<'_>,
+        moves: &Moves,
+        tally: &Tally<'_>,
+    ) -> Result<(), ArrayError> {
+        let store = &**array.store();
+        let home = array.layout().key_encoding();
+        let marker = Marker { home, step: Step::Leaving };
+        let marker_key = array.prefix().key(MARKER)?;
+        let wrong = |cause| ArrayError::Metadata { key: document.key().to_string(), cause };
+        let metadata = self.rearranged.metadata();
+        let gone = metadata.with_chunk_key_encoding(&away(home)).map_err(wrong)?;
+        let gone = self.rearranged.with_document(gone)?;
+        marker.put(store, &marker_key)?;
+        let copied = self.copy(array, &moves.moves, gone.layout(), tally);
+        if let Err(error) = copied.and_then(|copied| self.check_all(moves, &copied)) {
+            // As if the process had ended here, if they cannot be removed.
+            let removed = remove_encoded(array, gone.layout().key_encoding());
+            let _stays = removed.and_then(|()| Ok(store.delete(&marker_key)?));
+            return Err(error);
+        }
+        // A failure does not tell whether the document was put. So everything stays.
+        document.put_and_go_on(gone.metadata())?;
+        let gone = gone.with_store(array.store().clone());
+        come_home(&gone, document, metadata, home, tally)
+    }
+
+    /// Copies chunks to their keys in `layout`. Returns what each was when it was copied.
+    fn copy(
+        &self,
+        array: &Array,
+        moves: &[Move],
+        layout: &ChunkLayout,
+        tally: &Tally<'_>,
+    ) -> Result<Vec<ObjectMeta>, ArrayError> {
+        let copied: Vec<OnceLock<ObjectMeta>> = moves.iter().map(|_| OnceLock::new()).collect();
+        each(array, moves, |number, moved| {
+            let source = self.source(moved);
+            let sharing = match moved.inserted {
+                None => Sharing::HardLink,
+                Some(_) => Sharing::Never,
+            };
+            let to = layout.key(&moved.to)?;
+            let meta = copy_object(source, &moved.from, array, &to, sharing)?;
+            if let Some(slot) = copied.get(number) {
+                slot.get_or_init(|| meta);
+            }
+            tally.done();
+            Ok(())
+        })?;
+        Ok(copied.into_iter().filter_map(OnceLock::into_inner).collect())
+    }
+
+    /// Whether the chunks are still what was copied.
+    fn check(&self, moves: &[Move], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
+        each(&self.array, moves, |number, moved| {
+            let found = self.source(moved).store().head(&moved.from)?;
+            match found.as_ref() == copied.get(number) {
+                true => Ok(()),
+                false => Err(self.written(&moved.from)),
+            }
+        })
+    }
+
+    /// As [`check`](Self::check), and no others have come.
+    fn check_all(&self, moves: &Moves, copied: &[ObjectMeta]) -> Result<(), ArrayError> {
+        self.check(&moves.moves, copied)?;
+        let own = moves.moves.iter().filter(|moved| moved.inserted.is_none());
+        let mut before: Vec<&Key> = own.map(|moved| &moved.from).chain(&moves.removed).collect();
+        before.sort_unstable();
+        for chunk in self.array.stored_chunks() {
+            let key = chunk?.key;
+            if before.binary_search(&&key).is_err() {
+                return Err(self.written(&key));
+            }
+        }
+        Ok(())
+    }
+
+    fn written(&self, key: &Key) -> ArrayError {
+        self.array.fault(RearrangeFault::Written { key: key.to_string() })
+    }
+}
+
+/// Brings the chunks of the array `gone`, whose document names the other encoding, back to keys of
+/// the encoding `home`, which `metadata` names.
+pub(super) fn come_home(
+    gone: &Array,
+    document: &mut Document<'_>,
+    metadata: &ArrayMetadata,
+    home: ChunkKeyEncoding,
+    tally: &Tally<'_>,
+) -> Result<(), ArrayError> {
+    let (store, prefix) = (&**gone.store(), gone.prefix());
+    let marker_key = prefix.key(MARKER)?;
+    follow(gone)?;
+    Marker { home, step: Step::Returning }.put(store, &marker_key)?;
+    remove_encoded(gone, home)?;
+    let layout = ChunkLayout::new(prefix, metadata)?;
+    let mut chunks = Vec::new();
+    for chunk in gone.stored_chunks() {
+        let chunk = chunk?;
+        chunks.push((layout.key(&chunk.index)?, chunk.key));
+    }
+    each(gone, &chunks, |_, (to, from)| {
+        copy_object(gone, from, gone, to, Sharing::HardLink)?;
+        tally.done();
+        Ok(())
+    })?;
+    document.put_and_go_on(metadata)?;
+    leave(gone, away(home))
+}
+
+/// Removes what is not the array's any more: chunks of this encoding, and the marker.
+pub(super) fn leave(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), ArrayError> {
+    follow(array)?;
+    remove_encoded(array, encoding)?;
+    Ok(array.store().delete(&array.prefix().key(MARKER)?)?)
+}
+
+/// Before chunks are removed, nobody may find them by consolidated metadata any more.
+fn follow(array: &Array) -> Result<(), ArrayError> {
+    each_above(array.store(), array.prefix(), Scope::Node, array.update_policy())
+}
+
+/// The array in its store with puts that are verified: chunks are removed once they are copied.
+pub(super) fn checked(array: &Array) -> Array {
+    let checked = array.store().checked();
+    array.clone().with_store(checked.unwrap_or_else(|| array.store().clone()))
+}
+
+/// Makes an object of another, by the store if it can. Returns what was copied.
+fn copy_object(
+    source: &Array,
+    from: &Key,
+    target: &Array,
+    to: &Key,
+    sharing: Sharing,
+) -> Result<ObjectMeta, ArrayError> {
+    let (source_store, store) = (&**source.store(), &**target.store());
+    let written = || ArrayError::Rearrange {
+        path: node::display(target.prefix()),
+        fault: RearrangeFault::Written { key: from.to_string() },
+    };
+    let meta = source_store.head(from)?.ok_or_else(written)?;
+    match store.put_from(to, source_store, from, &meta, sharing)? {
+        PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}
+        PutFrom::Changed => return Err(written()),
+        _ => {
+            let mut bytes = Vec::new();
+            let found = source_store.get(from, ReadRange::All, &mut bytes)?;
+            if found.as_ref() != Some(&meta) {
+                return Err(written());
+            }
+            store.put(to, &bytes)?;
+        }
+    }
+    Ok(meta)
+}
+
+/// Removes all objects of the array with keys of an encoding.
+fn remove_encoded(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), ArrayError> {
+    let (prefix, rank) = (array.prefix(), array.shape().len());
+    let mut keys = Vec::new();
+    // Listed first: some file systems skip entries of a folder that shrinks while it is read.
+    for key in array.store().list(prefix, Links::Follow) {
+        let key = key?;
+        if prefix.strip(&key).is_some_and(|name| encoding.decode(name, rank).is_some()) {
+            keys.push(key);
+        }
+    }
+    remove(array, keys)
+}
+
+fn remove(array: &Array, keys: Vec<Key>) -> Result<(), ArrayError> {
+    each(array, &keys, |_, key| Ok(array.store().delete(key)?))
+}
+
+/// Calls `work` for each item, on as many threads as the array's store answers at once.
+fn each<T: Sync>(
+    array: &Array,
+    items: &[T],
+    work: impl Fn(usize, &T) -> Result<(), ArrayError> + Sync,
+) -> Result<(), ArrayError> {
+    let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+    parallel::for_each(
+        count,
+        array.threads_for_objects(),
+        || (),
+        |(), range| {
+            for number in range {
+                let number = usize::try_from(number).unwrap_or(usize::MAX);
+                if let Some(item) = items.get(number) {
+                    work(number, item)?;
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Counts copies.
+pub(super) struct Tally<'a> {
+    done: AtomicU64,
+    total: u64,
+    report: Report<'a>,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(total: u64, report: Report<'a>) -> Self {
+        Self { done: AtomicU64::new(0), total, report }
+    }
+
+    fn done(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        (self.report)(RearrangeProgress { done, total: self.total });
+    }
+}

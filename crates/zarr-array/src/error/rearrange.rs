@@ -1,0 +1,120 @@
+//! What keeps the chunks of an axis from being rearranged.
+
+use zarr_metadata::Printable;
+
+/// Why the chunks along an axis cannot be rearranged as asked; see
+/// [`Array::rearrange`](crate::Array::rearrange).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RearrangeFault {
+    /// A cut through a chunk, which would have to be decoded.
+    #[error(
+        "axis {axis}: index {index} is inside a chunk, and chunks are only moved whole: the \
+         nearest edges are {before} and {after}"
+    )]
+    Unaligned {
+        /// The axis.
+        axis: usize,
+        /// The index at which the cut was asked for.
+        index: u64,
+        /// The edge before it.
+        before: u64,
+        /// The edge after it.
+        after: u64,
+    },
+    /// A range that is not within the axis, or ends before it starts.
+    #[error("axis {axis}: found {start}:{stop}, expected a range within 0:{extent}")]
+    Range {
+        /// The axis.
+        axis: usize,
+        /// The first index of the range.
+        start: u64,
+        /// The index after its last.
+        stop: u64,
+        /// The length of the axis.
+        extent: u64,
+    },
+    /// An index in two spans.
+    #[error("axis {axis}: index {index} is kept twice")]
+    KeptTwice {
+        /// The axis.
+        axis: usize,
+        /// The first such index.
+        index: u64,
+    },
+    /// No span with an element.
+    #[error("axis {axis}: nothing would be left of it: delete the array, or resize it")]
+    Nothing {
+        /// The axis.
+        axis: usize,
+    },
+    /// A chunk that reaches past the end of its array would no longer be the last.
+    #[error(
+        "axis {axis}: nothing can come after {what}, whose last chunk reaches to {end} and is \
+         stored whole, past its end at {extent}"
+    )]
+    Overhang {
+        /// The axis.
+        axis: usize,
+        /// The array with that chunk.
+        what: &'static str,
+        /// Its length on the axis.
+        extent: u64,
+        /// Where the chunk ends.
+        end: u64,
+    },
+    /// An array whose chunks are not what chunks of this one would be.
+    #[error(
+        "the inserted array differs in its {what}: found {}, expected {}",
+        Printable(found),
+        Printable(expected)
+    )]
+    Inserted {
+        /// What differs.
+        what: &'static str,
+        /// What the inserted array has.
+        found: String,
+        /// What the array has.
+        expected: String,
+    },
+    /// An array that consists of others.
+    #[error("{what} consists of other arrays, and has no chunks of its own: copy it first")]
+    Joined {
+        /// The array with the members.
+        what: &'static str,
+    },
+    /// Elements that are not part of the array would be lost or appear in another place.
+    #[error(
+        "chunk {} is past the array's end: discard it first, by a resize to the array's own shape",
+        Printable(key)
+    )]
+    PastEnd {
+        /// The chunk's key.
+        key: String,
+    },
+    /// An object that is not the array's, where chunks are kept for a while.
+    #[error("{} is in the way: chunks have such keys while they are moved", Printable(key))]
+    InTheWay {
+        /// The object's key.
+        key: String,
+    },
+    /// An earlier rearrangement was interrupted.
+    #[error("its chunks were being rearranged when that was interrupted: repair it first")]
+    Unfinished,
+    /// A marker that this program does not put.
+    #[error(
+        "{} is not understood: the array was rearranged by another version, or something else \
+         has this name",
+        Printable(key)
+    )]
+    Marker {
+        /// The marker's key.
+        key: String,
+    },
+    /// A chunk was written while it was copied; the array is unchanged.
+    #[error("{} was written or removed meanwhile: nothing is changed", Printable(key))]
+    Written {
+        /// The chunk's key.
+        key: String,
+    },
+}

@@ -1,0 +1,173 @@
+//! What is refused, and that nothing is changed then.
+
+use std::sync::Arc;
+
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, Cut, Span};
+
+use super::{BYTES, SLASH, document, filled, rectilinear, regular, rows};
+use crate::workload::objects;
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+fn months() -> Array {
+    let document = document(&[9], &rectilinear("[[2, 3, 4]]"), SLASH, BYTES);
+    filled(memory(), &Prefix::root(), &document, 0)
+}
+
+#[test]
+fn what_is_not_made_of_whole_chunks_is_refused_with_the_place() {
+    let array = months();
+    let error = |spans: Vec<Span>| array.rearrange(0, spans).expect_err("refused").to_string();
+    assert_eq!(
+        error(vec![Span::Kept(4..9)]),
+        "the root: axis 0: index 4 is inside a chunk, and chunks are only moved whole: the nearest \
+         edges are 2 and 5"
+    );
+    assert_eq!(
+        error(vec![Span::Kept(0..8)]),
+        "the root: axis 0: index 8 is inside a chunk, and chunks are only moved whole: the nearest \
+         edges are 5 and 9"
+    );
+    let past = std::ops::Range { start: 5, end: 10 };
+    assert_eq!(
+        error(vec![Span::Kept(past)]),
+        "the root: axis 0: found 5:10, expected a range within 0:9"
+    );
+    let backwards = std::ops::Range { start: 5, end: 2 };
+    assert_eq!(
+        error(vec![Span::Kept(backwards)]),
+        "the root: axis 0: found 5:2, expected a range within 0:9"
+    );
+    assert_eq!(
+        error(vec![Span::Kept(2..9), Span::Kept(0..5)]),
+        "the root: axis 0: index 2 is kept twice"
+    );
+    assert_eq!(
+        error(vec![Span::Kept(2..2)]),
+        "the root: axis 0: nothing would be left of it: delete the array, or resize it"
+    );
+    let axis = array.rearrange(1, []).expect_err("one axis").to_string();
+    assert_eq!(axis, "axis 1: the array has 1 axis");
+}
+
+#[test]
+fn an_array_that_does_not_fit_is_not_inserted() {
+    let array =
+        filled(memory(), &Prefix::root(), &document(&[6, 5], &regular(&[2, 3]), SLASH, BYTES), 0);
+    let error = |document: &str| {
+        let other = filled(memory(), &Prefix::root(), document, 0);
+        let spans = [Span::Inserted(other), Span::Kept(0..6)];
+        array.rearrange(0, spans).expect_err("differs").to_string()
+    };
+    let fits = document(&[2, 5], &regular(&[2, 3]), SLASH, BYTES);
+    let spans = [Span::Inserted(filled(memory(), &Prefix::root(), &fits, 0)), Span::Kept(0..6)];
+    array.rearrange(0, spans).expect("fits");
+    for (document, expected) in [
+        (fits.replace("uint8", "int8"), "data type: found int8, expected uint8"),
+        (fits.replace("\"fill_value\": 0", "\"fill_value\": 1"), "fill value: found 1, expected 0"),
+        (
+            document(&[2, 6], &regular(&[2, 3]), SLASH, BYTES),
+            "length on another axis: found 6 on axis 1, expected 5 on axis 1",
+        ),
+        (
+            document(&[2, 5], &regular(&[2, 4]), SLASH, BYTES),
+            "chunks on another axis: found 2 x 4 on axis 1, expected 2 x 3 on axis 1",
+        ),
+        (document(&[2], &regular(&[2]), SLASH, BYTES), "number of axes: found 1, expected 2"),
+        (
+            document(
+                &[2, 5],
+                &regular(&[2, 3]),
+                SLASH,
+                r#"[{"name": "bytes"}, {"name": "crc32c"}]"#,
+            ),
+            "codecs: found bytes, crc32c, expected bytes",
+        ),
+    ] {
+        let found = error(&document);
+        assert_eq!(found, format!("the root: the inserted array differs in its {expected}"));
+    }
+}
+
+#[test]
+fn objects_that_are_not_the_arrays_are_neither_lost_nor_shown() {
+    let array = months();
+    let store = array.store().clone();
+    let spans = || [Span::Kept(5..9), Span::Kept(0..5)];
+    for (key, expected) in [
+        ("c.7", "the root: c.7 is in the way: chunks have such keys while they are moved"),
+        (
+            "c/3",
+            "the root: chunk c/3 is past the array's end: discard it first, by a resize to the \
+             array's own shape",
+        ),
+    ] {
+        let key = Key::new(key).expect("a key");
+        store.put(&key, b"precious").expect("puts");
+        let before = objects(&*store);
+        let error = array.rearrange(0, spans()).expect_err("refused");
+        assert_eq!(error.to_string(), expected);
+        assert!(objects(&*store) == before);
+        store.delete(&key).expect("deletes");
+    }
+    // As the message says.
+    store.put(&Key::new("c/3").expect("a key"), b"precious").expect("puts");
+    let array = array.resize(&[9], &[vec![]], Cut::Discard).expect("discards");
+    // What is no chunk of either stays where it is.
+    let note = Key::new("notes.txt").expect("a key");
+    store.put(&note, b"mine").expect("puts");
+    array.rearrange(0, spans()).expect("fits").execute(&|_| {}).expect("moves");
+    assert_eq!(store.read(&note).expect("reads").as_deref(), Some(&b"mine"[..]));
+}
+
+#[test]
+fn an_old_handle_can_change_nothing_by_mistake() {
+    let array = months();
+    let plan = array.rearrange(0, [Span::Kept(2..9)]).expect("fits");
+    plan.execute(&|_| {}).expect("moves");
+    assert!(matches!(plan.execute(&|_| {}), Err(ArrayError::Stale { .. })));
+    assert!(matches!(array.append(0, 1, &[1], &[]), Err(ArrayError::Stale { .. })));
+}
+
+#[test]
+fn a_write_while_chunks_are_copied_is_noticed_and_kept() {
+    // Of a chunk that was copied, and of one that was absent.
+    for region in ["0:1", "7:8"] {
+        let spans = [Span::Kept(5..9), Span::Kept(0..5)];
+        let array = months();
+        let region = zarr_array::Selection::parse(region, &[9]).expect("a region");
+        let plan = array.rearrange(0, spans).expect("fits");
+        let before = rows(&array, 0);
+        let writer = array.clone();
+        let result = plan.execute(&|at| {
+            // All chunks are at the other keys, and the document is not put yet.
+            if at.done * 2 == at.total {
+                writer.write(&region, &[77]).expect("writes");
+            }
+        });
+        let error = result.expect_err("notices").to_string();
+        assert!(error.contains("was written or removed meanwhile: nothing is changed"), "{error}");
+        let now = Array::open(array.store().clone(), &Prefix::root()).expect("opens");
+        let mut expected = before;
+        let at = usize::try_from(region.axes()[0].get(0).expect("one")).expect("small");
+        expected[at] = vec![77];
+        assert_eq!(rows(&now, 0), expected);
+        assert_eq!(super::found(array.store()), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn what_another_program_marks_is_left_alone() {
+    let array = months();
+    let store = array.store().clone();
+    let marker = Key::new("zarr-kit-rearrange.json").expect("a key");
+    store.put(&marker, b"{}").expect("puts");
+    let error = array.rearrange(0, [Span::Kept(2..9)]).expect_err("refused").to_string();
+    assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
+    let error = array.settle_rearrangement().expect_err("refused").to_string();
+    assert!(error.contains("is not understood"), "{error}");
+    assert_eq!(super::found(&store), ["unfinished-rearrangement"]);
+}

@@ -1,0 +1,55 @@
+//! The arguments of `rearrange`.
+
+use super::value;
+
+/// Remove, reorder or insert whole chunks along an axis, without decoding them.
+///
+/// Chunks get other keys and stay as they are: on a local file system they are linked, on object
+/// storage the server copies them, twice. All ranges begin and end at edges of chunks. Chunks of one
+/// length stay so if they can; otherwise the grid becomes rectilinear.
+///
+/// Readers that open the array find the old one or the new one at every moment, also if this is
+/// killed; `check --repair` then removes what is left over, or completes it. Programs that have the
+/// array open must open it again, and nobody may write to it meanwhile.
+///
+/// In a group, the arrays of one dimension are rearranged one after another, each by a command of its
+/// own.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Ranges are indices of the axis, as in numpy: 0:31, 59:, -28:.
+
+Examples:
+  zarr-kit rearrange weather.zarr/temp --remove 0:31
+  zarr-kit rearrange weather.zarr/temp --axis time --order 59:90,0:59
+  zarr-kit rearrange weather.zarr/temp --axis time --insert february.zarr/temp --at 31")]
+#[group(id = "what", required = true, multiple = false, args = ["remove", "order", "insert"])]
+pub(crate) struct Rearrange {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// The axis, by name or number.
+    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) axis: String,
+    /// Remove these ranges. What comes after them moves to the front.
+    #[arg(long, value_name = "RANGES", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) remove: Option<String>,
+    /// Keep these ranges, in this order, and remove everything else.
+    #[arg(long, value_name = "RANGES", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) order: Option<String>,
+    /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
+    /// dimension names, and the same chunks on the other axes.
+    #[arg(long, value_name = "ARRAY", requires = "at")]
+    pub(crate) insert: Option<String>,
+    /// The index before which to insert it.
+    #[arg(long, value_name = "INDEX", requires = "insert", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) at: Option<String>,
+    /// Nobody else writes to the array at the same time. Needed on stores without locks between
+    /// processes, such as object storage.
+    #[arg(long)]
+    pub(crate) sole_writer: bool,
+    /// Only say what would be done.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the result, or with --dry-run the plan, as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,167 @@
+//! `zarr-kit rearrange`.
+
+use std::ops::Range;
+
+use serde_json::json;
+use zarr_kit::array::{REARRANGE_MARKER, Rearrangement, Span};
+use zarr_kit::join::{Member, check_insertion};
+use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::{Array, AxisSelection, Prefix, Selection};
+
+use super::chunk_counts;
+use super::resize::policy;
+use crate::args::Rearrange;
+use crate::chunks;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::node_store::{Around, NodeStore};
+use crate::print::{done, note};
+use crate::progress::Bar;
+use crate::words;
+
+const INTERRUPTED: &str =
+    "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes this";
+const UNFINISHED: &str =
+    "not finished; the array is whole, and `zarr-kit check --repair` undoes or completes this";
+
+pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
+    let place = NodeStore::open(&args.array)?;
+    // Says what is not an array, and where.
+    let array = place.array()?;
+    // Groups above must follow before old chunks are removed, and not at the end.
+    let array = match place.around()? {
+        Some(Around { store, prefix }) => Array::open(store, &prefix),
+        None => Array::open(array.store().clone(), &Prefix::root()),
+    };
+    let array = array.map_err(|cause| place.failed(cause))?;
+    let array = array.with_update_policy(policy(args.sole_writer));
+    let names = array.metadata().dimension_names().unwrap_or_default();
+    let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
+        .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
+    let length = array.shape().get(axis).copied().unwrap_or(0);
+    let spans = spans(args, &place, &array, axis, length)?;
+    let plan = array.rearrange(axis, spans).map_err(|cause| place.failed(cause))?;
+    if !args.dry_run {
+        let bar = Bar::new();
+        let interrupt = Interrupt::saying(INTERRUPTED, &bar);
+        let executed = plan.execute(&|at| bar.chunks("moving", at.done, at.total, 0));
+        drop(interrupt);
+        drop(bar);
+        if let Err(cause) = executed {
+            let marker = array.prefix().key(REARRANGE_MARKER);
+            // If this cannot be found out, it is not said.
+            let is_left = marker.is_ok_and(|key| matches!(array.store().head(&key), Ok(Some(_))));
+            if is_left {
+                note(UNFINISHED);
+            }
+            return Err(place.failed(cause));
+        }
+        place.finish()?;
+    }
+    report(args, &place, &array, axis, &plan)
+}
+
+/// The spans of the new axis.
+fn spans(
+    args: &Rearrange,
+    place: &NodeStore,
+    array: &Array,
+    axis: usize,
+    length: u64,
+) -> Result<Vec<Span>, CliError> {
+    if let Some(text) = &args.remove {
+        let mut removed = ranges("--remove", text, length)?;
+        removed.sort_by_key(|range| range.start);
+        let mut spans = Vec::new();
+        let mut start = 0;
+        for range in removed {
+            if start < range.start {
+                spans.push(Span::Kept(start..range.start));
+            }
+            start = start.max(range.end);
+        }
+        spans.push(Span::Kept(start..length));
+        return Ok(spans);
+    }
+    if let Some(text) = &args.order {
+        return Ok(ranges("--order", text, length)?.into_iter().map(Span::Kept).collect());
+    }
+    let path = args.insert.as_deref().unwrap_or_default();
+    let from = NodeStore::open(path)?;
+    let inserted = from.array()?;
+    let [whole, part] = [(place, array), (&from, &inserted)]
+        .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
+    check_insertion(&whole, &part, axis).map_err(|cause| CliError::Join(Box::new(cause)))?;
+    let text = args.at.as_deref().unwrap_or_default();
+    let at = index(text, length)?;
+    Ok(vec![Span::Kept(0..at), Span::Inserted(inserted), Span::Kept(at..length)])
+}
+
+/// Parses `0:31,59:`.
+fn ranges(option: &'static str, text: &str, length: u64) -> Result<Vec<Range<u64>>, CliError> {
+    text.split(',')
+        .map(|range| {
+            let wrong = |cause: &dyn std::fmt::Display| CliError::argument(option, text, cause);
+            if !range.contains(':') {
+                return Err(wrong(&format_args!(
+                    "{:?} is no range: ranges are START:STOP",
+                    range.trim()
+                )));
+            }
+            let selection = Selection::parse(range, &[length]).map_err(|cause| wrong(&cause))?;
+            match selection.axes() {
+                [AxisSelection::Range(range) | AxisSelection::Step { range, step: 1 }] => {
+                    Ok(range.clone())
+                }
+                _ => Err(wrong(&"ranges have no step")),
+            }
+        })
+        .collect()
+}
+
+/// Parses the index of an edge: as of a slice, the axis's length is one too.
+fn index(text: &str, length: u64) -> Result<u64, CliError> {
+    let wrong = |cause: &dyn std::fmt::Display| CliError::argument("--at", text, cause);
+    let number: i128 = text.trim().parse().map_err(|_| wrong(&"an index is an integer"))?;
+    let wide = i128::from(length);
+    let at = if number < 0 { number.saturating_add(wide) } else { number };
+    match u64::try_from(at) {
+        Ok(at) if at <= length => Ok(at),
+        _ => Err(wrong(&format_args!("the axis has indices 0 to {length}, its end included"))),
+    }
+}
+
+fn report(
+    args: &Rearrange,
+    place: &NodeStore,
+    array: &Array,
+    axis: usize,
+    plan: &Rearrangement,
+) -> Result<(), CliError> {
+    let (counts, after) = (plan.counts(), plan.rearranged());
+    let (from, to) = (words::shape(array.shape()), words::shape(after.shape()));
+    let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
+    let mut text = format!(
+        "{verb} {}: {from} to {to}; {} kept, {} removed, {} inserted",
+        place.shown,
+        words::counted(counts.kept, "stored chunk"),
+        words::count(counts.removed),
+        words::count(counts.inserted),
+    );
+    let is_regular =
+        |array: &Array| matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. });
+    if is_regular(array) && !is_regular(after) {
+        text.push_str("; the grid becomes rectilinear");
+    }
+    if args.dry_run {
+        text.push_str(&format!("; objects are copied {} times", words::count(counts.copies)));
+    }
+    done(args.json, text, || {
+        json!({
+            "array": place.shown, "axis": axis, "from": array.shape(), "to": after.shape(),
+            "kept": counts.kept, "removed": counts.removed, "inserted": counts.inserted,
+            "copies": counts.copies, "in_place": plan.is_in_place(), "dry_run": args.dry_run,
+            "regular": is_regular(after), "chunks": chunk_counts(after.grid()),
+        })
+    })
+}
