@@ -343,12 +343,6 @@ impl Array {
         })
     }
 
-    /// How many threads work on whole objects, which takes no core but waits for the store.
-    pub(crate) fn threads_for_objects(&self) -> NonZeroUsize {
-        let in_flight = self.store.capabilities().requests_in_flight;
-        self.threads.unwrap_or_else(|| in_flight.max(parallel::cores()))
-    }
-
     /// How many threads together hold no more than [`WAITING_MEMORY`], with two chunks per
     /// thread.
     fn threads_that_fit(&self) -> NonZeroUsize {
