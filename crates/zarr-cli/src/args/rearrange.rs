@@ -22,7 +22,6 @@ Examples:
   zarr-kit rearrange weather.zarr/temp --remove 0:31
   zarr-kit rearrange weather.zarr/temp --axis time --order 59:90,0:59
   zarr-kit rearrange weather.zarr/temp --axis time --insert february.zarr/temp --at 31")]
-#[group(id = "what", required = true, multiple = false, args = ["remove", "order", "insert"])]
 pub(crate) struct Rearrange {
     /// The array: a folder or a URL.
     pub(crate) array: String,
@@ -31,9 +30,12 @@ pub(crate) struct Rearrange {
     pub(crate) axis: String,
     /// Remove these ranges. What comes after them moves to the front.
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true, value_parser = value)]
+    #[arg(required_unless_present_any = ["order", "insert"])]
+    #[arg(conflicts_with_all = ["order", "insert"])]
     pub(crate) remove: Option<String>,
     /// Keep these ranges, in this order, and remove everything else.
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true, value_parser = value)]
+    #[arg(conflicts_with = "insert")]
     pub(crate) order: Option<String>,
     /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
     /// dimension names, and the same chunks on the other axes.
