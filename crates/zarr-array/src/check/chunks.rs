@@ -112,7 +112,7 @@ impl Walk<'_> {
         decode(&mut batch, &mut findings)?;
         strays.retain(|key| {
             let name = layout.prefix().strip(key).unwrap_or_default();
-            !moving.is_some_and(|keys| keys.decode(name, layout.grid().rank()).is_some())
+            moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
         });
         findings.extend(strays.iter().map(|key| {
             Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
