@@ -176,7 +176,7 @@ pub(super) fn copy_beside_chunks(
 
 /// Refuses an array among whose objects are chunks that are not its own.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
-    let fault = RearrangeFault::Unfinished;
+    let fault = Box::new(RearrangeFault::Unfinished);
     TransferError::Source(ArrayError::Rearrange { path: from.path(), fault })
 }
 

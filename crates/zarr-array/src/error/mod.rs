@@ -134,7 +134,7 @@ pub enum ArrayError {
         /// The array's path.
         path: String,
         /// What keeps them from it.
-        fault: RearrangeFault,
+        fault: Box<RearrangeFault>,
     },
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]

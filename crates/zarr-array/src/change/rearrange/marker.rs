@@ -49,7 +49,7 @@ impl Marker {
         let marker = text.and_then(|text| Self::read(&text));
         marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
             path: node::display(prefix),
-            fault: RearrangeFault::Marker { key: key.to_string() },
+            fault: Box::new(RearrangeFault::Marker { key: key.to_string() }),
         })
     }
 

@@ -95,7 +95,7 @@ impl Array {
     }
 
     pub(super) fn fault(&self, fault: RearrangeFault) -> ArrayError {
-        ArrayError::Rearrange { path: node::display(self.prefix()), fault }
+        ArrayError::Rearrange { path: node::display(self.prefix()), fault: Box::new(fault) }
     }
 
     /// The chunks of the spans, and the axis that they make.

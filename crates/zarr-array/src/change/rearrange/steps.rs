@@ -243,7 +243,7 @@ fn copy_object(
     let (source_store, store) = (&**source.store(), &**target.store());
     let written = || ArrayError::Rearrange {
         path: node::display(target.prefix()),
-        fault: RearrangeFault::Written { key: from.to_string() },
+        fault: Box::new(RearrangeFault::Written { key: from.to_string() }),
     };
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {

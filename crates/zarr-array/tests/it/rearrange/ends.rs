@@ -182,7 +182,7 @@ fn ends(make: &dyn Fn() -> Arc<dyn Store>, deep: bool) {
         // In place: the end is removed, or something comes after it.
         (&months, vec![kept(0..5)]),
         (&same, vec![kept(0..3)]),
-        (&months, vec![kept(0..9), insert(other.clone())]),
+        (&months, vec![kept(0..9), insert(other)]),
     ] {
         let mut run = Ends { make, document, spans: &spans, ended: 0, undone: 0, completed: 0 };
         run.run(deep && spans.len() == 2);
