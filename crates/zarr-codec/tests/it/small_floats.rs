@@ -97,8 +97,8 @@ impl Format {
         let (low, high, low_is_even) = match above {
             Some(at) if ladder[at].1 == size => (size, size, true),
             Some(0) => (0.0, ladder[0].1, true),
-            Some(at) => (ladder[at - 1].1, ladder[at].1, ladder[at - 1].0 % 2 == 0),
-            None if size < beyond => (last, beyond, ladder[ladder.len() - 1].0 % 2 == 0),
+            Some(at) => (ladder[at - 1].1, ladder[at].1, ladder[at - 1].0.is_multiple_of(2)),
+            None if size < beyond => (last, beyond, ladder[ladder.len() - 1].0.is_multiple_of(2)),
             None => return None,
         };
         let away = match rounding {
