@@ -9,9 +9,11 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
+use super::cache::{LINE, prefetch};
+use super::scalar;
+use super::steps::starts;
 use super::tile::{Gather, Scatter, Square, Tile};
 use super::vector::{Interleave, LANE, Plain};
-use super::{LINE, prefetch, scalar};
 use crate::view::signed;
 
 /// How many bytes ahead a block prefetches its source.
@@ -251,18 +253,4 @@ impl Block {
             }
         }
     }
-}
-
-/// The starts of steps that cover `total`; the last step is moved back to end there. A step is no
-/// longer than the whole.
-///
-/// Without the division of `step_by`, which takes longer than a small copy.
-#[inline(always)]
-pub(super) fn starts(total: usize, step: usize) -> impl Iterator<Item = usize> {
-    let mut next = 0;
-    core::iter::from_fn(move || {
-        let at = next;
-        next += step;
-        (at < total).then(|| at.min(total - step))
-    })
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
-use super::LINE;
+use super::cache::LINE;
 
 /// Bytes of the buffer of a copy that exceeds the cache: it stays in the second-level cache. It
 /// is on the heap, because a thread's whole stack may be no larger.

@@ -1,7 +1,7 @@
 //! The layout of a block in the buffer between the two sides of a transpose.
 
-use super::LINE;
 use super::block::Block;
+use super::cache::LINE;
 use crate::view::signed;
 
 /// The extents of a block, and its offsets in the buffer: the same as in the destination if that

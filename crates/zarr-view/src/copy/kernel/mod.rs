@@ -4,6 +4,7 @@
 
 mod block;
 mod buffer;
+mod cache;
 mod layout;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
@@ -11,6 +12,7 @@ mod plane;
 mod rows;
 mod scalar;
 mod shuffle;
+mod steps;
 mod swap;
 mod tile;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -25,6 +27,7 @@ use super::instructions::Detected;
 use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
+use cache::{LINE, prefetch, stream};
 use rows::Rows;
 use shuffle::Shuffles;
 use vector::LANE;
@@ -44,9 +47,6 @@ const FEW: usize = 64;
 
 /// How many bytes ahead a copy of stretches prefetches its source.
 const AHEAD: usize = 4096;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// A run of at least this many bytes through the source, or the destination, is long enough.
 const RUN_IN: usize = 1024;
@@ -359,41 +359,4 @@ impl Kernel {
             plane::Plane { all, unit, stream, instructions }.run::<N>(src, dst, buffer);
         }
     }
-}
-
-/// Copies a row past the cache: whole lines with streaming stores, the two ends with normal
-/// stores.
-///
-/// # Safety
-/// `bytes` bytes are valid for reads from `src`, for writes from `dst`, and do not overlap.
-unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: head, lines and tail together are the row; `fence` is called at the end of `run`.
-    unsafe {
-        let head = dst.align_offset(LINE).min(bytes);
-        let lines = (bytes - head) & !(LINE - 1);
-        if head > 0 {
-            core::ptr::copy_nonoverlapping(src, dst, head);
-        }
-        x86::stream(src.add(head), dst.add(head), lines);
-        let tail = head + lines;
-        if tail < bytes {
-            core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), bytes - tail);
-        }
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    // SAFETY: the caller guarantees that both sides are valid for `bytes` bytes and do not
-    // overlap.
-    unsafe {
-        core::ptr::copy_nonoverlapping(src, dst, bytes);
-    }
-}
-
-/// Prefetches the cache line at `at`, which need not be valid.
-#[inline(always)]
-fn prefetch(at: *const u8) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    x86::prefetch(at);
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    let _ = at;
 }

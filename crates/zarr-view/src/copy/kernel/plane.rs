@@ -11,8 +11,9 @@ use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
 use super::block::{Block, Move};
 use super::buffer::Buffer;
+use super::cache::{LINE, prefetch, stream};
 use super::layout::Layout;
-use super::{LINE, prefetch, swap};
+use super::swap;
 use crate::view::signed;
 
 /// The loops of a transpose.
@@ -145,7 +146,7 @@ impl Plane {
             unsafe {
                 swap::in_place(line, bytes, self.unit);
                 if self.stream {
-                    super::stream(line, to, bytes);
+                    stream(line, to, bytes);
                 } else {
                     core::ptr::copy_nonoverlapping(line, to, bytes);
                 }

@@ -12,7 +12,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
-use super::block::starts;
+use super::steps::starts;
 use super::vector::{LANE, Plain, Vector};
 use crate::view::signed;
 

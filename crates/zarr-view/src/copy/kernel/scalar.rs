@@ -1,6 +1,7 @@
 //! One element at a time, for steps and sizes without a vector kernel.
 
 use super::super::one_loop::Loop;
+use super::steps::starts;
 use super::swap;
 use crate::view::signed;
 
@@ -140,7 +141,7 @@ unsafe fn repeat<const N: usize>(
             // `WHOLE`.
             unsafe { element::<N>(src, elements.as_mut_ptr().add(at), size, unit) };
         }
-        for at in super::block::starts(count * N, WHOLE) {
+        for at in starts(count * N, WHOLE) {
             // SAFETY: the caller guarantees `count` elements for writes, and the starts are whole
             // numbers of elements.
             unsafe { dst.add(at).cast::<[u8; WHOLE]>().write_unaligned(elements) };

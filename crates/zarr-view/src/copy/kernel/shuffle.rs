@@ -22,8 +22,8 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512, Ssse3, Vbmi};
 use super::super::one_loop::Loop;
-use super::block::starts;
 use super::scalar;
+use super::steps::starts;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::vbmi::Wide;
 use super::vector::Shuffle;
