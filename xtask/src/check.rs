@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::process::Command;
 use std::time::Instant;
 
-use crate::run::{Outcome, cargo, root, tracked};
+use crate::run::{Outcome, cargo, output, root, tracked};
 use crate::{api, book, conformance, fixtures, python, s3, tidy};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
@@ -65,7 +66,57 @@ fn rules() -> Outcome {
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
     conformance::conformance(&["--check".to_owned()])?;
+    pure_rust()?;
     lock_files()
+}
+
+/// Names of crates that compile or link code of other languages when they are built.
+const NATIVE: [&str; 6] = ["autotools", "bindgen", "cc", "cmake", "pkg-config", "vcpkg"];
+
+/// Crates called `-sys` that only declare what the operating system has, and one that is C's
+/// interface written in Rust.
+const OF_SYSTEM: [&str; 4] = ["js-sys", "libbz2-rs-sys", "linux-raw-sys", "windows-sys"];
+
+/// The feature `pure-rust` needs no C compiler: none of the crates in such a build compiles C.
+fn pure_rust() -> Outcome {
+    for package in ["zarr-kit", "zarr-cli"] {
+        let features = match package {
+            "zarr-kit" => {
+                "pure-rust,check,copy,join,ndarray,half,num-complex,serde,async,\
+                references,zip"
+            }
+            _ => "pure-rust",
+        };
+        let tree = output(Command::new("cargo").args([
+            "tree",
+            "--locked",
+            "--package",
+            package,
+            "--no-default-features",
+            "--features",
+            features,
+            "--edges",
+            "normal,build",
+            "--target",
+            "all",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ]))?;
+        let names = tree.lines().filter_map(|line| line.split(' ').next());
+        for name in names {
+            let is_native = NATIVE.contains(&name) || name.ends_with("-src");
+            let is_sys = name.ends_with("-sys") && !OF_SYSTEM.contains(&name);
+            if is_native || is_sys {
+                return Err(format!("{package} with {features} depends on {name}"));
+            }
+        }
+        if !tree.contains("ruzstd ") {
+            return Err(format!("{package} with {features} does not decode zstd"));
+        }
+    }
+    Ok(())
 }
 
 /// Separate workspaces have separate lock files, which our dependencies may outdate.

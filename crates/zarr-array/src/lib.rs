@@ -45,6 +45,7 @@ mod open_async;
 mod parallel;
 mod parents;
 mod parse;
+mod part;
 mod picks;
 mod pieces;
 mod plan;
@@ -57,7 +58,7 @@ mod unfinished;
 mod unlisted;
 mod version_2;
 
-pub use array::{Array, Element, StoredChunk};
+pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
 pub use change::{
     Cut, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress, Rearrangement, Settled, Span,
     delete_node, refresh_consolidated,
@@ -74,12 +75,14 @@ pub use node::open as open_node;
 pub use open_async::open_node_async;
 pub use parents::create_parents;
 pub use parse::SelectionError;
+pub use part::{Part, PartError};
 pub use pieces::Pieces;
 pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
 pub use selection::Selection;
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;
+pub use unfinished::UnfinishedParts;
 pub use unlisted::UnlistedStore;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;

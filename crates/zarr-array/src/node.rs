@@ -5,8 +5,8 @@ use std::sync::Arc;
 use zarr_metadata::NodeMetadata;
 
 use crate::error::ArrayError;
-use crate::store::{Prefix, PutOutcome, Store, StoreExt as _};
-use crate::unfinished::{Unfinished, Work};
+use crate::store::{Key, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
+use crate::unfinished::{Unfinished, UnfinishedParts, Work};
 use crate::version_2;
 
 /// The document of a node, below its prefix.
@@ -62,18 +62,28 @@ pub(crate) fn create(
     refuse_in_array(store, prefix)?;
     refuse_version_2(version_2::is_at(store, prefix)?, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
-    let exists = || ArrayError::Exists { path: display(prefix) };
+    match put_new(&**store, &key, document)? {
+        PutOutcome::Written => Ok(()),
+        PutOutcome::Changed => Err(ArrayError::Exists { path: display(prefix) }),
+    }
+}
+
+/// Writes an object unless there is one: by a conditional put or, where there are none, excluding
+/// those that the lock of the store excludes.
+pub(crate) fn put_new(
+    store: &dyn Store,
+    key: &Key,
+    bytes: &[u8],
+) -> Result<PutOutcome, StoreError> {
     if store.capabilities().conditional_put {
-        return match store.put_if(&key, document, None)? {
-            PutOutcome::Written => Ok(()),
-            PutOutcome::Changed => Err(exists()),
-        };
+        return store.put_if(key, bytes, None);
     }
-    let _guard = store.lock(&key)?;
-    if store.head(&key)?.is_some() {
-        return Err(exists());
+    let _guard = store.lock(key)?;
+    if store.head(key)?.is_some() {
+        return Ok(PutOutcome::Changed);
     }
-    Ok(store.put(&key, document)?)
+    store.put(key, bytes)?;
+    Ok(PutOutcome::Written)
 }
 
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
@@ -100,9 +110,11 @@ pub(crate) const ROOT: &str = "the root";
 /// Refuses a place where there is an unfinished copy, which has no document yet.
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
-        Some(Unfinished { from, kind, work }) => {
+        Some(Unfinished { from, kind, work, parts }) => {
             let (resumable, is_join) = (kind.is_some(), work == Work::Join);
-            Err(ArrayError::Unfinished { path: display(prefix), from, is_join, resumable })
+            let parts = parts.map(|of| UnfinishedParts::at(&**store, prefix, of)).transpose()?;
+            let parts = parts.map(Box::new);
+            Err(ArrayError::Unfinished { path: display(prefix), from, is_join, resumable, parts })
         }
         None => Ok(()),
     }

@@ -1,13 +1,127 @@
 //! The marker that an unfinished copy leaves at its target. Code that opens nodes must report it.
 
-use std::fmt::Write;
+use std::collections::BTreeSet;
+use std::fmt::{self, Write};
+use std::ops::RangeInclusive;
 
 use crate::error::ArrayError;
-use crate::store::{Key, Prefix, Store, StoreError, StoreExt as _};
+use crate::part::Part;
+use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
 /// finished.
 pub(crate) const MARKER: &str = "zarr-kit-copy.json";
+
+/// What one part of a copy records, each in an object beside the marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    Begun,
+    Done,
+}
+
+impl Record {
+    /// The name of the object.
+    #[cfg(feature = "copy")]
+    pub(crate) fn name(self, part: u32) -> String {
+        match self {
+            Self::Begun => format!("zarr-kit-copy.{part}.begun.json"),
+            Self::Done => format!("zarr-kit-copy.{part}.done.json"),
+        }
+    }
+
+    /// The record and part that an object of this name is of, if it is one.
+    pub(crate) fn of_name(name: &str) -> Option<(Self, u32)> {
+        let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
+        let (part, record) = rest.split_once('.')?;
+        let record = match record {
+            "begun" => Self::Begun,
+            "done" => Self::Done,
+            _ => return None,
+        };
+        let number: u32 = part.parse().ok()?;
+        (number.to_string() == part).then_some((record, number))
+    }
+}
+
+/// Whether an object of this name is the marker or a record of a copy.
+#[cfg(feature = "copy")]
+pub(crate) fn is_of_copy(name: &str) -> bool {
+    name == MARKER || Record::of_name(name).is_some()
+}
+
+/// The state of the parts of an unfinished copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnfinishedParts {
+    /// How many parts there are.
+    pub of: u32,
+    /// Those that are not done, in ascending order.
+    pub missing: Vec<RangeInclusive<u32>>,
+    /// Those of them that have begun: they run, or were interrupted.
+    pub begun: Vec<RangeInclusive<u32>>,
+}
+
+impl UnfinishedParts {
+    /// That of the copy to `prefix`, which is one in so many parts.
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, ArrayError> {
+        let (mut begun, mut done) = (BTreeSet::new(), BTreeSet::new());
+        for entry in store.list_dir(prefix) {
+            let DirEntry::Object(key) = entry? else { continue };
+            match Record::of_name(prefix.strip(&key).unwrap_or_default()) {
+                Some((Record::Begun, part)) => begun.insert(part),
+                Some((Record::Done, part)) => done.insert(part),
+                None => continue,
+            };
+        }
+        let missing = |part: &u32| !done.contains(part);
+        begun.retain(|part| missing(part) && *part <= of);
+        Ok(Self { of, missing: ranges((1..=of).filter(missing)), begun: ranges(begun.into_iter()) })
+    }
+}
+
+/// Ascending numbers as ranges.
+fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(number) => {
+                *last = *last.start()..=number;
+            }
+            _ => ranges.push(number..=number),
+        }
+    }
+    ranges
+}
+
+/// The most ranges that are listed.
+const LISTED: usize = 100;
+
+/// Ranges of parts as the schedulers of clusters take them: `3,7-9`.
+fn listed(ranges: &[RangeInclusive<u32>]) -> String {
+    let shown = ranges.iter().take(LISTED).map(|range| match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{}-{}", range.start(), range.end()),
+    });
+    let mut text = shown.collect::<Vec<_>>().join(",");
+    if ranges.len() > LISTED {
+        text.push_str(",...");
+    }
+    text
+}
+
+impl fmt::Display for UnfinishedParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.of;
+        if self.missing.is_empty() {
+            return write!(f, "all {of} parts are done: run any of them again to complete it");
+        }
+        write!(f, "of {of} parts, these are not done: {}", listed(&self.missing))?;
+        match self.begun.is_empty() {
+            true => Ok(()),
+            false => write!(f, " (begun: {})", listed(&self.begun)),
+        }
+    }
+}
 
 /// The kind of node that is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +148,8 @@ pub(crate) struct Unfinished {
     /// The source of the copy, if its store knows its location.
     pub(crate) from: Option<String>,
     pub(crate) work: Work,
+    /// The number of parts, if it is a copy in parts.
+    pub(crate) parts: Option<u32>,
 }
 
 /// The most bytes of a marker that are read. A marker of this program has a few hundred bytes and
@@ -74,7 +190,9 @@ impl Unfinished {
             Some("join") => Work::Join,
             _ => Work::Copy,
         };
-        Self { kind, from: from.map(str::to_owned), work }
+        let parts = member("\"parts\": ").and_then(|parts| parts.parse().ok());
+        let parts = parts.filter(|parts| (1..=Part::MOST).contains(parts));
+        Self { kind, from: from.map(str::to_owned), work, parts }
     }
 }
 
@@ -97,6 +215,30 @@ mod tests {
     use crate::store::MemoryStore;
 
     #[test]
+    fn what_is_missing_is_listed_in_ranges() {
+        let store = MemoryStore::new();
+        let prefix = Prefix::new("a").expect("a prefix");
+        let put = |name: &str| store.put(&prefix.key(name).expect("a key"), b"").expect("memory");
+        let text = || UnfinishedParts::at(&store, &prefix, 9).expect("reads").to_string();
+        assert_eq!(text(), "of 9 parts, these are not done: 1-9");
+        put("zarr-kit-copy.3.begun.json");
+        put("zarr-kit-copy.3.done.json");
+        put("zarr-kit-copy.7.done.json");
+        put("zarr-kit-copy.9.begun.json");
+        // Not those of a part.
+        for name in ["03.done", "+4.done", "4.dome", "done", "4", "99999999999.done", "12.begun"] {
+            put(&format!("zarr-kit-copy.{name}.json"));
+        }
+        assert_eq!(text(), "of 9 parts, these are not done: 1-2,4-6,8-9 (begun: 9)");
+        for part in 1..=9 {
+            put(&format!("zarr-kit-copy.{part}.done.json"));
+        }
+        assert_eq!(text(), "all 9 parts are done: run any of them again to complete it");
+        let every_second = ranges((1..=1000).step_by(2));
+        assert!(listed(&every_second).ends_with(",197,199,..."));
+    }
+
+    #[test]
     fn a_marker_too_long_to_be_ours_is_not_read() {
         let store = MemoryStore::new();
         let key = Key::new(MARKER).expect("a key");
@@ -112,8 +254,16 @@ mod tests {
     #[test]
     fn what_others_put_in_its_place_says_no_more_than_that_it_is_there() {
         let nothing = Unfinished::default();
-        for text in ["", "{}", "\"from\": ", "\"from\": \"", "\"node\": \"dragon\",", "\0\u{fffd}"]
-        {
+        for text in [
+            "",
+            "{}",
+            "\"from\": ",
+            "\"from\": \"",
+            "\"node\": \"dragon\",",
+            "\0\u{fffd}",
+            "\"parts\": \"0\",",
+            "\"parts\": \"4000000000\",",
+        ] {
             assert_eq!(Unfinished::read(text), nothing, "{text:?}");
         }
         for from in ["\u{1b}[2J", "a\\nb", "a\"b"] {

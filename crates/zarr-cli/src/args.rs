@@ -11,6 +11,7 @@ mod rules;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use zarr_kit::array::Part;
 
 use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
@@ -53,6 +54,13 @@ fn value(text: &str) -> Result<String, &'static str> {
         true => Err("a value is needed here, and this is an option"),
         false => Ok(text.to_owned()),
     }
+}
+
+/// One of several parts: 3/16.
+fn part(text: &str) -> Result<Part, String> {
+    text.parse().map_err(|_| {
+        format!("parts are numbered from 1, such as 3/16, and at most {} in number", Part::MOST)
+    })
 }
 
 #[derive(Debug, Subcommand)]
@@ -314,6 +322,7 @@ codecs do not fit are copied as they are; all but the first are named.
 Examples:
   zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
   zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --for 'rain*' --chunks time=31
+  zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --part \"$SLURM_ARRAY_TASK_ID/16\"
   zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\
     --codecs '[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]'")]
 pub(crate) struct Copy {
@@ -326,6 +335,11 @@ pub(crate) struct Copy {
     /// Memory for elements and chunks: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,
+    /// Copy one part: run the same command for all parts, from 1/16 to 16/16, on machines that reach
+    /// both places. They may run in any order, at the same time, twice, and be killed. The last one
+    /// completes the copy.
+    #[arg(long, value_name = "K/N", conflicts_with = "overwrite", value_parser = part)]
+    pub(crate) part: Option<Part>,
     /// Continue an interrupted copy.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
@@ -366,6 +380,10 @@ pub(crate) struct Check {
     /// Also read and decode every chunk.
     #[arg(long)]
     pub(crate) data: bool,
+    /// Check one part, such as 3/16: of all parts, each reads its chunks, and the first also checks
+    /// documents and keys.
+    #[arg(long, value_name = "K/N", requires = "data", value_parser = part)]
+    pub(crate) part: Option<Part>,
     /// Memory for the elements of chunks that are decoded at the same time: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::sizes::parse)]
     pub(crate) memory: u64,

@@ -145,9 +145,12 @@ fn at(place: &str, cause: &ArrayError) -> String {
             "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
              resumed; `copy` with --overwrite starts again"
         ),
-        ArrayError::Unfinished { from, is_join, .. } => {
+        ArrayError::Unfinished { from, is_join, parts, .. } => {
             let command = if *is_join { "join" } else { "copy" };
             let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
+            if let Some(parts) = parts {
+                return format!("{place}: an unfinished copy{of}: {parts}");
+            }
             format!(
                 "{place}: an unfinished {command}{of}; repeat the `{command}` with --resume to \
                  continue it, --overwrite starts again"
@@ -222,6 +225,14 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
         ),
         TransferError::Unfinished { .. } => format!(
             "{place}: there is an unfinished copy or join here; --resume continues it, --overwrite starts again"
+        ),
+        TransferError::OtherParts { of: Some(of), .. } => format!(
+            "{place}: the unfinished copy here is in {of} parts; run those that are missing (`info` \
+             lists them) with --part, or `delete` it to start again"
+        ),
+        TransferError::OtherParts { of: None, .. } => format!(
+            "{place}: the unfinished copy here is not in parts; continue it with --resume and \
+             without --part, or `delete` it to start again"
         ),
         TransferError::Overlap { .. } => format!(
             "{place}: this is the source, or one of the two lies in the other; choose another place"

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
+
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::ChunkKeyEncoding;
 use crate::codec::{
@@ -347,6 +349,35 @@ impl ArrayMetadata {
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
         document::attribute(self.attributes(), name)
+    }
+
+    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
+    ///
+    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
+    /// whole attribute (SD-43).
+    ///
+    /// # Errors
+    /// [`MetadataError`] if the attribute is not such a value, with its path:
+    /// `$.attributes.units`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let array = ArrayBuilder::new([365], DataType::Float32)
+    ///     .attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)
+    ///     .build()?;
+    /// let units: Option<String> = array.attribute_as("units")?;
+    /// assert_eq!(units.as_deref(), Some("mm"));
+    /// assert_eq!(array.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
+    /// assert_eq!(array.attribute_as::<f64>("scale_factor")?, None);
+    ///
+    /// let error = array.attribute_as::<f64>("units").unwrap_err();
+    /// assert_eq!(error.path(), "$.attributes.units");
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        document::attribute_as(self.attributes(), name)
     }
 
     /// A name or `None` for each dimension; `None` where the document has no names.

@@ -7,6 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, F64Deserializer};
+
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
@@ -319,6 +322,22 @@ pub(crate) fn changed_attributes(
 pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let mut object = Object::read(Raw::checked(attributes), "an object").ok()?;
     object.take(name).map(Raw::text)
+}
+
+/// One attribute as a value of a Rust type, `None` if there is none of this name.
+pub(crate) fn attribute_as<T: DeserializeOwned>(attributes: &str, name: &str) -> Result<Option<T>> {
+    let Some(json) = attribute(attributes, name) else { return Ok(None) };
+    let number = |number: f64| T::deserialize(<F64Deserializer<ValueError>>::new(number));
+    let value = match json {
+        // Not JSON, but what others write for missing values (SD-43).
+        "NaN" => number(f64::NAN).map_err(|error| error.to_string()),
+        "Infinity" => number(f64::INFINITY).map_err(|error| error.to_string()),
+        "-Infinity" => number(f64::NEG_INFINITY).map_err(|error| error.to_string()),
+        json => serde_json::from_str(json).map_err(|error| error.to_string()),
+    };
+    value.map(Some).map_err(|message| {
+        MetadataError::of_value(&message).in_member(name).in_member("attributes")
+    })
 }
 
 /// The names of all attributes, in the order of the text.

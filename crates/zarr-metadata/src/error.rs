@@ -85,6 +85,15 @@ impl MetadataError {
         Self::new(Kind::Unexpected { found: found.into(), allowed: allowed.into() })
     }
 
+    /// A value that is not one of the Rust type that was asked for: what the reader of that says,
+    /// which may repeat the value.
+    pub(crate) fn of_value(message: &str) -> Self {
+        // The place in a value of one line is no help.
+        let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
+        let message = cut(&Printable(message).to_string(), 4 * SHOWN);
+        Self::new(Kind::Reported { message })
+    }
+
     /// The object has no `member`; the path is where it should be.
     pub(crate) fn missing(member: &str, allowed: impl Into<Cow<'static, str>>) -> Self {
         let error = Self::new(Kind::Missing { allowed: allowed.into() });
@@ -240,7 +249,11 @@ const SHOWN: usize = 48;
 
 /// The beginning of `text`, for a message that stays one readable line.
 pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    cut(text, SHOWN)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
+
 use crate::consolidated::ConsolidatedMetadata;
 use crate::document::{self, Document, GROUP};
 use crate::error::{At, MetadataError};
@@ -179,6 +181,34 @@ impl GroupMetadata {
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
         document::attribute(self.attributes(), name)
+    }
+
+    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
+    ///
+    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
+    /// whole attribute (SD-43).
+    ///
+    /// # Errors
+    /// [`MetadataError`] if the attribute is not such a value, with its path:
+    /// `$.attributes.units`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::GroupMetadata;
+    ///
+    /// let group = GroupMetadata::new()
+    ///     .with_attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)?;
+    /// let units: Option<String> = group.attribute_as("units")?;
+    /// assert_eq!(units.as_deref(), Some("mm"));
+    /// assert_eq!(group.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
+    /// assert_eq!(group.attribute_as::<f64>("scale_factor")?, None);
+    ///
+    /// let error = group.attribute_as::<f64>("units").unwrap_err();
+    /// assert_eq!(error.path(), "$.attributes.units");
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        document::attribute_as(self.attributes(), name)
     }
 
     /// The documents of the nodes below, if the group keeps copies of them. `null` reads as

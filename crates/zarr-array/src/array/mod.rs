@@ -2,6 +2,8 @@
 
 #[cfg(feature = "async")]
 mod asynchronous;
+mod chunks;
+mod codecs;
 mod explain_loss;
 mod indices;
 mod joined;
@@ -25,11 +27,11 @@ use std::fmt;
 use std::num::NonZeroUsize;
 #[cfg(feature = "async")]
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
 use zarr_grid::Grid;
-use zarr_metadata::{ArrayMetadata, Codec, DataType};
+use zarr_metadata::{ArrayMetadata, DataType};
 
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
@@ -39,6 +41,7 @@ use crate::parallel;
 use crate::store::{Extension, Key, KeyError, Prefix, Store, UpdatePolicy};
 use crate::version_2;
 
+pub use chunks::{ChunkOf, ChunksOf};
 pub use stored::StoredChunk;
 pub use typed::Element;
 pub(crate) use variable::TYPICAL;
@@ -48,12 +51,6 @@ const RANGE_COST: u64 = 3 << 10;
 
 /// Bytes of chunks that more threads than cores may hold while they wait for a store.
 const WAITING_MEMORY: u64 = 256 << 20;
-
-/// The cache of compiled codecs holds at most this many distinct chunk shapes.
-const CODEC_CACHE: usize = 1024;
-
-/// The cache of compiled codecs holds at most this many numbers, some hundred bytes each.
-const CODEC_NUMBERS: usize = 1 << 18;
 
 /// An array in a store.
 ///
@@ -432,30 +429,6 @@ impl Array {
         self.shared.layout.key(chunk)
     }
 
-    /// The codec of chunks of one shape, compiled on first use.
-    ///
-    /// # Errors
-    /// [`ArrayError::Chain`] for a chunk larger than the address space;
-    /// [`ArrayError::VariableLength`] for elements that have no fixed size.
-    pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
-        let chain = self.chain()?;
-        let mut codecs = self.shared.codecs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(codec) = codecs.get(chunk_shape) {
-            return Ok(Arc::clone(codec));
-        }
-        let codec = chain
-            .for_shape(chunk_shape)
-            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })?;
-        let codec = Arc::new(codec);
-        let numbers = numbers(self.metadata().codecs()).saturating_add(chunk_shape.len());
-        let most = CODEC_NUMBERS.checked_div(numbers).unwrap_or(CODEC_CACHE);
-        if codecs.len() >= most.clamp(1, CODEC_CACHE) {
-            codecs.clear();
-        }
-        codecs.insert(chunk_shape.into(), Arc::clone(&codec));
-        Ok(codec)
-    }
-
     /// Refuses to change an array of Zarr version 2.
     pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
         node::refuse_version_2(self.metadata().is_version_2(), self.prefix())
@@ -479,21 +452,4 @@ impl Array {
             read_back: self.value(&read_back)?,
         })
     }
-}
-
-/// How many numbers the compiled codec of one chunk shape holds: those of the document.
-fn numbers(codecs: &[Codec]) -> usize {
-    codecs.iter().fold(0, |sum: usize, codec| {
-        let own = match codec {
-            Codec::Transpose(transpose) => transpose.order.len(),
-            Codec::Reshape(reshape) => reshape.shape.len(),
-            Codec::ShardingIndexed(sharding) => {
-                let within =
-                    numbers(&sharding.codecs).saturating_add(numbers(&sharding.index_codecs));
-                within.saturating_add(sharding.chunk_shape.len())
-            }
-            _ => 0,
-        };
-        sum.saturating_add(own).saturating_add(1)
-    })
 }

@@ -20,6 +20,7 @@ use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
 use crate::node::METADATA_KEY;
 use crate::parallel;
+use crate::part::OwnedChunks;
 use crate::store::StoreExt as _;
 use crate::store::{Key, Links, MAX_KEY_LEN, Store};
 use crate::unfinished::MARKER;
@@ -43,13 +44,22 @@ impl Walk<'_> {
         {
             return self.members(array, members);
         }
+        let owned = self.options.part.map(|part| {
+            let name = layout.prefix().as_str();
+            part.chunks(layout.grid(), name).map_err(|cause| {
+                let key = crate::node::metadata_key(layout.prefix());
+                ArrayError::Grid { key, cause }
+            })
+        });
+        let owned = owned.transpose()?;
         let data = match array.filter(|_| self.options.data) {
-            Some(array) => Some(Decoder::new(array, self.options, self.progress)?),
+            Some(array) => Some(Decoder::new(array, self.options, self.progress, owned.as_ref())?),
             None => None,
         };
         self.long_keys(layout);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
-        let mut findings = Vec::new();
+        // Those in chunks, and those of keys.
+        let (mut findings, mut of_keys) = (Vec::new(), Vec::new());
         let mut strays: Vec<Key> = Vec::new();
         let mut moving = None;
         let mut chunks = 0_u64;
@@ -67,7 +77,7 @@ impl Walk<'_> {
                 Err(error) if is_of_one_object(&error) => {
                     let key = crate::node::metadata_key(layout.prefix());
                     let message = format!("not examined: further chunks: {error}");
-                    findings.push(Finding::new(UNEXAMINED, message).with_key(key));
+                    of_keys.push(Finding::new(UNEXAMINED, message).with_key(key));
                     break;
                 }
                 Err(error) => return Err(error.into()),
@@ -77,28 +87,34 @@ impl Walk<'_> {
                 continue;
             }
             if name == MARKER {
-                findings.push(unfinished(&key, "array"));
+                of_keys.push(unfinished(&key, "array"));
                 continue;
             }
             if name == REARRANGE_MARKER {
                 // Its chunks with other keys may have been listed before.
                 let (rearrangement, other) = rearranging(&**store, layout, &key)?;
                 moving = other;
-                findings.push(rearrangement);
+                of_keys.push(rearrangement);
                 continue;
             }
             let Some(index) = layout.chunk_of_key(&key) else {
                 strays.push(key);
                 continue;
             };
+            // A chunk that is none of the array's is the first part's.
+            let is_first = self.options.is_first_part();
+            let is_owned = owned.as_ref().is_none_or(|it| it.contains(&index).unwrap_or(is_first));
+            if !is_owned {
+                continue;
+            }
             chunks = chunks.saturating_add(1);
             if !layout.is_declared(&index) {
                 let message =
                     format!("chunk {index:?} of a grid of {:?} chunks", layout.grid().declared());
-                findings.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
+                of_keys.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
             } else if !layout.is_occupied(&index) {
                 let message = "wholly past the array's end; it shows again when the array grows";
-                findings.push(Finding::new(PAST, message).with_key(key.as_str()));
+                of_keys.push(Finding::new(PAST, message).with_key(key.as_str()));
             } else {
                 batch.push((key, index));
             }
@@ -114,13 +130,16 @@ impl Walk<'_> {
             let name = layout.prefix().strip(key).unwrap_or_default();
             moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
         });
-        findings.extend(strays.iter().map(|key| {
+        of_keys.extend(strays.iter().map(|key| {
             Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
         }));
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
         self.summary.bytes = self.summary.bytes.saturating_add(bytes);
+        if self.options.is_first_part() {
+            findings.append(&mut of_keys);
+        }
         findings.sort_by(|a, b| a.key().cmp(&b.key()));
-        findings.into_iter().for_each(|finding| self.found(finding));
+        findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
         Ok(())
     }
 
@@ -199,12 +218,15 @@ impl<'a> Decoder<'a> {
         array: &'a Array,
         options: &'a CheckOptions,
         progress: Option<Report<'a>>,
+        owned: Option<&OwnedChunks>,
     ) -> Result<Self, ArrayError> {
         let examiner = Examiner::new(array, &occupied_edges(array.grid()), options.memory);
         let mut total = 0_u64;
         if progress.is_some() {
             for chunk in array.stored_chunks() {
-                total = total.saturating_add(chunk?.occupied.into());
+                let chunk = chunk?;
+                let is_owned = owned.is_none_or(|it| it.contains(&chunk.index) == Some(true));
+                total = total.saturating_add((chunk.occupied && is_owned).into());
             }
         }
         let so_far = Mutex::new(Progress { total, ..Progress::default() });

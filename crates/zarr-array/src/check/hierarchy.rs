@@ -53,7 +53,15 @@ impl<'a> Walk<'a> {
         Self { store, options, report, progress, summary, consolidated }
     }
 
+    /// Reports what is found in documents and keys, which the first of several parts does.
     pub(super) fn found(&mut self, finding: Finding) {
+        if self.options.is_first_part() {
+            self.found_in_chunk(finding);
+        }
+    }
+
+    /// Reports what is found in a chunk, which one part reads.
+    pub(super) fn found_in_chunk(&mut self, finding: Finding) {
         let count = match finding.severity() {
             Severity::Error => &mut self.summary.errors,
             Severity::Warning => &mut self.summary.warnings,
@@ -82,6 +90,9 @@ impl<'a> Walk<'a> {
                 }
                 looked => looked?,
             }
+        }
+        if !self.options.is_first_part() {
+            (self.summary.groups, self.summary.arrays) = (0, 0);
         }
         Ok(self.summary)
     }

@@ -37,6 +37,7 @@ use zarr_codec::Codecs;
 pub use finding::{Finding, Rule, Severity, rules};
 
 use crate::error::ArrayError;
+use crate::part::Part;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix, Store, StoreError};
 
 /// The extent of a check.
@@ -45,6 +46,7 @@ pub struct CheckOptions {
     data: bool,
     threads: NonZeroUsize,
     memory: u64,
+    part: Option<Part>,
     codecs: Codecs,
 }
 
@@ -59,7 +61,7 @@ impl CheckOptions {
     #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { data: false, threads, memory: 1 << 30, codecs: Codecs::new() }
+        Self { data: false, threads, memory: 1 << 30, part: None, codecs: Codecs::new() }
     }
 
     /// Whether every stored chunk is read and decoded.
@@ -88,6 +90,20 @@ impl CheckOptions {
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
+    }
+
+    /// Checks one part, while other processes check the others: each reads its chunks of every
+    /// array, and the first part also checks everything else. So each finding is that of one part,
+    /// and the numbers of the summaries add up to those of the whole.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = Some(part);
+        self
+    }
+
+    /// Whether documents and keys are checked.
+    fn is_first_part(&self) -> bool {
+        self.part.is_none_or(|part| part.number() == 1)
     }
 
     /// The codecs of other authors, for chunks that are decoded.

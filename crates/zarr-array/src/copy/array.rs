@@ -12,6 +12,7 @@ use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::marker::{Marker, TargetState};
+use super::parts::{PartRun, Share};
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
@@ -34,7 +35,8 @@ use crate::unfinished::Kind;
 /// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
 /// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
 /// this copy, interrupted; [`TransferError::Unfinished`] if it does and `resume` is not set;
-/// otherwise errors of reading and writing. Chunks that were written before an error stay, to be
+/// [`TransferError::OtherParts`], [`TransferError::Removed`] and [`TransferError::PartOverwrites`]
+/// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written before an error stay, to be
 /// resumed; if there are none, nothing stays.
 ///
 /// # Examples
@@ -72,8 +74,18 @@ pub fn copy_array(
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
+    if let Some(part) = options.checked_part()? {
+        let marker = marker.in_parts(part.of(), &[], options.nodes_only);
+        let run = PartRun::new(&marker, part);
+        let joined = run.join(here, Some(metadata))?;
+        let mut summary =
+            run.work(joined, |found, share| prepared.run(from, found, share, options, progress))?;
+        summary.part = Some(run.end(joined, || Ok(()))?);
+        return Ok((prepared.to, summary));
+    }
     let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
-    let result = marker.finish(found, || prepared.run(from, found, options, progress));
+    let all = Share::all(prefix);
+    let result = marker.finish(found, || prepared.run(from, found, &all, options, progress));
     let summary = result.inspect_err(|error| {
         if found == TargetState::Fresh {
             withdraw(there, error);
@@ -123,20 +135,21 @@ impl Prepared {
         Ok(Self { to, budget, tasks })
     }
 
-    /// Writes all missing chunks. The caller handles marker and document.
+    /// Writes all missing chunks of the share. The caller handles marker and document.
     pub(super) fn run(
         &self,
         from: &Array,
         found: TargetState,
+        share: &Share<'_>,
         options: &CopyOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         let to = &self.to;
         let done = match found {
-            TargetState::Interrupted => stored(to)?,
+            TargetState::Interrupted => share.stored(to)?,
             TargetState::Fresh | TargetState::Finished => HashSet::new(),
         };
-        Copy { from, to, done, budget: self.budget, verify: options.verify }
+        Copy { from, to, done, share, budget: self.budget, verify: options.verify }
             .run(&self.tasks, progress)
     }
 }
@@ -151,13 +164,7 @@ fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
     to.grid().grouped(elements, Some(from.grid()))
 }
 
-/// The chunks of the target that an interrupted copy has written.
-fn stored(to: &Array) -> Result<HashSet<Vec<u64>>, TransferError> {
-    let indices = to.stored_chunks().map(|chunk| chunk.map(|chunk| chunk.index));
-    indices.collect::<Result<_, _>>().map_err(TransferError::Target)
-}
-
-fn grid_error(array: &Array, cause: GridError) -> TransferError {
+pub(super) fn grid_error(array: &Array, cause: GridError) -> TransferError {
     target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
 }
 
@@ -225,11 +232,23 @@ fn largest(grid: &Grid) -> u64 {
 /// Bytes of elements that are compared at a time if codecs may have lost bits.
 const PIECE: usize = 64 << 10;
 
+/// The elements of a part of a region, as ranges of the array.
+fn absolute(region: &[Range<u64>], part: &[AxisPart<'_>]) -> Vec<Range<u64>> {
+    let axes = part.iter().zip(region).map(|(part, range)| {
+        let within = part.in_selection();
+        let at = |n: u64| range.start.saturating_add(n);
+        at(within.start)..at(within.end)
+    });
+    axes.collect()
+}
+
 struct Copy<'a> {
     from: &'a Array,
     to: &'a Array,
     /// Chunks of the target that exist already.
     done: HashSet<Vec<u64>>,
+    /// What is to be copied.
+    share: &'a Share<'a>,
     budget: Budget,
     verify: bool,
 }
@@ -245,27 +264,35 @@ impl Copy<'_> {
             sizes.fold(size, |product, size| product.saturating_mul(size))
         };
         let is_variable = self.to.data_type().is_variable_length();
-        let total = bytes_of(&mut self.to.shape().iter().copied());
+        let regions = self.share.regions(self.to).map_err(|error| grid_error(self.to, error))?;
+        let total = regions.iter().fold(0_u64, |total, region| {
+            let lengths = region.iter().map(|range| range.end.saturating_sub(range.start));
+            total.saturating_add(bytes_of(&mut { lengths }))
+        });
         // The length of variable elements is known only after reading them.
         let total = (!is_variable).then_some(total);
         let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
         progress(Progress { done: 0, total });
         let (mut elements, mut again) = (Vec::new(), Vec::new());
-        let tasks = tasks.all_chunks().map_err(|error| grid_error(self.to, error))?;
-        for task in tasks {
-            let ranges: Vec<Range<u64>> = task.axes().iter().map(AxisPart::in_selection).collect();
-            if self.is_done(&ranges)? {
-                summary.skipped = summary.skipped.saturating_add(1);
-            } else if is_variable {
-                summary.bytes = summary.bytes.saturating_add(self.variable_task(&ranges)?);
-                summary.tasks = summary.tasks.saturating_add(1);
-            } else {
-                self.task(&ranges, &mut elements, &mut again)?;
-                summary.tasks = summary.tasks.saturating_add(1);
+        for region in &regions {
+            // A task and a region both have whole chunks, and so has what they have in common.
+            let tasks = tasks.chunks(region).map_err(|error| grid_error(self.to, error))?;
+            for task in tasks {
+                self.share.check()?;
+                let ranges = absolute(region, task.axes());
+                if self.is_done(&ranges)? {
+                    summary.skipped = summary.skipped.saturating_add(1);
+                } else if is_variable {
+                    summary.bytes = summary.bytes.saturating_add(self.variable_task(&ranges)?);
+                    summary.tasks = summary.tasks.saturating_add(1);
+                } else {
+                    self.task(&ranges, &mut elements, &mut again)?;
+                    summary.tasks = summary.tasks.saturating_add(1);
+                }
+                let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
+                summary.bytes = summary.bytes.saturating_add(bytes);
+                progress(Progress { done: summary.bytes, total });
             }
-            let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
-            summary.bytes = summary.bytes.saturating_add(bytes);
-            progress(Progress { done: summary.bytes, total });
         }
         Ok(summary)
     }
@@ -345,12 +372,7 @@ impl Copy<'_> {
         let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
         let mut bytes = 0_u64;
         while let Some(part) = parts.next_part() {
-            let axes = part.axes().iter().zip(ranges).map(|(part, range)| {
-                let within = part.in_selection();
-                let at = |n: u64| range.start.saturating_add(n);
-                at(within.start)..at(within.end)
-            });
-            let one: Vec<Range<u64>> = axes.collect();
+            let one = absolute(ranges, part.axes());
             if one == ranges {
                 return Ok(None);
             }

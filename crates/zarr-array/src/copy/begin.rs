@@ -10,7 +10,7 @@ use crate::change::documents;
 use crate::error::ArrayError;
 use crate::node::METADATA_KEY;
 use crate::store::{DirEntry, Key, Links, StoreError, StoreExt as _, remove};
-use crate::unfinished::MARKER;
+use crate::unfinished::{MARKER, is_of_copy};
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
@@ -60,7 +60,7 @@ pub(super) fn begin(
         (Some(Some(_)), None) if !options.resume => {
             return Err(TransferError::Unfinished { path: to.path() });
         }
-        (Some(None), None) => return Err(TransferError::OtherCopy { path: to.path() }),
+        (Some(None), None) => return Err(marker.other()?),
         _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
         (Some(Some(Step::Copying)), _) => {
             to.clean()?;
@@ -70,7 +70,7 @@ pub(super) fn begin(
             });
         }
         (Some(Some(Step::Clearing)), _) => true,
-        (Some(None), _) => return Err(TransferError::OtherCopy { path: to.path() }),
+        (Some(None), _) => return Err(marker.other()?),
         (None, Some(_)) => {
             // The copy was killed after its marker was removed, so nothing is left to do, and
             // nothing shows that it was this copy; but files that it left are removed.
@@ -144,14 +144,17 @@ fn is_of_store(cause: &ArrayError) -> bool {
 }
 
 /// What is at a target that has neither a document nor a marker.
-enum Stranger {
+pub(super) enum Stranger {
     Nothing,
     /// Only chunks of an earlier array. This is one of them.
     Chunk(Key),
     Other(Key),
 }
 
-fn stranger(to: Endpoint<'_>, metadata: Option<&ArrayMetadata>) -> Result<Stranger, TransferError> {
+pub(super) fn stranger(
+    to: Endpoint<'_>,
+    metadata: Option<&ArrayMetadata>,
+) -> Result<Stranger, TransferError> {
     let is_chunk = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
         metadata.is_some_and(|metadata| {
@@ -200,8 +203,7 @@ fn foreign(
             for key in to.store.list(&prefix, Links::AsObjects) {
                 let key = key?;
                 let name = prefix.strip(&key).unwrap_or_default();
-                let is_of_array =
-                    matches!(name, METADATA_KEY | MARKER) || encoding.decode(name, rank).is_some();
+                let is_of_array = is_of_node(name) || encoding.decode(name, rank).is_some();
                 if !is_of_array && is_foreign(&key)? {
                     return Ok(Some(key));
                 }
@@ -216,8 +218,7 @@ fn foreign(
             match entry? {
                 DirEntry::Prefix(prefix) => waiting.push(prefix),
                 DirEntry::Object(key) => {
-                    let is_of_node = matches!(key.name(), METADATA_KEY | MARKER);
-                    if !is_of_node && is_foreign(&key)? {
+                    if !is_of_node(key.name()) && is_foreign(&key)? {
                         return Ok(Some(key));
                     }
                 }
@@ -225,6 +226,11 @@ fn foreign(
         }
     }
     Ok(None)
+}
+
+/// Whether an object of this name is a node's document, or a copy's marker or record.
+fn is_of_node(name: &str) -> bool {
+    name == METADATA_KEY || is_of_copy(name)
 }
 
 /// Removes everything except the marker, documents first; links are removed, not their targets.

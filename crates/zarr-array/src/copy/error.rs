@@ -75,6 +75,28 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// The unfinished copy at the target is in another number of parts, or in none.
+    #[error(
+        "{}: the unfinished copy here is {}",
+        Node("target", path),
+        Parts(*of)
+    )]
+    OtherParts {
+        /// The target's path.
+        path: String,
+        /// The number of its parts; `None` if one process makes it.
+        of: Option<u32>,
+    },
+    /// The target of a copy in parts is gone, or is that of another copy now.
+    #[error("{}: the unfinished copy was removed while a part was copied", Node("target", path))]
+    Removed {
+        /// The target's path.
+        path: String,
+    },
+    /// A part of a copy was to overwrite the target: if it ran again, it would remove what the
+    /// others have copied.
+    #[error("parts of a copy cannot overwrite: delete the node at the target first")]
+    PartOverwrites,
     /// A copy was to be resumed, but nothing at the target shows one: it may be finished, or
     /// something else.
     #[error("{}: there is a node here, but no interrupted copy", Node("target", path))]
@@ -175,6 +197,18 @@ pub enum TransferError {
         /// Its key.
         key: String,
     },
+}
+
+/// How many parts a copy is in.
+struct Parts(Option<u32>);
+
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(of) => write!(f, "in {of} parts: run those that are missing, or start again"),
+            None => f.write_str("not in parts: resume it as a whole, or start again"),
+        }
+    }
 }
 
 /// A node at one end of a copy, `source` or `target`, and its path there.

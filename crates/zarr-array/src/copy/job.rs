@@ -9,6 +9,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::marker::{Marker, TargetState};
 use super::objects::{Renamed, copy_beside_chunks, copy_objects};
+use super::parts::Share;
 use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -118,17 +119,21 @@ impl<'a> Job<'a> {
     pub(super) fn run(
         self,
         found: TargetState,
+        share: &Share<'_>,
         options: &CopyOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
         match self.elements {
             None => {
                 let renamed = Renamed::new(&self.metadata, &self.changed);
-                copy_objects(self.from, self.to, &renamed, found, options, progress)
+                let owned = share.objects_of(&self.metadata, self.to.prefix);
+                copy_objects(self.from, self.to, (&renamed, &owned), found, options, progress)
             }
             Some((array, prepared)) => {
-                let mut summary = prepared.run(&array, found, options, progress)?;
-                summary.add(copy_beside_chunks(self.from, self.to, &array, found, options)?);
+                let mut summary = prepared.run(&array, found, share, options, progress)?;
+                let owned = share.objects(self.to.prefix);
+                let ends = (self.from, self.to);
+                summary.add(copy_beside_chunks(ends, &array, &owned, found, options)?);
                 Ok(summary)
             }
         }

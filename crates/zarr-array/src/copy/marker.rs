@@ -7,9 +7,10 @@ use fnv::FnvHasher;
 
 use super::CopySummary;
 use super::endpoint::Endpoint;
-use super::error::{TransferError, source};
-use crate::store::{Key, StoreExt as _};
-use crate::unfinished::{Kind, MARKER, Work, plain, read_marker};
+use super::error::{TransferError, source, target};
+use crate::node::put_new;
+use crate::store::{Key, Prefix, PutOutcome, StoreExt as _};
+use crate::unfinished::{Kind, MARKER, Unfinished, Work, plain, read_marker};
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(super) struct Marker<'a> {
     work: Work,
     /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
+    /// The number of parts, if it is a copy in parts.
+    parts: Option<u32>,
 }
 
 impl<'a> Marker<'a> {
@@ -104,7 +107,45 @@ impl<'a> Marker<'a> {
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document, from, work, identity })
+        Ok(Self { to, key, kind, document, from, work, identity, parts: None })
+    }
+
+    /// The marker of the same copy in parts. It says more of what is copied, since the parts must
+    /// agree on it: the nodes below the root, and whether other objects are left out.
+    ///
+    /// `below` are the [hashes](Self::hashes) of those nodes, in the order of a visit.
+    pub(super) fn in_parts(mut self, of: u32, below: &[[u64; 2]], nodes_only: bool) -> Self {
+        let [place, source, target] = self.identity;
+        let (mut sources, mut targets) = (FnvHasher::default(), FnvHasher::default());
+        sources.write(&source.to_le_bytes());
+        targets.write(&target.to_le_bytes());
+        targets.write(&[u8::from(nodes_only)]);
+        for [source, target] in below {
+            sources.write(&source.to_le_bytes());
+            targets.write(&target.to_le_bytes());
+        }
+        self.identity = [place, sources.finish(), targets.finish()];
+        self.parts = Some(of);
+        self
+    }
+
+    /// What distinguishes this node of a tree from others: its source, and its target below the
+    /// root of the tree's.
+    pub(super) fn hashes(&self, root: &Prefix) -> [u64; 2] {
+        let [place, source, target] = self.identity.map(u64::to_le_bytes);
+        let path = below(root, self.to.prefix).as_bytes();
+        [hash_of(&[&place, &source]), hash_of(&[path, &target])]
+    }
+
+    /// As [`hashes`](Self::hashes), for a document that is copied as it is.
+    pub(super) fn hashes_of_document(root: &Prefix, key: &Key, document: &[u8]) -> [u64; 2] {
+        let path = root.strip(key).unwrap_or_default().as_bytes();
+        [hash_of(&[document]), hash_of(&[path, document])]
+    }
+
+    /// The document that the target will have.
+    pub(super) fn document(&self) -> &str {
+        &self.document
     }
 
     /// Puts the target's document: last, so that there is no node until it is complete.
@@ -119,6 +160,22 @@ impl<'a> Marker<'a> {
             Some(document) if document == self.document.as_bytes() => Ok(true),
             Some(_) => Err(TransferError::OtherCopy { path: self.to.path() }),
         }
+    }
+
+    /// Puts the marker of a copy in parts, unless another part has.
+    pub(super) fn put_first(&self) -> Result<PutOutcome, TransferError> {
+        Ok(put_new(&**self.to.store, &self.key, self.text(Step::Copying).as_bytes())?)
+    }
+
+    /// Why the marker that is there is not this one.
+    pub(super) fn other(&self) -> Result<TransferError, TransferError> {
+        let path = self.to.path();
+        let found = Unfinished::at(&**self.to.store, self.to.prefix).map_err(target)?;
+        let found = found.filter(|found| found.kind.is_some()).map(|found| found.parts);
+        Ok(match found.filter(|found| *found != self.parts) {
+            Some(of) => TransferError::OtherParts { path, of },
+            None => TransferError::OtherCopy { path },
+        })
     }
 
     pub(super) fn put(&self, step: Step) -> Result<(), TransferError> {
@@ -198,6 +255,9 @@ impl<'a> Marker<'a> {
         if self.work == Work::Join {
             text.push_str("  \"work\": \"join\",\n");
         }
+        if let Some(parts) = self.parts {
+            let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
+        }
         let _infallible = writeln!(
             text,
             "  \"step\": \"{step}\",\n  \"source_place\": \"{place:016x}\",\n  \"source\": \
@@ -205,6 +265,12 @@ impl<'a> Marker<'a> {
         );
         text
     }
+}
+
+/// The path of a node below the root of a copy.
+pub(super) fn below<'n>(root: &Prefix, node: &'n Prefix) -> &'n str {
+    let path = node.as_str();
+    path.strip_prefix(root.as_str()).unwrap_or(path).trim_start_matches('/')
 }
 
 /// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
@@ -222,8 +288,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::store::{LocalStore, MemoryStore, Prefix, Store};
-    use crate::unfinished::Unfinished;
+    use crate::store::{LocalStore, MemoryStore, Store};
 
     /// The marker of a copy from a folder with this name.
     fn marker_of(name: &str) -> (String, Unfinished) {

@@ -16,6 +16,10 @@
 //! result is the same, byte for byte. The caller must know that the source's chunks have not
 //! changed meanwhile.
 //!
+//! # Parts
+//! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
+//! of them reach.
+//!
 //! # What is replaced
 //! [`CopyOptions::overwrite`] removes the node at the target, or chunks that are left of one, and
 //! nothing else. From its first step until the copy is finished there is a marker. Documents are
@@ -32,9 +36,13 @@ mod job;
 mod marker;
 mod new_node;
 mod objects;
+mod parts;
 mod tree;
+mod tree_parts;
 
 use zarr_codec::Codecs;
+
+use crate::part::Part;
 
 pub use array::copy_array;
 pub use endpoint::Endpoint;
@@ -56,6 +64,7 @@ pub struct CopyOptions {
     allow_loss: bool,
     nodes_only: bool,
     keep_unfit: bool,
+    part: Option<Part>,
     codecs: Codecs,
 }
 
@@ -78,6 +87,7 @@ impl CopyOptions {
             allow_loss: false,
             nodes_only: false,
             keep_unfit: false,
+            part: None,
             codecs: Codecs::new(),
         }
     }
@@ -136,11 +146,71 @@ impl CopyOptions {
         self
     }
 
+    /// Copies one part, while other processes copy the others.
+    ///
+    /// All parts are the same copy: of the same source, to the same target, with the same metadata,
+    /// number of parts, and [`nodes_only`](Self::nodes_only). A part refuses to take part in
+    /// another. The parts may run in any order, twice, at the same time, and be killed; a part that
+    /// runs again skips what it has done. The one that ends last completes the copy, which is then
+    /// byte for byte that of one process. [`CopySummary::part`] says whether it did. Until then the
+    /// target is no node, and [`ArrayError::Unfinished`](crate::ArrayError::Unfinished) has the
+    /// parts that are missing.
+    ///
+    /// Every part begins or continues the copy, whether or not [`resume`](Self::resume) is set.
+    /// None [overwrites](Self::overwrite): delete the target first. Two *different* copies must not
+    /// begin at the same time at one target, unless its store has conditional puts, or locks
+    /// between the processes.
+    ///
+    /// A target that has become a node with the expected documents is taken for the complete copy,
+    /// and left as it is: a part may run again after all are done. This cannot be told from a copy
+    /// that was made before, so choose a target where there is nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use zarr_array::copy::{CopyOptions, Endpoint, PartStatus, copy_tree};
+    /// use zarr_array::store::{MemoryStore, Prefix, Store};
+    /// use zarr_array::{Array, Part};
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let metadata = ArrayBuilder::new([90], DataType::Uint8).chunk_shape([10]).build()?;
+    /// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// Array::create(from.clone(), &Prefix::root(), metadata)?.write(0..90, &[7; 90])?;
+    /// let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let root = Prefix::root();
+    /// for number in [2, 1, 3] {
+    ///     let summary = copy_tree(
+    ///         Endpoint::new(&from, &root),
+    ///         Endpoint::new(&to, &root),
+    ///         &mut |_, metadata| Ok(metadata.clone()),
+    ///         &CopyOptions::new().part(Part::new(number, 3)?),
+    ///         &mut |_, _| {},
+    ///     )?;
+    ///     let is_last = number == 3;
+    ///     assert_eq!(summary.part == Some(PartStatus::Completed), is_last);
+    /// }
+    /// assert_eq!(Array::open(to, &root)?.read(0..90)?, [7; 90]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = Some(part);
+        self
+    }
+
     /// The codecs of other authors, for the target and for the arrays of a hierarchy.
     #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self
+    }
+
+    /// The part that is to be copied, if it is one.
+    fn checked_part(&self) -> Result<Option<Part>, TransferError> {
+        match (self.part, self.overwrite && !self.resume) {
+            (Some(_), true) => Err(TransferError::PartOverwrites),
+            (part, _) => Ok(part),
+        }
     }
 
     /// How the arrays of a hierarchy are opened.
@@ -200,6 +270,20 @@ pub struct CopySummary {
     /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
     /// with [`CopyOptions::keep_unfit`].
     pub untranslated: Vec<UnfitArray>,
+    /// The state of the whole, if this was a [part](CopyOptions::part) of it.
+    pub part: Option<PartStatus>,
+}
+
+/// The state of a copy in parts, after one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartStatus {
+    /// This part is done, and others are not.
+    Waiting,
+    /// This part was the last, and completed the copy.
+    Completed,
+    /// The copy was complete before: nothing was done.
+    WasComplete,
 }
 
 impl CopySummary {

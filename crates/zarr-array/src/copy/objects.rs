@@ -10,6 +10,7 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::marker::TargetState;
+use super::parts::OwnedObjects;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
@@ -56,13 +57,13 @@ fn is_document(name: &str, is_version_2: bool) -> bool {
     name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name))
 }
 
-/// Copies every object of an array except its documents.
+/// Copies every object of an array that is to be copied, except its documents.
 /// An object of an interrupted copy is complete if it has the length of the source's: a put
 /// stores all of an object or nothing, and the target has only objects of the copy.
 pub(super) fn copy_objects(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
-    renamed: &Renamed,
+    (renamed, owned): (&Renamed, &OwnedObjects<'_>),
     found: TargetState,
     options: &CopyOptions,
     progress: &mut dyn FnMut(Progress),
@@ -73,6 +74,7 @@ pub(super) fn copy_objects(
     let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
     let mut keys = Vec::new();
     let mut copy = |keys: &mut Vec<Key>| {
+        owned.check()?;
         summary.add(batch.copy(keys)?);
         keys.clear();
         progress(Progress { done: summary.bytes, total: None });
@@ -84,6 +86,7 @@ pub(super) fn copy_objects(
             Some(name) if is_document(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
+            Some(name) if !owned.contains(name) => {}
             _ => keys.push(key),
         }
         if keys.len() >= BATCH {
@@ -94,15 +97,17 @@ pub(super) fn copy_objects(
     Ok(summary)
 }
 
-/// Copies objects that belong to no node, or counts them if they are to be left out. `target` is the
-/// state of the copy to which they belong.
+/// Copies those objects that belong to no node and are to be copied, or counts them if they are to be
+/// left out. `target` is the state of the copy to which they belong.
 pub(super) fn copy_others(
-    from: Endpoint<'_>,
-    to: Endpoint<'_>,
+    (from, to): (Endpoint<'_>, Endpoint<'_>),
     keys: &[Key],
+    owned: &OwnedObjects<'_>,
     target: TargetState,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
+    let is_owned = |key: &&Key| owned.contains(from.prefix.strip(key).unwrap_or_default());
+    let keys: Vec<Key> = keys.iter().filter(is_owned).cloned().collect();
     let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
     if options.nodes_only {
         return Ok(CopySummary { left_out: count, ..CopySummary::default() });
@@ -111,16 +116,18 @@ pub(super) fn copy_others(
     let batch = Batch { from, to, renamed: None, interrupted, options };
     let mut summary = CopySummary { others: count, ..CopySummary::default() };
     for keys in keys.chunks(BATCH) {
+        owned.check()?;
         summary.add(batch.copy(keys)?);
     }
     Ok(summary)
 }
 
-/// Copies every object at and below a node, whatever it is. `target` is the state of the copy to which
-/// the node belongs.
+/// Copies every object at and below a node that is to be copied, whatever it is. `target` is the state
+/// of the copy to which the node belongs. A part leaves out [documents](documents_below).
 pub(super) fn copy_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
+    owned: &OwnedObjects<'_>,
     target: TargetState,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
@@ -133,24 +140,50 @@ pub(super) fn copy_below(
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
+        let is_left = owned.is_of_part() && is_document(key.name(), true);
+        if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
+            continue;
+        }
         keys.push(key);
         if keys.len() >= BATCH {
+            owned.check()?;
             summary.add(batch.copy(&keys)?);
             keys.clear();
         }
     }
+    owned.check()?;
     summary.add(batch.copy(&keys)?);
     Ok(summary)
 }
 
-/// Copies the objects in the folder of an array that are not its chunks.
-pub(super) fn copy_beside_chunks(
+/// The documents at and below a node whose own is not valid, each with its key in the copy: members
+/// before their groups. A copy in parts puts them as those of other nodes, when all parts are done.
+pub(super) fn documents_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
+) -> Result<Vec<(Key, Key)>, TransferError> {
+    let mut documents = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        if is_document(key.name(), true) {
+            let new = to.prefix.key(from.prefix.strip(&key).unwrap_or_default())?;
+            documents.push((key, new));
+        }
+    }
+    let depth = |key: &Key| key.as_str().matches('/').count();
+    documents.sort_by(|(a, _), (b, _)| depth(b).cmp(&depth(a)).then(a.as_str().cmp(b.as_str())));
+    Ok(documents)
+}
+
+/// Copies the objects in the folder of an array that are not its chunks.
+pub(super) fn copy_beside_chunks(
+    ends: (Endpoint<'_>, Endpoint<'_>),
     array: &Array,
+    owned: &OwnedObjects<'_>,
     target: TargetState,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
+    let (from, _) = ends;
     let (encoding, rank) = (array.metadata().chunk_key_encoding(), array.shape().len());
     let mut summary = CopySummary::default();
     let mut others = Vec::new();
@@ -166,11 +199,11 @@ pub(super) fn copy_beside_chunks(
         }
         others.push(key);
         if others.len() >= BATCH {
-            summary.add(copy_others(from, to, &others, target, options)?);
+            summary.add(copy_others(ends, &others, owned, target, options)?);
             others.clear();
         }
     }
-    summary.add(copy_others(from, to, &others, target, options)?);
+    summary.add(copy_others(ends, &others, owned, target, options)?);
     Ok(summary)
 }
 

@@ -11,6 +11,8 @@ use super::error::{TransferError, source, target};
 use super::job::{Change, Job};
 use super::marker::{Marker, TargetState};
 use super::objects::{copy_below, copy_others};
+use super::parts::Share;
+use super::tree_parts::{copy_array_in_parts, copy_group_in_parts};
 use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::error::ArrayError;
 use crate::node;
@@ -71,11 +73,16 @@ pub fn copy_tree(
     match node::open(from.store, from.prefix).map_err(source)? {
         NodeMetadata::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
+            if let Some(part) = options.checked_part()? {
+                let progress = &mut |done| progress(from.prefix, done);
+                return copy_array_in_parts(job, from, part, options, progress);
+            }
             let marker = job.marker()?;
             let target = Some(&job.changed);
             let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
             let progress = &mut |done| progress(from.prefix, done);
-            let result = marker.finish(found, || job.run(found, options, progress));
+            let all = Share::all(to.prefix);
+            let result = marker.finish(found, || job.run(found, &all, options, progress));
             result.inspect(|_| to.follow()).inspect_err(|error| {
                 if found == TargetState::Fresh {
                     withdraw(to, error);
@@ -90,6 +97,10 @@ pub fn copy_tree(
                 above = prefix.parent();
             }
             let mut first = FirstVisit { from, to, options, changed: None };
+            if let Some(part) = options.checked_part()? {
+                return copy_group_in_parts(&mut first, &group, part, change, progress);
+            }
+            let all = Share::all(to.prefix);
             let marker = first.group_marker(from, to, &group, change)?;
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
@@ -116,20 +127,28 @@ pub fn copy_tree(
                         let found = marker.begin_within(tree)?;
                         let progress = &mut |done| progress(here.prefix, done);
                         summary.kept.extend(job.kept());
-                        summary.add(marker.finish(found, || job.run(found, options, progress))?);
+                        summary
+                            .add(marker.finish(found, || job.run(found, &all, options, progress))?);
                     }
                     Visit::Invalid(cause) | Visit::Untranslated(cause) if !options.keep_unfit => {
                         return Err(source(cause));
                     }
                     Visit::Invalid(cause) => {
                         summary.kept.push(UnfitArray::new(here, &cause));
-                        summary.add(copy_below(here, there, tree, options)?);
+                        summary.add(copy_below(
+                            here,
+                            there,
+                            &all.objects(there.prefix),
+                            tree,
+                            options,
+                        )?);
                     }
                     Visit::Untranslated(cause) => {
                         summary.untranslated.push(UnfitArray::new(here, &cause));
                     }
                     Visit::Others(keys) => {
-                        summary.add(copy_others(here, there, keys, tree, options)?);
+                        let owned = all.objects(there.prefix);
+                        summary.add(copy_others((here, there), keys, &owned, tree, options)?);
                     }
                 }
                 Ok(())
@@ -163,23 +182,23 @@ pub fn visit_arrays(
 }
 
 /// The documents of arrays that change, by their prefix in the source.
-type Changed = HashMap<String, String>;
+pub(super) type Changed = HashMap<String, String>;
 
 /// The visit of the source before anything is written or removed, to refuse what can be refused.
 ///
 /// A copy that is resumed was checked when it began. It visits the source first only if
 /// consolidated metadata repeats the documents of arrays that change.
-struct FirstVisit<'a> {
-    from: Endpoint<'a>,
-    to: Endpoint<'a>,
-    options: &'a CopyOptions,
+pub(super) struct FirstVisit<'a> {
+    pub(super) from: Endpoint<'a>,
+    pub(super) to: Endpoint<'a>,
+    pub(super) options: &'a CopyOptions,
     /// What it found, once it was made.
     changed: Option<Changed>,
 }
 
 impl FirstVisit<'_> {
     /// The documents of arrays that change.
-    fn changed(&mut self, change: &mut Change<'_>) -> Result<&Changed, TransferError> {
+    pub(super) fn changed(&mut self, change: &mut Change<'_>) -> Result<&Changed, TransferError> {
         let changed = match self.changed.take() {
             Some(changed) => changed,
             None => self.visit(change)?,
@@ -221,7 +240,7 @@ impl FirstVisit<'_> {
     }
 
     /// The marker of a group's copy.
-    fn group_marker<'m>(
+    pub(super) fn group_marker<'m>(
         &mut self,
         from: Endpoint<'_>,
         to: Endpoint<'m>,
@@ -239,7 +258,7 @@ impl FirstVisit<'_> {
 }
 
 /// What a walk visits.
-enum Visit<'a> {
+pub(super) enum Visit<'a> {
     Array(Box<ArrayMetadata>),
     /// A node whose document is not valid, and why.
     Invalid(ArrayError),
@@ -263,7 +282,7 @@ enum Ahead {
 
 /// Calls `visit` with each node of the source and its target, and with the objects that belong to no
 /// node.
-fn walk(
+pub(super) fn walk(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
     visit: &mut dyn FnMut(Endpoint<'_>, Endpoint<'_>, Visit<'_>) -> Result<(), TransferError>,

@@ -9,6 +9,7 @@ use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
 use crate::store::{KeyError, StoreError};
+use crate::unfinished::UnfinishedParts;
 
 pub use loss::Loss;
 pub use rearrange::RearrangeFault;
@@ -56,7 +57,7 @@ pub enum ArrayError {
         Printable(path),
         if *is_join { "join" } else { "copy" },
         Printable(of(from.as_deref())),
-        if *resumable { "resume it, or start again" } else { "it cannot be resumed: start again" }
+        what_to_do(*resumable, parts.as_deref())
     )]
     Unfinished {
         /// The path of the node that the copy makes.
@@ -67,6 +68,8 @@ pub enum ArrayError {
         is_join: bool,
         /// Whether the copy can be resumed: not if its marker is damaged or not a marker.
         resumable: bool,
+        /// Its parts, if several processes copy a part each.
+        parts: Option<Box<UnfinishedParts>>,
     },
     /// A node of Zarr version 2 was to be changed.
     #[error(
@@ -254,6 +257,14 @@ pub enum ArrayError {
         /// The selection's shape.
         expected: Vec<u64>,
     },
+    /// The array has another number of axes than the type that was asked for.
+    #[error("the array has {axes} axes, but {requested} were asked for")]
+    Axes {
+        /// Axes of the array.
+        axes: usize,
+        /// Axes of the type.
+        requested: usize,
+    },
     /// The number of elements differs from that of the selection.
     #[error("{found} element{}, but the selection has shape {expected:?}", if *.found == 1 { "" } else { "s" })]
     ElementCount {
@@ -344,6 +355,14 @@ fn variable_methods(data_type: &str) -> &'static str {
     match data_type {
         "string" => "`read_strings` and `write_strings`",
         _ => "`read_byte_strings` and `write_byte_strings`",
+    }
+}
+
+fn what_to_do(resumable: bool, parts: Option<&UnfinishedParts>) -> String {
+    match parts {
+        _ if !resumable => "it cannot be resumed: start again".to_owned(),
+        Some(parts) => parts.to_string(),
+        None => "resume it, or start again".to_owned(),
     }
 }
 

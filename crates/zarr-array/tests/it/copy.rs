@@ -3,6 +3,8 @@
 mod ends;
 mod everything;
 mod overwrites;
+mod parts;
+pub(crate) mod processes;
 mod resumed;
 mod unfit;
 
@@ -124,8 +126,8 @@ fn is_told(store: &Arc<dyn Store>, has_document: bool, at: &str) {
     let root = Prefix::root();
     match Array::open(store.clone(), &root) {
         Ok(_) => assert!(has_document, "{at}: opens"),
-        Err(ArrayError::Unfinished { path, from, is_join, resumable }) => {
-            assert!(resumable && !is_join, "{at}");
+        Err(ArrayError::Unfinished { path, from, is_join, resumable, parts }) => {
+            assert!(resumable && !is_join && parts.is_none(), "{at}");
             assert!(!has_document, "{at}: does not open");
             assert_eq!(path, "the root");
             assert!(from.is_some_and(|from| from.starts_with("memory ")), "{at}");

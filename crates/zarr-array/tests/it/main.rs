@@ -6,6 +6,7 @@ mod asynchronous;
 #[cfg(test)]
 mod check;
 mod check_nodes;
+mod check_parts;
 mod consolidate;
 #[cfg(test)]
 mod copy;

@@ -1,5 +1,9 @@
 //! The arguments of commands that look at elements as a whole.
 
+use std::path::PathBuf;
+
+use zarr_kit::array::Part;
+
 use super::{REGION, value};
 
 /// Show counts, extremes, mean and a histogram of an array's elements.
@@ -11,13 +15,22 @@ use super::{REGION, value};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  zarr-kit stats weather.zarr/temp_max --region 0:365")]
+  zarr-kit stats weather.zarr/temp_max --region 0:365
+  zarr-kit stats weather.zarr/temp_max --part 3/16 --json > 3.json
+  zarr-kit stats weather.zarr/temp_max --combine *.json")]
 pub(crate) struct Stats {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
+    /// Count one part, such as 3/16: its chunks of the array. With --json, --combine takes the
+    /// output.
+    #[arg(long, value_name = "K/N", conflicts_with = "region", value_parser = super::part)]
+    pub(crate) part: Option<Part>,
+    /// Combine what --part --json has printed for all parts: one file for each.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["region", "part"])]
+    pub(crate) combine: Vec<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

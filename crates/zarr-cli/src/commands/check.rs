@@ -32,6 +32,11 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
     let mut found: Vec<Finding> = Vec::new();
     let mut ids: Vec<&'static str> = Vec::new();
     let options = CheckOptions::new().data(args.data).memory(args.memory);
+    let options = match args.part {
+        Some(part) => options.part(part),
+        None => options,
+    };
+    let is_first = args.part.is_none_or(|part| part.number() == 1);
     let bar = Bar::new();
     let mut report = |finding: Finding| {
         if !ids.contains(&finding.id()) {
@@ -60,7 +65,7 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
         false => check::check(&place.store, &root, &options, &mut report),
     };
     let mut summary = summary.map_err(|cause| place.failed(cause))?;
-    if let Some(folder) = &place.folder {
+    if let Some(folder) = place.folder.as_ref().filter(|_| is_first) {
         let store = LocalStore::open(folder).map_err(|cause| place.failed(cause))?;
         let mut more = 0;
         check::leftovers(&store, &mut |finding| {
@@ -87,6 +92,7 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             })
             .collect();
         out.json(&json!({
+            "part": args.part.map(|part| part.to_string()),
             "findings": findings,
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
             "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
@@ -106,8 +112,9 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             0 => String::new(),
             notes => format!(", {}", words::counted(notes, "note")),
         };
+        let part = args.part.map_or_else(String::new, |part| format!("part {part}: "));
         note(format_args!(
-            "checked {}, {}, {}{read}: {}, {}{notes}",
+            "checked {part}{}, {}, {}{read}: {}, {}{notes}",
             words::counted(summary.groups, "group"),
             words::counted(summary.arrays, "array"),
             words::counted(summary.chunks, "stored chunk"),

@@ -3,7 +3,7 @@
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::copy::{
-    CopyOptions, Endpoint, MARKER, TransferError, copy_tree, visit_arrays,
+    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, visit_arrays,
 };
 use zarr_kit::array::store::archive_of;
 use zarr_kit::metadata::NodeMetadata;
@@ -18,6 +18,7 @@ use crate::words;
 
 /// The message when a signal ends the copy.
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the copy";
+const INTERRUPTED_PART: &str = "interrupted; repeat the command to continue this part";
 const INTERRUPTED_OVERWRITE: &str =
     "interrupted; repeat the command with --resume instead of --overwrite to continue the copy";
 
@@ -36,6 +37,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             true
         }
     };
+    if args.part.is_some() && archive_of(&args.target).is_some() {
+        let reason = "an archive is written by one process; copy into a folder or URL";
+        return Err(CliError::argument("--part", &args.target, reason));
+    }
     let target = NodeStore::create(&args.target)?;
     let options = CopyOptions::new()
         .memory(memory_for_chunks(args.memory))
@@ -45,8 +50,16 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .allow_loss(args.allow_loss)
         .nodes_only(args.nodes_only)
         .keep_unfit(true);
+    let options = match args.part {
+        Some(part) => options.part(part),
+        None => options,
+    };
     let bar = Bar::new();
-    let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
+    let how = match (args.part, args.overwrite) {
+        (Some(_), _) => INTERRUPTED_PART,
+        (None, true) => INTERRUPTED_OVERWRITE,
+        (None, false) => INTERRUPTED,
+    };
     let interrupt = Interrupt::saying(how, &bar);
     let root = Prefix::root();
     let result = copy_tree(
@@ -68,9 +81,13 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         target.abandon();
     }
     let summary = result.map_err(|error| failed(error, args, &source, &target))?;
-    target.changed()?;
+    // The part that completes the copy changes the target.
+    if summary.part.is_none_or(|state| state == PartStatus::Completed) {
+        target.changed()?;
+    }
+    let what = args.part.map_or_else(String::new, |part| format!("part {part} of "));
     let mut text = format!(
-        "copied {} to {}: {}",
+        "copied {what}{} to {}: {}",
         source.shown,
         target.shown,
         words::counted(summary.arrays, "array")
@@ -105,8 +122,17 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             words::counted(all, "task")
         ));
     }
+    if let Some(state) = summary.part {
+        text = match state {
+            PartStatus::Waiting => format!("{text}; other parts are not done"),
+            PartStatus::Completed => format!("{text}; all parts are done"),
+            _ => format!("{}: all parts were done before", target.shown),
+        };
+    }
     done(args.json, text, || {
         json!({
+            "part": args.part.map(|part| part.to_string()),
+            "complete": summary.part != Some(PartStatus::Waiting),
             "source": source.shown, "target": target.shown,
             "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
             "other_objects": summary.others, "left_out": summary.left_out,

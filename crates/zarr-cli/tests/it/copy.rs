@@ -10,7 +10,7 @@ use crate::support::{command, file, root, run, run_with, session, stdout, succee
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(next) = waiting.pop() {

@@ -29,6 +29,8 @@ mod labels;
 #[cfg(test)]
 mod locate;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod read;
 #[cfg(test)]
 mod rearrange;

@@ -24,6 +24,8 @@ mod stream;
 mod zlib;
 #[cfg(feature = "zstd")]
 mod zstd;
+#[cfg(all(feature = "ruzstd", any(test, not(feature = "zstd"))))]
+mod zstd_in_rust;
 
 use std::fmt;
 use std::sync::Arc;
@@ -47,6 +49,7 @@ pub(crate) use self::others::{Other, corrupt, refused};
     feature = "lz4",
     feature = "lzma",
     feature = "pcodec",
+    feature = "ruzstd",
     feature = "zlib",
     feature = "zstd"
 ))]
@@ -196,6 +199,10 @@ pub(crate) fn bind(
         Codec::NumcodecsZstd(zstd) => {
             Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum })
         }
+        #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+        Codec::Zstd(zstd) => Box::new(zstd_in_rust::Zstd { checksum: zstd.checksum }),
+        #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+        Codec::NumcodecsZstd(zstd) => Box::new(zstd_in_rust::Zstd { checksum: zstd.checksum }),
         #[cfg(feature = "bz2")]
         Codec::NumcodecsBz2(bz2) => Box::new(bz2::Bz2 { level: bz2.level }),
         #[cfg(feature = "lz4")]
@@ -277,7 +284,7 @@ fn is_compiled(codec: &Codec) -> bool {
         ("lzma", cfg!(feature = "lzma")),
         ("snappy", cfg!(feature = "snappy")),
         ("zlib", cfg!(feature = "zlib")),
-        ("zstd", cfg!(feature = "zstd")),
+        ("zstd", cfg!(any(feature = "ruzstd", feature = "zstd"))),
     ];
     let Some(name) = feature(codec) else { return true };
     built.iter().all(|(feature, is_built)| *feature != name || *is_built)
@@ -327,6 +334,7 @@ pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkError
     feature = "bz2",
     feature = "gzip",
     feature = "lzma",
+    feature = "ruzstd",
     feature = "zlib",
     feature = "zstd"
 ))]
@@ -347,7 +355,13 @@ fn read_up_to(
 
 /// Reads a decoder to its end, which must be the end of `out`. Reading past the end verifies the
 /// checksum.
-#[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
+#[cfg(any(
+    feature = "bz2",
+    feature = "gzip",
+    feature = "lzma",
+    feature = "ruzstd",
+    feature = "zlib"
+))]
 fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
     use std::io::ErrorKind;
 

@@ -122,12 +122,13 @@ impl Array {
     /// # Panics
     /// If decoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
-    pub fn read_ndarray_async<T: Element>(
+    pub fn read_ndarray_async<T: Element, D: ndarray::Dimension>(
         &self,
         selection: impl Into<Selection>,
-    ) -> ArrayFuture<ndarray::ArrayD<T>> {
+    ) -> ArrayFuture<ndarray::Array<T, D>> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {
+            array.check_axes::<D>()?;
             let elements = array.read_as_async(&selection).await?;
             array.shaped(&selection, elements)
         })

@@ -93,10 +93,10 @@ impl Array {
     /// # Panics
     /// If encoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
-    pub fn write_ndarray_async<T: Element>(
+    pub fn write_ndarray_async<T: Element, D: ndarray::Dimension + 'static>(
         &self,
         selection: impl Into<Selection>,
-        elements: ndarray::ArrayD<T>,
+        elements: ndarray::Array<T, D>,
     ) -> ArrayFuture<()> {
         let (array, selection) = (self.clone(), selection.into());
         Box::pin(async move {

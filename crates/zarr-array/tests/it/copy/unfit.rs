@@ -105,7 +105,7 @@ fn arrays_are_visited_as_a_copy_would() {
 }
 
 /// A group of version 2 with numbers in `a`, and pickled objects in `b`.
-fn pickled() -> Arc<dyn Store> {
+pub(super) fn pickled() -> Arc<dyn Store> {
     let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let zarray = |dtype: &str, filters: &str| {
         format!(

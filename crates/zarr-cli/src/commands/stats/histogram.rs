@@ -64,12 +64,12 @@ impl Histogram {
     fn resize(&mut self, low: f64, high: f64, power: i32) {
         let first = bin(low, power);
         let bins = bin(high, power).abs_diff(first).saturating_add(1);
-        let mut counts = vec![0; usize::try_from(bins.min(MOST)).unwrap_or(0)];
+        let mut counts = vec![0_u64; usize::try_from(bins.min(MOST)).unwrap_or(0)];
         for (old, count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
             let new = old >> (power - self.power).min(63);
             let at = usize::try_from(new.saturating_sub(first)).unwrap_or(usize::MAX);
             if let Some(place) = counts.get_mut(at) {
-                *place += count;
+                *place = place.saturating_add(*count);
             }
         }
         (self.power, self.first, self.counts) = (power, first, counts);
@@ -111,8 +111,31 @@ impl Histogram {
     /// Adds the counts of one with the same bins.
     pub(super) fn add(&mut self, other: &Self) {
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
-            *sum += count;
+            *sum = sum.saturating_add(*count);
         }
+    }
+
+    /// Adds the counts of any other.
+    pub(super) fn join(&mut self, mut other: Self) {
+        let ((low, high), (other_low, other_high)) = (self.range(), other.range());
+        let (low, high) = (low.min(other_low), high.max(other_high));
+        let power = power_for(low, high, self.power.max(other.power));
+        self.resize(low, high, power);
+        other.resize(low, high, power);
+        self.add(&other);
+    }
+
+    /// The power of two that is the width of bins, the number of the first one, and the counts.
+    pub(super) fn bins(&self) -> (i32, i64, &[u64]) {
+        (self.power, self.first, &self.counts)
+    }
+
+    /// Of such bins, unless no histogram has them.
+    pub(super) fn of_bins(power: i32, first: i64, counts: Vec<u64>) -> Option<Self> {
+        let few = u64::try_from(counts.len()).is_ok_and(|bins| (1..=MOST).contains(&bins));
+        let is_power = (NARROWEST..=1024).contains(&power);
+        let are_bins = first.unsigned_abs() <= 1 << 54;
+        (few && is_power && are_bins).then_some(Self { power, first, counts })
     }
 
     /// At most `most` rows, which must be 2 or more, as no bin crosses 0: beginning, end, count. Empty rows at both ends are left out.
@@ -168,6 +191,33 @@ mod tests {
         assert_eq!(of(&numbers).rows(20), forward);
         numbers.sort_by(|a, b| (a - 1e6).abs().total_cmp(&(b - 1e6).abs()));
         assert_eq!(of(&numbers).rows(20), forward);
+    }
+
+    #[test]
+    fn parts_joined_are_the_whole() {
+        let numbers: Vec<f64> =
+            (0..600).map(|n| f64::from(n - 200).powi(3) * 1e-3 + f64::from(n % 7)).collect();
+        for cut in [1, 7, 299, 599] {
+            let (one, other) = numbers.split_at(cut);
+            for (one, other) in [(one, other), (other, one)] {
+                let mut joined = of(one);
+                joined.join(of(other));
+                assert_eq!(joined.rows(20), of(&numbers).rows(20), "{cut}");
+            }
+        }
+        let whole = of(&numbers);
+        let (power, first, counts) = whole.bins();
+        assert_eq!(Histogram::of_bins(power, first, counts.to_vec()), Some(whole.clone()));
+        // What a hostile file has is refused, or at least joined without a panic.
+        assert_eq!(Histogram::of_bins(power, first, Vec::new()), None);
+        assert_eq!(Histogram::of_bins(power, first, vec![1; 1025]), None);
+        assert_eq!(Histogram::of_bins(2000, 0, vec![1]), None);
+        assert_eq!(Histogram::of_bins(0, i64::MIN, vec![1]), None);
+        for (power, first) in [(1024, 1 << 54), (-1000, -(1 << 54)), (1024, -(1 << 54))] {
+            let mut odd = Histogram::of_bins(power, first, vec![u64::MAX; 1024]).expect("allowed");
+            odd.join(whole.clone());
+            assert!(odd.rows(20).len() <= 20);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `zarr-kit stats`.
 
 mod histogram;
+mod partial;
 mod summary;
 
 use serde_json::{Value, json};
@@ -43,11 +44,26 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
         missing: missing(metadata),
     };
     let mut summary = Summary::new(numbers, apart);
-    add_all(&place, &array, &region, &mut summary)?;
+    let name = words::data_type(&data_type);
+    match args.part {
+        _ if !args.combine.is_empty() => {
+            let all = array.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
+            partial::combine(&args.combine, &name, all, &mut summary)?;
+        }
+        Some(part) => {
+            let regions = part.regions(&array).map_err(|cause| place.failed(cause))?;
+            add_all(&place, &array, &regions, &mut summary)?;
+        }
+        None => add_all(&place, &array, &[region], &mut summary)?,
+    }
     let scale = Scale::of(metadata);
     let mut out = Out::stdout();
     if args.json {
-        out.json(&document(&place.shown, &data_type, &summary, &scale)?)?;
+        let mut document = document(&place.shown, &data_type, &summary, &scale)?;
+        if let (Some(part), Some(members)) = (args.part, document.as_object_mut()) {
+            members.insert("partial".to_owned(), partial::document(part, &name, &summary));
+        }
+        out.json(&document)?;
     } else {
         text(&data_type, &summary, &scale, metadata, &mut out)?;
     }
@@ -57,18 +73,22 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
 fn add_all(
     place: &NodeStore,
     array: &zarr_kit::Array,
-    region: &Selection,
+    regions: &[Selection],
     summary: &mut Summary,
 ) -> Result<(), CliError> {
     let failed = |cause| place.failed(cause);
     let bar = Bar::new();
-    let total = bytes_of(region, array.element_size());
+    let total = regions.iter().try_fold(0_u64, |total, region| {
+        total.checked_add(bytes_of(region, array.element_size())?)
+    });
     let mut done = 0_u64;
-    for piece in array.pieces(region, PIECE).map_err(failed)? {
-        let elements = array.read(&piece).map_err(failed)?;
-        summary.add(&elements);
-        done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
-        bar.bytes("reading", done, total);
+    for region in regions {
+        for piece in array.pieces(region, PIECE).map_err(failed)? {
+            let elements = array.read(&piece).map_err(failed)?;
+            summary.add(&elements);
+            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+            bar.bytes("reading", done, total);
+        }
     }
     Ok(())
 }

@@ -50,8 +50,8 @@ pub(super) struct Totals {
     pub(super) least: Option<Extreme>,
     pub(super) greatest: Option<Extreme>,
     /// The least and the greatest finite number.
-    finite: Option<(f64, f64)>,
-    moments: Moments,
+    pub(super) finite: Option<(f64, f64)>,
+    pub(super) moments: Moments,
 }
 
 /// A number, and the element that has it.
@@ -63,13 +63,21 @@ pub(super) struct Extreme {
 
 /// Count, mean and sum of squared deviations, joined as Chan, Golub and LeVeque do.
 #[derive(Debug, Default, Clone, Copy)]
-struct Moments {
+pub(super) struct Moments {
     count: f64,
     mean: f64,
     squares: f64,
 }
 
 impl Moments {
+    pub(super) fn as_array(self) -> [f64; 3] {
+        [self.count, self.mean, self.squares]
+    }
+
+    pub(super) fn of_array([count, mean, squares]: [f64; 3]) -> Self {
+        Self { count, mean, squares }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "of at most a block")]
     fn of(numbers: &[f64]) -> Self {
         if numbers.is_empty() {
@@ -109,11 +117,16 @@ impl Totals {
     }
 
     fn join(&mut self, other: Self, numbers: &Numbers) {
-        self.elements += other.elements;
-        self.fill += other.fill;
-        self.missing += other.missing;
-        self.nan += other.nan;
-        self.infinite += other.infinite;
+        let sums = [
+            (&mut self.elements, other.elements),
+            (&mut self.fill, other.fill),
+            (&mut self.missing, other.missing),
+            (&mut self.nan, other.nan),
+            (&mut self.infinite, other.infinite),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
         let less = |one: &Extreme, other: &Extreme| {
             one.number < other.number
                 || one.number == other.number && numbers.is_less(&one.element, &other.element)
@@ -135,6 +148,20 @@ impl Totals {
 impl Summary {
     pub(super) fn new(numbers: Numbers, apart: Apart) -> Self {
         Self { numbers, apart, totals: Totals::default(), histogram: None }
+    }
+
+    /// The bytes of an element.
+    pub(super) fn element_size(&self) -> usize {
+        self.numbers.size()
+    }
+
+    /// Adds what was counted elsewhere.
+    pub(super) fn join(&mut self, totals: Totals, histogram: Option<Histogram>) {
+        self.totals.join(totals, &self.numbers);
+        match (&mut self.histogram, histogram) {
+            (Some(all), Some(more)) => all.join(more),
+            (all, more) => *all = all.take().or(more),
+        }
     }
 
     /// Adds elements.

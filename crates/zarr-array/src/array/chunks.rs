@@ -1,0 +1,173 @@
+//! Chunks one by one, or on all cores.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use zarr_grid::{AxisPart, ChunkParts};
+
+use super::{Array, Element};
+use crate::error::ArrayError;
+use crate::node;
+use crate::parallel;
+use crate::selection::Selection;
+
+/// A chunk of an array: which it is, where its elements are, and these elements.
+///
+/// Made by [`Array::chunks`] and [`Array::for_each_chunk`]. Where there are shards, it is a shard.
+#[derive(Clone, Debug)]
+pub struct ChunkOf<'a> {
+    array: &'a Array,
+    index: Vec<u64>,
+    region: Vec<Range<u64>>,
+}
+
+impl ChunkOf<'_> {
+    /// The number of the chunk on each axis.
+    #[must_use]
+    pub fn index(&self) -> &[u64] {
+        &self.index
+    }
+
+    /// The elements of the array that lie in the chunk: a range per axis, which ends where the
+    /// array ends.
+    #[must_use]
+    pub fn region(&self) -> &[Range<u64>] {
+        &self.region
+    }
+
+    /// Its array. A read or write of it uses one thread, if this is a chunk of
+    /// [`for_each_chunk`](Array::for_each_chunk).
+    #[must_use]
+    pub fn array(&self) -> &Array {
+        self.array
+    }
+
+    /// The region as a selection, for any method of the array.
+    #[must_use]
+    pub fn selection(&self) -> Selection {
+        Selection::from(self.region.as_slice())
+    }
+
+    /// Reads the elements of the [region](Self::region), in C order.
+    ///
+    /// # Errors
+    /// As [`Array::read_as`].
+    pub fn read_as<T: Element>(&self) -> Result<Vec<T>, ArrayError> {
+        self.array.read_as(self.selection())
+    }
+
+    /// Writes the elements of the [region](Self::region), in C order.
+    ///
+    /// # Errors
+    /// As [`Array::write_as`].
+    pub fn write_as<T: Element>(&self, elements: &[T]) -> Result<(), ArrayError> {
+        self.array.write_as(self.selection(), elements)
+    }
+}
+
+/// All chunks of an array; made by [`Array::chunks`].
+pub struct ChunksOf<'a> {
+    array: &'a Array,
+    parts: ChunkParts<'a>,
+}
+
+impl<'a> Iterator for ChunksOf<'a> {
+    type Item = ChunkOf<'a>;
+
+    fn next(&mut self) -> Option<ChunkOf<'a>> {
+        let part = self.parts.next_part()?;
+        // Of all chunks, the places in the selection are those in the array.
+        let region = part.axes().iter().map(AxisPart::in_selection).collect();
+        Some(ChunkOf { array: self.array, index: part.chunk().to_vec(), region })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.parts.len());
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+}
+
+impl Array {
+    /// All chunks in which the array has elements, stored or not, in C order. Nothing is read.
+    ///
+    /// # Errors
+    /// [`ArrayError::Grid`] if there are more than `u64` counts.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([80], DataType::Int16).chunks([[31, 28, 31].into()]).build()?;
+    /// let days = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// for month in days.chunks()? {
+    ///     let number = i16::try_from(month.index()[0])?;
+    ///     let length = month.region()[0].end - month.region()[0].start;
+    ///     month.write_as(&vec![number; usize::try_from(length)?])?;
+    /// }
+    /// assert_eq!(days.read_as::<i16>(30..32)?, [0, 1]);
+    /// let regions: Vec<_> = days.chunks()?.map(|month| month.region().to_vec()).collect();
+    /// assert_eq!(regions, [[0..31], [31..59], [59..80]]); // the last one is cut
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn chunks(&self) -> Result<ChunksOf<'_>, ArrayError> {
+        let parts = self
+            .grid()
+            .all_chunks()
+            .map_err(|cause| ArrayError::Grid { key: node::metadata_key(self.prefix()), cause })?;
+        Ok(ChunksOf { array: self, parts })
+    }
+
+    /// Calls `work` with all [chunks](Self::chunks), on as many threads as
+    /// [`with_threads`](Self::with_threads) says, or one per core. Each read and write of a chunk
+    /// then uses one thread.
+    ///
+    /// No two threads get the same chunk, so they can write their chunks without waiting for each
+    /// other. The order is not specified.
+    ///
+    /// # Errors
+    /// The first error of `work`, after which no further chunk begins; [`ArrayError::Grid`] as
+    /// [`chunks`](Self::chunks).
+    ///
+    /// # Panics
+    /// If `work` panics.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, ArrayError};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// # let metadata = ArrayBuilder::new([1000], DataType::Uint32).chunk_shape([64]).build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_as(0..1000, &(0..1000).collect::<Vec<u32>>())?;
+    /// let sum = AtomicU64::new(0);
+    /// array.for_each_chunk(|chunk| {
+    ///     let elements = chunk.read_as::<u32>()?;
+    ///     sum.fetch_add(elements.into_iter().map(u64::from).sum(), Ordering::Relaxed);
+    ///     Ok::<_, ArrayError>(())
+    /// })?;
+    /// assert_eq!(sum.into_inner(), 499_500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn for_each_chunk<E: From<ArrayError> + Send>(
+        &self,
+        work: impl Fn(&ChunkOf<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let array = self.clone().with_threads(NonZeroUsize::MIN);
+        let chunks = array.chunks()?;
+        let threads = self.threads.unwrap_or_else(parallel::cores);
+        parallel::for_each(
+            chunks.parts.len(),
+            threads,
+            || (),
+            |(), range| {
+                let parts = chunks.parts.range(range);
+                ChunksOf { array: &array, parts }.try_for_each(|chunk| work(&chunk))
+            },
+        )
+    }
+}

@@ -1,0 +1,128 @@
+//! Parts of a copy by processes that are killed.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use zarr_array::check::{CheckOptions, check};
+use zarr_array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
+use zarr_array::store::{LocalStore, Prefix, Store};
+use zarr_array::{Array, Selection};
+
+use super::ends::{array, group, prefix};
+use super::parts::Random;
+use super::{LITTLE, elements};
+use crate::store::processes;
+use crate::workload::objects;
+
+type Shared = Arc<dyn Store>;
+
+/// The size of the array that processes copy: its chunks take a while.
+const SIDE: u64 = 480;
+
+fn large(folder: &std::path::Path) -> Shared {
+    let store: Shared = Arc::new(LocalStore::create(folder).expect("creates"));
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [{SIDE}, {SIDE}],
+        "data_type": "int16", "chunk_grid": {{"name": "regular", "configuration":
+        {{"chunk_shape": [40, 50]}}}}, "chunk_key_encoding": {{"name": "default"}},
+        "fill_value": 0, "codecs": {LITTLE}}}"#
+    );
+    group(&store, "");
+    group(&store, "g");
+    for name in ["x", "g/y"] {
+        let metadata = zarr_metadata::ArrayMetadata::from_json(document.as_bytes()).expect("ok");
+        let array = Array::create(store.clone(), &prefix(name), metadata).expect("creates");
+        let values: Vec<i16> =
+            (0..SIDE * SIDE).map(|at| i16::try_from(at % 30_011).expect("small")).collect();
+        array.write_as::<i16>(Selection::whole(array.shape()), &values).expect("writes");
+    }
+    array(&store, "small");
+    store
+}
+
+/// One part of a copy between two folders, in other chunks: what a process does.
+pub(crate) fn copy_part(from: &str, to: &str, part: &str, say: impl Fn(&str)) {
+    let from: Shared = Arc::new(LocalStore::open(from).expect("opens"));
+    let to: Shared = Arc::new(LocalStore::create(to).expect("creates"));
+    say("copying");
+    let part = part.parse().expect("a part");
+    processes_copy(&from, &to, &CopyOptions::new().memory(60_000).part(part)).expect("copies");
+}
+
+fn processes_copy(
+    from: &Shared,
+    to: &Shared,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let root = Prefix::root();
+    copy_tree(
+        Endpoint::new(from, &root),
+        Endpoint::new(to, &root),
+        &mut |_, old| {
+            let chunk: Vec<u64> = old.shape().iter().map(|length| length.div_ceil(23)).collect();
+            let grid = zarr_metadata::ChunkGrid::Regular { chunk_shape: chunk };
+            Ok(old.with_shape_and_grid(old.shape(), &grid)?)
+        },
+        options,
+        &mut |_, _| {},
+    )
+}
+
+/// 16 parts, of which four processes run at a time, in random order, some of them twice; many are
+/// killed at random moments and run again.
+#[test]
+fn sixteen_parts_by_four_processes_that_are_killed() {
+    const OF: u32 = 16;
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = |name: &str| folder.path().join(name);
+    let from = large(&path("from"));
+    let plain: Shared = Arc::new(LocalStore::create(path("plain")).expect("creates"));
+    processes_copy(&from, &plain, &CopyOptions::new().memory(60_000)).expect("copies");
+    let expected = objects(&*plain);
+    let mut random = Random(4);
+    let mut kills = 0;
+    for round in 0..3 {
+        let to = path(&format!("to{round}"));
+        let mut waiting = random.shuffled(OF);
+        waiting.extend([3, 11]);
+        let mut running = Vec::new();
+        let mut kills_left = 12;
+        while !waiting.is_empty() || !running.is_empty() {
+            while running.len() < 4
+                && let Some(part) = waiting.pop()
+            {
+                let job =
+                    format!("copy-part {} {} {part}/{OF}", path("from").display(), to.display());
+                running.push((part, processes::start(&job)));
+            }
+            let (part, (mut child, mut output)) = running.swap_remove(random.below(running.len()));
+            if kills_left > 0 {
+                zarr_store_tests::child::wait_for(&mut output, "copying");
+                thread::sleep(Duration::from_micros(random.below(40_000) as u64));
+                // It may have ended before.
+                let _ended = child.kill();
+            }
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut output, &mut text).expect("text");
+            let ended = child.wait().expect("ends");
+            if !ended.success() {
+                assert_eq!(ended.code(), None, "part {part}: {text}");
+                kills_left -= 1;
+                kills += 1;
+                waiting.insert(random.below(waiting.len() + 1), part);
+            }
+        }
+        let found: Shared = Arc::new(LocalStore::open(&to).expect("opens"));
+        assert!(objects(&*found) == expected, "round {round}");
+        let mut ids = Vec::new();
+        check(&found, &Prefix::root(), &CheckOptions::new().data(true), &mut |found| {
+            ids.push(found.to_string());
+        })
+        .expect("checks");
+        assert_eq!(ids, Vec::<String>::new());
+    }
+    assert!(kills > 3, "{kills}");
+    let copied = Array::open(plain, &prefix("small")).expect("opens");
+    assert_eq!(copied.read(Selection::whole(copied.shape())).expect("reads"), elements());
+}
