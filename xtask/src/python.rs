@@ -48,7 +48,10 @@ fn build_and_test(python: &Path) -> Outcome {
     let path = python.parent().into_iter().map(Path::to_path_buf);
     let path = std::env::join_paths(path.chain(std::env::split_paths(&inherited)))
         .map_err(|error| error.to_string())?;
-    step(module(&pip).arg("--force-reinstall").arg(&package).env("PATH", path))?;
+    // Optimised as for users, in the profile whose dependencies `check` has built.
+    let mut install = module(&pip);
+    install.arg("--force-reinstall").arg(&package).env("PATH", path);
+    step(install.env("MATURIN_PEP517_ARGS", "--profile test-release"))?;
     let cache = target().join("mypy");
     step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
     test(python)?;

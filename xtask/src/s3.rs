@@ -81,8 +81,9 @@ fn with_server(binary: &Path, folder: &Path, run: &Run) -> Outcome {
             return cargo(&[&["bench", "--bench", "s3"][..], &package].concat(), &environment);
         }
         // Built as `check` builds it.
-        let test = ["test", "--quiet", "--workspace", "--all-features", "--locked", "--test", "it"];
-        cargo(&[&test[..], &["s3::", "--", "--ignored"]].concat(), &environment)
+        let build = ["--workspace", "--all-features", "--profile", "test-release", "--locked"];
+        let tests = ["--quiet", "--test", "it", "s3::", "--", "--ignored"];
+        cargo(&[&["test"][..], &build, &tests].concat(), &environment)
     });
     // The server ends with its input.
     drop(server.stdin.take());
