@@ -6,7 +6,7 @@
 //! bytes as are written. Each result is compared with ours byte by byte. numpy joins if
 //! `VIEW_BENCH_PYTHON` names an interpreter that has it. `VIEW_BENCH_SHORT` takes a third of the
 //! rounds, `VIEW_BENCH_LOST` prints only rows in which another program takes less than .95 of our
-//! time.
+//! time, `VIEW_BENCH_SET` names the instruction set that we use (such as `Avx2`).
 
 mod cases;
 mod numpy;
@@ -14,7 +14,7 @@ mod rivals;
 
 use std::time::Instant;
 
-use zarr_view::{CopyPlan, Element};
+use zarr_view::{CopyPlan, Element, InstructionSet};
 
 /// One program's way to copy a case once; the seconds come from outside.
 pub type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
@@ -44,6 +44,10 @@ fn main() {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let set = |name: &str| std::env::var_os(name).is_some();
+    let instructions = std::env::var("VIEW_BENCH_SET").map_or(InstructionSet::best(), |name| {
+        let mut available = InstructionSet::available();
+        available.find(|set| format!("{set:?}") == name).expect("an available instruction set")
+    });
     for case in cases::all() {
         if !format!("{} u{}", case.name, case.size * 8).contains(&filter) {
             continue;
@@ -63,6 +67,7 @@ fn main() {
             vec![("memcpy", Box::new(|src, dst| dst[..len].copy_from_slice(&src[..len])))];
         let element = Element::try_from(case.size).unwrap();
         let plan = CopyPlan::new(&case.from(), &case.to(), element).unwrap();
+        let plan = plan.with_instruction_set(instructions).unwrap();
         copies.push(("zarr-view", Box::new(move |src, dst| plan.run(src, dst, &[]).unwrap())));
         if !only_ours {
             copies.extend(rivals::rivals(&case));

@@ -12,7 +12,7 @@ use super::super::one_loop::Loop;
 use super::cache::{LINE, prefetch};
 use super::scalar;
 use super::steps::starts;
-use super::tile::{Gather, Scatter, Square, Tile};
+use super::tile::{Eight, Gather, Scatter, Square, Tile};
 use super::vector::{Interleave, LANE, Plain};
 use crate::view::signed;
 
@@ -55,6 +55,9 @@ impl Block {
         // AVX2, and every processor for which this is compiled has SSE2.
         unsafe {
             if !tiles {
+                if N == 1 && self.across.src == 1 && self.across.count.min(self.along.count) >= 8 {
+                    return self.tiles::<Eight>(to);
+                }
                 return self.elements::<N>(to);
             }
             match instructions {

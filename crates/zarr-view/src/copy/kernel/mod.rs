@@ -79,6 +79,8 @@ enum Pattern {
     Few,
     /// The last two or three, transposed in blocks.
     Plane,
+    /// The last two, transposed in one block.
+    Block,
     /// The last two, of which one is short.
     Weave(Weave),
 }
@@ -143,9 +145,22 @@ impl Kernel {
                 let mid = loops.remove(if mid > across { mid - 1 } else { mid });
                 loops.insert(inner - 2, mid);
                 kernel.mid = true;
+            } else if kernel.is_block(&loops[inner - 1..]) {
+                kernel.pattern = Pattern::Block;
             }
         }
         kernel
+    }
+
+    /// Whether the plane is one block of vectors, so that nothing needs to be split.
+    fn is_block(&self, loops: &[Loop]) -> bool {
+        let &[across, along] = loops else { return false };
+        let (rows, columns) = plane::extents(self.size);
+        !self.stream
+            && self.unit == 1
+            && (across.src, along.dst) == (signed(self.size), signed(self.size))
+            && across.count <= rows
+            && along.count <= columns
     }
 
     /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
@@ -276,6 +291,12 @@ impl Kernel {
             // SAFETY: the elements of the last two loops.
             (Pattern::Few, &[across, along]) => unsafe {
                 scalar::plane::<N>(across, along, src, dst, self.size, self.unit);
+            },
+            // SAFETY: the elements of the last two loops.
+            (Pattern::Block, &[across, along]) => unsafe {
+                let mid = Loop { count: 1, src: 0, dst: 0 };
+                let block = block::Block { across, mid, along, size: self.size };
+                block.run::<N>(self.instructions, block::Move { src, dst, next: None });
             },
             // SAFETY: the elements of the last two loops.
             (Pattern::Plane, &[across, along]) if !self.mid => unsafe {

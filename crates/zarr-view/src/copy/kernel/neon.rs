@@ -70,13 +70,19 @@ impl Shuffle for uint8x16_t {
     const LANE: usize = LANE;
 
     #[inline(always)]
-    unsafe fn shuffle(self, table: *const u8) -> Self {
+    unsafe fn table(table: *const u8) -> Self {
         // SAFETY: the caller guarantees that `table` is valid for reads of 16 bytes.
-        unsafe { vqtbl1q_u8(self, vld1q_u8(table)) }
+        unsafe { vld1q_u8(table) }
     }
 
     #[inline(always)]
-    unsafe fn pick(self, other: Self, table: *const u8) -> Self {
+    unsafe fn shuffle(self, table: Self) -> Self {
+        // SAFETY: this is compiled only for targets with NEON.
+        unsafe { vqtbl1q_u8(self, table) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(self, other: Self, table: Self) -> Self {
         // SAFETY: as in `shuffle`, whose result is 0 where the table has 0x80.
         unsafe { vorrq_u8(self, other.shuffle(table)) }
     }

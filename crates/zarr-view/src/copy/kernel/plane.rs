@@ -28,6 +28,12 @@ pub(super) struct Plane {
     pub(super) instructions: Detected,
 }
 
+/// The rows and columns of a block that stays in the innermost cache.
+#[inline(always)]
+pub(super) fn extents(size: usize) -> (usize, usize) {
+    ((128 / size).max(4), (256 / size).max(4))
+}
+
 /// How many runs ahead the lines that a run writes only in part are prefetched.
 const EDGES: usize = 16;
 
@@ -58,7 +64,7 @@ impl Plane {
         let Block { across, mid, along, size } = self.all;
         // A division by a constant, except for odd sizes.
         let size = if N > 0 { N } else { size };
-        let (rows, columns) = ((128 / size).max(4), (256 / size).max(4));
+        let (rows, columns) = extents(size);
         let mut q = 0;
         while q < along.count {
             for m in 0..signed(mid.count) {

@@ -229,8 +229,77 @@ impl Shuffles {
         for row in 0..signed(rows.outer.count) {
             let src = rows.src.wrapping_offset(row * rows.outer.src);
             let dst = rows.dst.wrapping_offset(row * rows.outer.dst);
-            // SAFETY: as the caller guarantees for all rows.
-            unsafe { self.row::<V, J>(rows.count, src, dst) };
+            // SAFETY: as the caller guarantees for all rows; the constant is the number of lanes
+            // that a block reads if it is not the bound of all.
+            unsafe {
+                if J < MOST && self.blocks.outputs == 1 {
+                    self.lane::<V, J>(rows.count, src, dst);
+                } else {
+                    self.row::<V, J>(rows.count, src, dst);
+                }
+            };
+        }
+    }
+
+    /// As [`row`](Self::row), for blocks that write one lane: the tables stay in registers.
+    ///
+    /// # Safety
+    /// As [`every`](Self::every), for one step of the outer loop; blocks read `J` lanes.
+    #[inline(always)]
+    unsafe fn lane<V: Shuffle, const J: usize>(&self, count: usize, src: *const u8, dst: *mut u8) {
+        let Blocks { elements, size, .. } = self.blocks;
+        let (src, dst) =
+            (src.wrapping_offset(self.blocks.first.0), dst.wrapping_offset(self.blocks.first.1));
+        // A power of two.
+        let step = V::LANES * elements;
+        let (whole, rest) = (count >> step.trailing_zeros(), count & (step - 1));
+        // SAFETY: the caller guarantees that the lanes of the blocks are valid on both sides, that
+        // the processor has the instructions and that a block has `J` tables.
+        unsafe {
+            let tables: [V; J] = core::array::from_fn(|j| V::table(self.blocks.table(0, j)));
+            let (mut from, mut to) = (src, dst);
+            for _ in 0..whole {
+                self.vector(&tables, from, to);
+                from = from.wrapping_offset(self.blocks.src * signed(step));
+                to = to.wrapping_add(step * size);
+            }
+            if rest > 0 {
+                // Moved back to end with the row.
+                let last = count - step;
+                let from = src.wrapping_offset(signed(last) * self.blocks.src);
+                self.vector(&tables, from, dst.wrapping_add(last * size));
+            }
+        }
+    }
+
+    /// Moves the blocks of one vector, of which each writes one lane.
+    ///
+    /// # Safety
+    /// The lanes of the blocks are valid for reads from `from` and for writes from `to`, and the
+    /// processor has the instructions.
+    #[inline(always)]
+    unsafe fn vector<V: Shuffle, const J: usize>(
+        &self,
+        tables: &[V; J],
+        from: *const u8,
+        to: *mut u8,
+    ) {
+        let between = self.blocks.src * signed(self.blocks.elements);
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let load = |j: usize| {
+                let at = from.wrapping_offset(signed(j) * self.blocks.input);
+                if between == signed(V::LANE) {
+                    V::load(at)
+                } else {
+                    V::gather(|lane| at.wrapping_offset(signed(lane) * between))
+                }
+            };
+            let mut row = load(0).shuffle(tables[0]);
+            for (j, table) in tables.iter().enumerate().skip(1) {
+                row = row.pick(load(j), *table);
+            }
+            row.store(to);
         }
     }
 
@@ -260,9 +329,9 @@ impl Shuffles {
                     });
                 }
                 for i in 0..outputs {
-                    let mut row = lanes[0].assume_init().shuffle(self.blocks.table(i, 0));
+                    let mut row = lanes[0].assume_init().shuffle(V::table(self.blocks.table(i, 0)));
                     for (j, lane) in lanes[..inputs].iter().enumerate().skip(1) {
-                        row = row.pick(lane.assume_init(), self.blocks.table(i, j));
+                        row = row.pick(lane.assume_init(), V::table(self.blocks.table(i, j)));
                     }
                     let at = to.wrapping_offset(signed(i) * self.blocks.output);
                     if whole.1 {

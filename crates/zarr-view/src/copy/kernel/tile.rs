@@ -42,6 +42,42 @@ pub(super) struct Scatter<V, const N: usize, const S: usize>(V);
 /// `L` lanes in both directions.
 pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
 
+/// Bytes, eight in both directions, in words. Where fewer than 16 fit it needs no vectors.
+pub(super) struct Eight;
+
+impl Tile for Eight {
+    const ROWS: usize = 8;
+    const COLUMNS: usize = 8;
+
+    #[inline(always)]
+    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+        // SAFETY: word i is source row i of the tile; afterwards it is destination row i.
+        unsafe {
+            let mut rows: [u64; 8] = core::array::from_fn(|_| {
+                let row = u64::from_le_bytes(src.cast::<[u8; 8]>().read());
+                src = src.wrapping_offset(src_pitch);
+                row
+            });
+            // The bytes of a word whose number lacks a bit change places with those of the other
+            // word whose number has it.
+            for (apart, mask) in
+                [(4, 0xffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)]
+            {
+                for i in (0..8).filter(|i| i & apart == 0) {
+                    let by = 8 * apart;
+                    let differ = (rows[i] >> by ^ rows[i + apart]) & mask;
+                    rows[i] ^= differ << by;
+                    rows[i + apart] ^= differ;
+                }
+            }
+            for row in rows {
+                dst.cast::<[u8; 8]>().write(row.to_le_bytes());
+                dst = dst.wrapping_offset(dst_pitch);
+            }
+        }
+    }
+}
+
 // Each of them advances pointers row by row. That takes one register per pointer, while offsets
 // would take one per row.
 
@@ -172,7 +208,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::vector::Plain;
-    use super::{Gather, Scatter, Square, Tile, signed};
+    use super::{Eight, Gather, Scatter, Square, Tile, signed};
     use crate::InstructionSet;
 
     /// Checks every byte of a transposed tile, at unaligned starts and odd pitches, and every
@@ -223,6 +259,7 @@ mod tests {
 
     #[test]
     fn tiles_transpose() {
+        check::<Eight>(1);
         check!(Portable, Plain, 1);
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {

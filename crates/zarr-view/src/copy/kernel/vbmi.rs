@@ -47,19 +47,24 @@ impl Shuffle for Wide {
     const LANE: usize = 64;
 
     #[inline(always)]
-    unsafe fn shuffle(self, table: *const u8) -> Self {
+    unsafe fn table(table: *const u8) -> Self {
         // SAFETY: the caller guarantees that `table` is valid for reads of 64 bytes and that the
-        // processor has the instructions; the load needs no alignment.
-        unsafe { Self(_mm512_permutexvar_epi8(_mm512_loadu_si512(table.cast()), self.0)) }
+        // processor has the instructions.
+        unsafe { Self::load(table) }
     }
 
     #[inline(always)]
-    unsafe fn pick(self, other: Self, table: *const u8) -> Self {
+    unsafe fn shuffle(self, table: Self) -> Self {
+        // SAFETY: the caller guarantees that the processor has the instructions.
+        unsafe { Self(_mm512_permutexvar_epi8(table.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(self, other: Self, table: Self) -> Self {
         // SAFETY: as in `shuffle`.
         unsafe {
-            let table = _mm512_loadu_si512(table.cast());
-            let named = !_mm512_movepi8_mask(table);
-            Self(_mm512_mask_permutexvar_epi8(self.0, named, table, other.0))
+            let named = !_mm512_movepi8_mask(table.0);
+            Self(_mm512_mask_permutexvar_epi8(self.0, named, table.0, other.0))
         }
     }
 }

@@ -58,18 +58,24 @@ pub(super) trait Shuffle: Vector {
     /// Bytes of a lane.
     const LANE: usize;
 
-    /// In each lane, the bytes that `table` names. What is written for none is not specified.
+    /// The table at `table`, for all lanes.
     ///
     /// # Safety
     /// `table` is valid for reads of `LANE` bytes, and the processor has the instructions.
-    unsafe fn shuffle(self, table: *const u8) -> Self;
+    unsafe fn table(table: *const u8) -> Self;
+
+    /// In each lane, the bytes that `table` names. What is written for none is not specified.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    unsafe fn shuffle(self, table: Self) -> Self;
 
     /// `self`, and in each lane the bytes of `other` that `table` names. `self` comes from tables
     /// that have none there.
     ///
     /// # Safety
-    /// `table` is valid for reads of `LANE` bytes, and the processor has the instructions.
-    unsafe fn pick(self, other: Self, table: *const u8) -> Self;
+    /// The processor has the instructions.
+    unsafe fn pick(self, other: Self, table: Self) -> Self;
 }
 
 /// One lane, without intrinsics.

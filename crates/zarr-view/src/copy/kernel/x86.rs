@@ -212,14 +212,20 @@ macro_rules! shuffle {
             const LANE: usize = LANE;
 
             #[inline(always)]
-            unsafe fn shuffle(self, table: *const u8) -> Self {
+            unsafe fn table(table: *const u8) -> Self {
                 // SAFETY: the caller guarantees that `table` is valid for reads of 16 bytes and
                 // that the processor has the instructions; the load needs no alignment.
-                unsafe { $shuffle(self, $load(_mm_loadu_si128(table.cast()))) }
+                unsafe { $load(_mm_loadu_si128(table.cast())) }
             }
 
             #[inline(always)]
-            unsafe fn pick(self, other: Self, table: *const u8) -> Self {
+            unsafe fn shuffle(self, table: Self) -> Self {
+                // SAFETY: the caller guarantees that the processor has the instructions.
+                unsafe { $shuffle(self, table) }
+            }
+
+            #[inline(always)]
+            unsafe fn pick(self, other: Self, table: Self) -> Self {
                 // SAFETY: as in `shuffle`, whose result is 0 where the table has 0x80.
                 unsafe { $or(self, other.shuffle(table)) }
             }
