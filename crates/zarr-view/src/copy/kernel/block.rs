@@ -41,24 +41,32 @@ pub(super) struct Move {
     pub(super) next: Option<*const u8>,
 }
 
+/// Whether a tile of elements of `size` bytes fits.
+#[inline(always)]
+pub(super) fn has_tiles(across: Loop, along: Loop, size: usize) -> bool {
+    let side = if size == 1 { Eight::ROWS } else { LANE / size.max(1) };
+    matches!(size, 1 | 2 | 4 | 8 | 16)
+        && across.src == signed(size)
+        && across.count.min(along.count) >= side
+}
+
 impl Block {
     /// Moves all elements. `N` is their size, or 0 if the size is not a constant.
     ///
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
     pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, to: Move) {
-        let tiles = matches!(N, 1 | 2 | 4 | 8 | 16)
-            && self.across.src == signed(N)
-            && self.across.count.min(self.along.count) >= LANE / N;
+        let tiles = has_tiles(self.across, self.along, N);
+        let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
-        // tiles, one lane fits both ways; the tokens prove that the processor has AVX-512 and
-        // AVX2, and every processor for which this is compiled has SSE2.
+        // tiles, one lane fits both ways, or eight bytes; the tokens prove that the processor has
+        // AVX-512 and AVX2, and every processor for which this is compiled has SSE2.
         unsafe {
             if !tiles {
-                if N == 1 && self.across.src == 1 && self.across.count.min(self.along.count) >= 8 {
-                    return self.tiles::<Eight>(to);
-                }
                 return self.elements::<N>(to);
+            }
+            if eight {
+                return self.tiles::<Eight>(to);
             }
             match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

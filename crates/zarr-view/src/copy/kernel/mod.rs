@@ -117,7 +117,7 @@ impl Kernel {
         if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
             return Self { pattern: Pattern::Rows, ..kernel };
         }
-        if total <= FEW && inner > 0 {
+        if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };
         }
         if let Some(weave) = Weave::choose(loops, kernel.size) {
@@ -152,15 +152,16 @@ impl Kernel {
         kernel
     }
 
-    /// Whether the plane is one block of vectors, so that nothing needs to be split.
+    /// Whether the plane is one block of tiles, so that nothing needs to be split.
     fn is_block(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
         let (rows, columns) = plane::extents(self.size);
         !self.stream
             && self.unit == 1
-            && (across.src, along.dst) == (signed(self.size), signed(self.size))
+            && along.dst == signed(self.size)
             && across.count <= rows
             && along.count <= columns
+            && block::has_tiles(across, along, self.size)
     }
 
     /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
