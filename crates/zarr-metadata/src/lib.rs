@@ -117,7 +117,7 @@ pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
 pub use node::NodeMetadata;
 pub use printable::{Printable, is_printable};
 pub use rule::{Rule, Severity};
-pub use version_2::Version2Error;
+pub use version_2::{Version2Error, json2_elements};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

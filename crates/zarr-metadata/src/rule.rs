@@ -168,8 +168,8 @@ rules! {
     BYTES_ENDIAN_MISSING "bytes-endian-missing" Error "`bytes` must have an `endian` where elements have \
         several bytes";
     BYTES_DATA_TYPE "bytes-data-type" Error "the data type under `bytes` must be one of fixed size";
-    VLEN_DATA_TYPE "vlen-data-type" Error "the data type under `vlen-utf8` must be `string`, under \
-        `vlen-bytes` `bytes`";
+    VLEN_DATA_TYPE "vlen-data-type" Error "the data type under `vlen-utf8` and `numcodecs.json2` must \
+        be `string`, under `vlen-bytes` `bytes`";
     OPTIONAL_DATA_TYPE "optional-data-type" Error "the data type under `zarrs.optional` must be \
         `zarrs.optional`";
     PACKBITS_SPELLING "packbits-spelling" Error "the members of `packbits` must be `padding_encoding`, \

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, MetadataError};
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Codec, MetadataError};
 
 use super::array::Prepared;
 use super::endpoint::Endpoint;
@@ -140,11 +140,23 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks.
+/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks, and its
+/// objects that are JSON text are strings like others.
 fn of_version_3(
     metadata: &ArrayMetadata,
     changed: ArrayMetadata,
 ) -> Result<ArrayMetadata, MetadataError> {
+    let is_json = |codec: &Codec| *codec == Codec::NumcodecsJson2;
+    let changed = match changed.codecs().iter().any(is_json) {
+        true => {
+            let strings = |codec: &Codec| match is_json(codec) {
+                true => Codec::VlenUtf8,
+                false => codec.clone(),
+            };
+            changed.with_codecs(&changed.codecs().iter().map(strings).collect::<Vec<_>>())?
+        }
+        false => changed,
+    };
     let is_kept = changed.chunk_key_encoding() == metadata.chunk_key_encoding();
     match metadata.is_version_2() && is_kept {
         true => changed.with_chunk_key_encoding(&ChunkKeyEncoding::default()),

@@ -20,7 +20,7 @@ use crate::symbolic::{AxisEdges, Shape};
 /// the equivalent of [`Chain`](crate::Chain), which is for elements of fixed size.
 ///
 /// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes`,
-/// `zarrs.optional` or `sharding_indexed`, then bytes-to-bytes codecs.
+/// `zarrs.optional`, `numcodecs.json2` (only read) or `sharding_indexed`, then bytes-to-bytes codecs.
 ///
 /// An element of `zarrs.optional` is the byte 0 if it is missing, else its value and the byte 1.
 ///
@@ -56,7 +56,8 @@ pub(super) struct Bound {
     pub(super) array_to_bytes_path: CodecPath,
     pub(super) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
     pub(super) options: Options,
-    /// A codec that was skipped, which the document allows for reading only (SD-42).
+    /// A codec that was skipped, which the document allows for reading only (SD-42), or that cannot
+    /// write.
     pub(super) read_only: Option<CodecPath>,
     /// The chain itself, for errors that do not belong to a single codec.
     pub(super) whole: CodecPath,
@@ -67,6 +68,8 @@ pub(super) struct Bound {
 pub(super) enum ArrayToBytes {
     /// `vlen-utf8` or `vlen-bytes`, which differ only in the type.
     Vlen,
+    /// `numcodecs.json2`, which is only read.
+    Json,
     Shard(Box<Shard>),
     Optional(Arc<Optional>),
 }
@@ -154,6 +157,10 @@ impl VariableChain {
                     read_only = read_only.or_else(|| optional.read_only().cloned());
                     array_to_bytes = Some((ArrayToBytes::Optional(Arc::new(optional)), place));
                 }
+                Codec::NumcodecsJson2 if text => {
+                    read_only = Some(place.clone());
+                    array_to_bytes = Some((ArrayToBytes::Json, place));
+                }
                 codec if Some(codec) == own.as_ref() => {
                     array_to_bytes = Some((ArrayToBytes::Vlen, place));
                 }
@@ -191,7 +198,8 @@ impl VariableChain {
         VariableChunkCodec::new(&self.inner, chunk_shape)
     }
 
-    /// Checks that chunks can be written. They cannot if a codec was skipped (SD-42).
+    /// Checks that chunks can be written. They cannot if a codec was skipped (SD-42), nor with
+    /// `numcodecs.json2`, which belongs to version 2.
     ///
     /// # Errors
     /// [`ChainError`] that names the codec.

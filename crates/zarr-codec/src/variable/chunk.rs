@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use zarr_metadata::{MetadataError, json2_elements};
 use zarr_view::{CopyError, Run, View};
 
 use super::ByteStrings;
@@ -32,6 +33,7 @@ pub struct VariableChunkCodec {
 #[derive(Clone, Debug)]
 enum ShapedCodec {
     Vlen,
+    Json,
     Shard(Box<ShapedShard>),
     /// `zarrs.optional`, and the codec of its mask.
     Optional(Arc<Optional>, Box<ChunkCodec>),
@@ -48,6 +50,7 @@ impl VariableChunkCodec {
             })?;
         let array_to_bytes = match &bound.array_to_bytes {
             ArrayToBytes::Vlen => ShapedCodec::Vlen,
+            ArrayToBytes::Json => ShapedCodec::Json,
             ArrayToBytes::Shard(shard) => {
                 let place = &bound.array_to_bytes_path;
                 let shard = ShapedShard::new(shard, place, transform.stored_shape())?;
@@ -85,7 +88,7 @@ impl VariableChunkCodec {
     #[must_use]
     pub fn inner_grid(&self) -> Option<&[usize]> {
         match &self.array_to_bytes {
-            ShapedCodec::Vlen | ShapedCodec::Optional(..) => None,
+            ShapedCodec::Vlen | ShapedCodec::Json | ShapedCodec::Optional(..) => None,
             ShapedCodec::Shard(shard) => Some(shard.grid_shape()),
         }
     }
@@ -110,7 +113,7 @@ impl VariableChunkCodec {
         fill: &[u8],
     ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
         match &self.array_to_bytes {
-            ShapedCodec::Vlen | ShapedCodec::Optional(..) => Ok(None),
+            ShapedCodec::Vlen | ShapedCodec::Json | ShapedCodec::Optional(..) => Ok(None),
             ShapedCodec::Shard(shard) => shard.fill_only(&self.decompress(encoded)?, fill),
         }
     }
@@ -190,6 +193,13 @@ impl VariableChunkCodec {
                     .map_err(|kind| self.failed(kind))?;
                 self.collect(positions.map(|at| elements.get(at).unwrap_or_default()))
             }
+            ShapedCodec::Json => {
+                let elements = json2_elements(&bytes, self.transform.stored_shape())
+                    .map_err(|error| self.failed(corrupt(&error)))?;
+                self.collect(
+                    positions.map(|at| elements.get(at).map_or(&[][..], |one| one.as_bytes())),
+                )
+            }
             ShapedCodec::Optional(optional, mask) => {
                 let place = &self.bound.array_to_bytes_path;
                 let elements = optional.decode(&bytes, mask, self.limit, place)?;
@@ -256,6 +266,8 @@ impl VariableChunkCodec {
             ShapedCodec::Optional(optional, mask) => {
                 optional.encode(&stored, mask, out, &self.bound.array_to_bytes_path)?;
             }
+            // Refused above, as it is only read.
+            ShapedCodec::Json => return Err(self.failed(ChunkErrorKind::ReadOnly)),
             ShapedCodec::Vlen => {
                 self.check_text(&stored)?;
                 vlen::encode(&stored, out).map_err(|kind| self.failed(kind))?;
@@ -353,4 +365,9 @@ impl VariableChunkCodec {
     fn failed(&self, kind: ChunkErrorKind) -> ChunkError {
         self.bound.array_to_bytes_path.chunk_error(kind)
     }
+}
+
+/// A chunk that is not the JSON text that it should be.
+fn corrupt(error: &MetadataError) -> ChunkErrorKind {
+    ChunkErrorKind::Corrupt { reason: error.to_string() }
 }

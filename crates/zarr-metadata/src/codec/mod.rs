@@ -45,6 +45,7 @@ pub(crate) use chain::{
 };
 
 use configuration::{Configuration, Context, Members, NoConfiguration};
+use numcodecs::Json2;
 use packbits::NumcodecsPackbits;
 use squeeze::Squeeze;
 use vlen::{VlenBytes, VlenUtf8};
@@ -186,6 +187,8 @@ codecs! {
     VlenBytes: VlenBytes = "vlen-bytes", ArrayToBytes;
     /// `zarrs.optional`: which elements are there, then their values.
     ZarrsOptional(Box<OptionalCodecs>) = "zarrs.optional", ArrayToBytes;
+    /// `numcodecs.json2`: objects of Zarr version 2 as JSON text, which is what each element is.
+    NumcodecsJson2: Json2 = "numcodecs.json2", ArrayToBytes;
     /// `numcodecs.pcodec`: numbers, compressed.
     NumcodecsPcodec(Pcodec) = "numcodecs.pcodec", ArrayToBytes;
     /// `sharding_indexed`: a chunk made of smaller ones.

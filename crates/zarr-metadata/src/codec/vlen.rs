@@ -13,7 +13,7 @@ pub(super) struct VlenUtf8;
 pub(super) struct VlenBytes;
 
 /// Refuses all types but the codec's own. Of types that are not known it cannot be said.
-fn check_type(input: Input<'_>, own: &DataType) -> Result<()> {
+pub(super) fn check_type(input: Input<'_>, own: &DataType) -> Result<()> {
     match input.data_type {
         None | Some(DataType::Opaque(_)) => Ok(()),
         Some(data_type) if data_type == own => Ok(()),

@@ -8,7 +8,7 @@ use super::{Version2Error, check_format, members, of};
 use crate::array::ArrayMetadata;
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::{ChunkKeyEncoding, Separator};
-use crate::codec::write_codecs;
+use crate::codec::{Codec, write_codecs};
 use crate::document::Document;
 use crate::error::{At, MetadataError};
 use crate::json::{Object, Raw, read_elements, write_string};
@@ -100,7 +100,10 @@ pub(super) fn translate(
     }
     let separator = separator(&mut members)?;
     let raw = members.require("fill_value", "a value of the data type, or null")?;
-    let fill = fill_value::translate(raw, &dtype).member("fill_value")?;
+    let fill = match chain.contains(&Codec::NumcodecsJson2) {
+        true => fill_value::as_json(raw)?,
+        false => fill_value::translate(raw, &dtype).member("fill_value")?,
+    };
     let attributes = attributes.of_array(shape.len(), raw, &dtype.data_type, &fill);
 
     let mut written_shape = String::new();

@@ -38,8 +38,8 @@ const IDS: &[&str] = &[
 const ALLOWED: &str = "the id of a codec of numcodecs that is read: a compressor (blosc, bz2, gzip, \
     lz4, lzma, pcodec, zlib, zstd), a filter (astype, bitround, delta, fixedscaleoffset, packbits, \
     quantize, shuffle) or a checksum";
-const OBJECTS: &str = "vlen-utf8 or vlen-bytes as the first filter of objects: they are read as \
-    strings or bytes, and as nothing else";
+const OBJECTS: &str = "vlen-utf8, vlen-bytes or json2 as the first filter of objects: they are read \
+    as strings, bytes or JSON text, and as nothing else";
 
 /// One codec of the document, with its place in it.
 struct Given<'a> {
@@ -79,7 +79,9 @@ pub(super) fn translate(
         }
     };
     chain.current = Some(dtype.clone());
-    if is_fortran && rank > 1 {
+    // JSON has nested arrays, in which C order is that of the dimensions, whatever the document says.
+    let is_nested = chain.after == Some(Codec::NumcodecsJson2);
+    if is_fortran && rank > 1 && !is_nested {
         chain.codecs.push(Codec::Transpose(Transpose::new((0..rank).rev().collect::<Vec<_>>())));
     }
     if let Some(codec) = chain.after.take() {
@@ -115,9 +117,14 @@ fn objects(given: &[Given<'_>]) -> Result<(DataType, Codec)> {
         let allowed = match id.as_ref() {
             "vlen-utf8" => return Ok((DataType::String, Codec::VlenUtf8)),
             "vlen-bytes" => return Ok((DataType::Bytes, Codec::VlenBytes)),
+            "json2" => {
+                let configuration = Configuration::read("json2", members)?;
+                let codec = Codec::of_numcodecs("numcodecs.json2", &configuration.text)?;
+                return Ok((DataType::String, codec));
+            }
             "pickle" => {
-                "vlen-utf8 or vlen-bytes as the first filter of objects: pickled objects are not \
-                 read, since reading them runs code that the file contains"
+                "vlen-utf8, vlen-bytes or json2 as the first filter of objects: pickled objects \
+                 are not read, since reading them runs code that the file contains"
             }
             _ => OBJECTS,
         };
@@ -168,7 +175,9 @@ impl Chain {
         let name = id.string(ALLOWED).member("id")?;
         if !IDS.contains(&name.as_ref()) {
             let allowed = match name.as_ref() {
-                "vlen-utf8" | "vlen-bytes" => "another codec: this one is for dtype \"|O\"",
+                "vlen-utf8" | "vlen-bytes" | "json2" => {
+                    "another codec: this one is for dtype \"|O\""
+                }
                 _ => ALLOWED,
             };
             return Err(id.expected(allowed).in_member("id"));

@@ -41,6 +41,12 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
     }
 }
 
+/// The fill value of objects that are JSON text: its own text, since missing elements are read as this
+/// value by zarr-python 2, and as `None` where it is `null`.
+pub(super) fn as_json(raw: Raw<'_>) -> Result<FillValue> {
+    FillValue::from_bytes(&DataType::String, raw.text().as_bytes())
+}
+
 fn is_zero(raw: Raw<'_>) -> bool {
     raw.text() == "0"
 }

@@ -11,8 +11,11 @@ mod consolidated;
 mod data_type;
 mod fill_value;
 mod group;
+mod objects;
 
 use std::fmt;
+
+pub use objects::json2_elements;
 
 use crate::error::MetadataError;
 use crate::json::{Grammar, Object, Raw, utf8};

@@ -6,12 +6,14 @@
 
 mod checksum;
 mod compressor;
+mod json2;
 mod lzma;
 mod pcodec;
 mod values;
 
 pub use checksum::{Checksum, ChecksumLocation, JenkinsLookup3, Shuffle};
 pub use compressor::{Bz2, Deflate, Lz4, NumcodecsBlosc, NumcodecsZstd};
+pub(super) use json2::Json2;
 pub use lzma::{Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor};
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode};
 pub use values::{AsType, Delta, FixedScaleOffset, Quantize};

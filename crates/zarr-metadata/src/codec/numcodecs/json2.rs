@@ -1,0 +1,49 @@
+//! `numcodecs.json2`: a chunk of objects as one JSON text.
+
+use super::or;
+use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::codec::vlen::check_type;
+use crate::data_type::DataType;
+use crate::json::{Object, Raw};
+
+/// What numcodecs gives a text encoding that is UTF-8, or a part of it.
+const ENCODINGS: &[&str] = &["utf-8", "utf8", "UTF-8", "UTF8", "ascii", "us-ascii"];
+
+/// No member matters for reading but the encoding, which must be UTF-8.
+pub(in crate::codec) struct Json2;
+
+impl Configuration for Json2 {
+    fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&[
+            "encoding",
+            "skipkeys",
+            "ensure_ascii",
+            "check_circular",
+            "allow_nan",
+            "sort_keys",
+            "indent",
+            "separators",
+            "strict",
+        ])?;
+        or(members, "encoding", (), |raw: Raw<'_>| {
+            let allowed = "utf-8 or ascii";
+            match ENCODINGS.contains(&raw.string(allowed)?.as_ref()) {
+                true => Ok(()),
+                false => Err(raw.expected(allowed)),
+            }
+        })?;
+        Ok(Json2)
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        members.plain("encoding", "\"utf-8\"");
+    }
+
+    fn check(&self, input: Input<'_>) -> Result<()> {
+        check_type(input, &DataType::String)
+    }
+
+    fn has_fixed_size(&self) -> bool {
+        false
+    }
+}
