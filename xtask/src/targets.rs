@@ -18,7 +18,8 @@ struct Target {
     /// A file without which nothing can be linked.
     library: &'static str,
     packages: &'static [&'static str],
-    /// Where all of it comes from on Debian.
+    /// Where all of it comes from on Debian. Releases whose `rustc` is too old may have a
+    /// `rustc-web` with `libstd-rust-web-dev`.
     debian: &'static str,
 }
 
@@ -29,7 +30,7 @@ const TARGETS: &[Target] = &[
         runner: Some(("qemu-aarch64", "-L /usr/aarch64-linux-gnu")),
         library: "/usr/aarch64-linux-gnu/lib/crt1.o",
         packages: &["zarr-view", "zarr-packbits"],
-        debian: "dpkg --add-architecture arm64; rustc-web libstd-rust-web-dev:arm64 \
+        debian: "dpkg --add-architecture arm64; rustc libstd-rust-dev:arm64 \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
     },
     Target {
@@ -38,17 +39,17 @@ const TARGETS: &[Target] = &[
         runner: None,
         library: "/usr/i686-linux-gnu/lib/crt1.o",
         packages: &["zarr-view", "zarr-packbits"],
-        debian: "dpkg --add-architecture i386; rustc-web libstd-rust-web-dev:i386 \
+        debian: "dpkg --add-architecture i386; rustc libstd-rust-dev:i386 \
                  gcc-i686-linux-gnu libc6-dev-i386-cross",
     },
-    // Packing is for little-endian memory.
+    // Big-endian.
     Target {
         triple: "s390x-unknown-linux-gnu",
         linker: Some("s390x-linux-gnu-gcc"),
         runner: Some(("qemu-s390x", "-L /usr/s390x-linux-gnu")),
         library: "/usr/s390x-linux-gnu/lib/crt1.o",
-        packages: &["zarr-view"],
-        debian: "dpkg --add-architecture s390x; rustc-web libstd-rust-web-dev:s390x \
+        packages: &["zarr-view", "zarr-packbits"],
+        debian: "dpkg --add-architecture s390x; rustc libstd-rust-dev:s390x \
                  gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
     },
 ];

@@ -1,4 +1,4 @@
-//! What a packing leaves to choose: the order of bits, where padding is counted, the kernel.
+//! What a packing leaves to choose: the orders of bits and bytes, where padding is counted, the kernel.
 
 use core::fmt;
 
@@ -18,6 +18,22 @@ pub enum BitOrder {
     LsbFirst,
     /// Most significant bit first: numcodecs' `packbits`, numpy's `packbits` (SD-11).
     MsbFirst,
+}
+
+/// Which byte of a component comes first in memory. The packed bits are the same for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ByteOrder {
+    /// The least significant one.
+    #[default]
+    LittleEndian,
+    /// The most significant one.
+    BigEndian,
+}
+
+impl ByteOrder {
+    /// The order of this machine's own numbers.
+    pub const NATIVE: Self =
+        if cfg!(target_endian = "big") { Self::BigEndian } else { Self::LittleEndian };
 }
 
 /// Where an encoded chunk stores the number of its padding bits: the codec's `padding_encoding`.
@@ -71,4 +87,6 @@ pub enum Kernel {
     Avx2,
     /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
     Avx512,
+    /// NEON: every little-endian AArch64 processor.
+    Neon,
 }

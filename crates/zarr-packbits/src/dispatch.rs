@@ -1,12 +1,16 @@
 //! Chooses the kernel; no other file does.
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+))]
 use crate::arch;
 use crate::choices::Kernel;
 
 impl Kernel {
     /// Every kernel of this build, slowest first, available here or not.
-    pub const ALL: &'static [Self] = &[Self::Reference, Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: &'static [Self] =
+        &[Self::Reference, Self::Portable, Self::Avx2, Self::Avx512, Self::Neon];
 
     /// Whether this processor can run it.
     #[must_use]
@@ -19,6 +23,14 @@ impl Kernel {
             Self::Avx512 => arch::Avx512::new().is_some(),
             #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
             Self::Avx2 | Self::Avx512 => false,
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            Self::Neon => arch::Neon::new().is_some(),
+            #[cfg(not(all(
+                target_arch = "aarch64",
+                target_feature = "neon",
+                target_endian = "little"
+            )))]
+            Self::Neon => false,
         }
     }
 

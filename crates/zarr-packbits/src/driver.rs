@@ -12,6 +12,8 @@
 //! buffer; the portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel
 //! needs none of that: it unpacks from any bit to the last element.
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use crate::arch::Neon;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512};
 use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
@@ -34,6 +36,10 @@ const STREAM_FROM: usize = 8 << 20;
 /// From this many unpacked bytes on, it pays off to fill the tables of the AVX2 kernel.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const AVX2_FROM: usize = 64;
+
+/// The same for the NEON kernel, by the number of instructions.
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+const NEON_FROM: usize = 64;
 
 /// The number of fields before the first that starts at a byte. `None` if there is no such field:
 /// then no element of a chunk can start here.
@@ -73,7 +79,7 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
 /// Unpacks from the start of `packed` on.
 fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     let (mut packed, mut dst) = (packed, dst);
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    // Other processors have no kernel to choose.
     let _ = kernel;
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx2
@@ -81,6 +87,14 @@ fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
         && let Some(avx2) = Avx2::new()
     {
         let done = avx2.unpack(field, packed, dst);
+        (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
+    }
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    if kernel == Kernel::Neon
+        && dst.len() >= NEON_FROM
+        && let Some(neon) = Neon::new()
+    {
+        let done = neon.unpack(field, packed, dst);
         (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
     }
     let done = word::unpack(field, packed, dst);
@@ -172,24 +186,32 @@ fn pack_groups<const WATCH: Watch>(
     dst: &mut [u8],
     seen: &mut Seen<WATCH>,
 ) {
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    let _ = kernel;
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx512
         && let Some(avx512) = Avx512::new()
     {
         return avx512.pack(field, src, dst, seen);
     }
-    let (mut src, mut dst) = (src, dst);
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx2
         && src.len() >= AVX2_FROM
         && let Some(avx2) = Avx2::new()
     {
         let done = avx2.pack(field, src, dst, seen);
-        (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+        let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
         return pack_words(field, src, dst, seen, |seen, block| avx2.look(seen, field, block));
     }
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    if kernel == Kernel::Neon
+        && src.len() >= NEON_FROM
+        && let Some(neon) = Neon::new()
+    {
+        let done = neon.pack(field, src, dst, seen);
+        let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
+        return pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
+    }
+    // Other processors have no kernel to choose.
+    let _ = kernel;
     pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
 }
 

@@ -1,6 +1,6 @@
 //! The encoded part of one component. Kernels know nothing else of an element.
 
-use crate::BitOrder;
+use crate::{BitOrder, ByteOrder};
 
 /// `bits` bits from `first_bit` on, in a component of `size` bytes in memory.
 ///
@@ -14,6 +14,8 @@ pub(crate) struct Field {
     pub(crate) size: usize,
     pub(crate) signed: bool,
     pub(crate) order: BitOrder,
+    /// How components lie in memory. Kernels see little-endian ones only.
+    pub(crate) memory: ByteOrder,
 }
 
 impl Field {

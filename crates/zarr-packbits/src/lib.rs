@@ -38,7 +38,7 @@
 //! registers, such as operating systems, that is the portable kernel.
 //!
 //! # Non-goals
-//! Data type names, JSON, fill values, big-endian memory and parallelism are left to the caller.
+//! Data type names, JSON, fill values and parallelism are left to the caller.
 //! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are left to other
 //! crates.
 
@@ -48,13 +48,17 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+))]
 mod arch;
 mod choices;
 mod dispatch;
 mod driver;
 mod error;
 mod field;
+mod memory;
 mod operations;
 mod padding;
 mod scalar;
@@ -63,7 +67,7 @@ mod spec;
 mod survive;
 mod word;
 
-pub use choices::{BitOrder, Kernel, PaddingEncoding};
+pub use choices::{BitOrder, ByteOrder, Kernel, PaddingEncoding};
 pub use error::Error;
 pub use spec::{PackedRange, Packing, PackingBuilder};
 pub use survive::Lost;

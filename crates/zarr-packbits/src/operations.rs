@@ -1,6 +1,6 @@
-//! Packing and unpacking: the lengths are checked here, once; the driver moves the bits.
+//! Packing and unpacking: the lengths are checked here, once; then the bits are moved.
 
-use crate::{Error, Packing, driver};
+use crate::{Error, Packing, memory};
 
 impl Packing {
     /// Packs all elements of `src` into `dst`, and zeroes the padding bits.
@@ -51,7 +51,7 @@ impl Packing {
     pub fn unpack(&self, packed: &[u8], dst: &mut [u8]) -> Result<(), Error> {
         let elements = self.elements_in(dst.len())?;
         self.check_packed_len(packed.len(), elements)?;
-        driver::unpack(self.kernel, &self.field, packed, 0, dst);
+        memory::unpack(self.kernel, &self.field, packed, 0, dst);
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Packing {
         let elements = self.elements_in(dst.len())?;
         let at = self.checked_position(first)?;
         self.check_fits(packed.len(), at, elements)?;
-        driver::unpack(self.kernel, &self.field, &packed[at.0..], at.1, dst);
+        memory::unpack(self.kernel, &self.field, &packed[at.0..], at.1, dst);
         Ok(())
     }
 
@@ -144,15 +144,15 @@ impl Packing {
     pub fn unpack_at(&self, packed: &[u8], bit: usize, dst: &mut [u8]) -> Result<(), Error> {
         let elements = self.elements_in(dst.len())?;
         self.check_fits(packed.len(), (bit / 8, bit % 8), elements)?;
-        driver::unpack(self.kernel, &self.field, &packed[bit / 8..], bit % 8, dst);
+        memory::unpack(self.kernel, &self.field, &packed[bit / 8..], bit % 8, dst);
         Ok(())
     }
 
     /// Packs `src` from bit `bit` (0 to 7) of `dst` on, if there is room for it.
     fn run_pack(&self, src: &[u8], dst: &mut [u8], bit: usize) -> Result<(), Error> {
         if !self.refuses_loss {
-            driver::pack(self.kernel, &self.field, src, dst, bit);
-        } else if !driver::pack_kept(self.kernel, &self.field, src, dst, bit)
+            memory::pack(self.kernel, &self.field, src, dst, bit);
+        } else if !memory::pack_kept(self.kernel, &self.field, src, dst, bit)
             && let Some(element) = self.lost(src)?.next()
         {
             let (first_bit, last_bit) = (self.first_bit(), self.last_bit());

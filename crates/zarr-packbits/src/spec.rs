@@ -4,12 +4,13 @@
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
-use crate::{BitOrder, Error, Kernel, field::Field};
+use crate::{BitOrder, ByteOrder, Error, Kernel, field::Field};
 
 /// How the elements of one data type are packed: the layout, its lengths and its operations.
 ///
-/// In memory an element is `components` little-endian values of
-/// [`component_size`](Packing::component_size) bytes each, in C order, without gaps. Types of less
+/// In memory an element is `components` values of [`component_size`](Packing::component_size)
+/// bytes each, little-endian unless [`byte_order`](PackingBuilder::byte_order) says otherwise, in C
+/// order, without gaps. Types of less
 /// than 8 bits take one byte per component (SD-18): sign-extended if signed, zero-extended
 /// otherwise. A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
 /// [`survives`](Packing::survives) tells whether there is one.
@@ -70,6 +71,7 @@ pub struct PackingBuilder {
     components: u32,
     signed: bool,
     order: BitOrder,
+    memory: ByteOrder,
 }
 
 impl PackingBuilder {
@@ -103,13 +105,32 @@ impl PackingBuilder {
         self
     }
 
+    /// The order of a component's bytes in memory; by default little-endian, on every machine.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_packbits::{ByteOrder, Packing};
+    ///
+    /// let builder = Packing::builder(16).last_bit(11);
+    /// let src: Vec<u8> = [0x123_u16, 0xabc].iter().flat_map(|v| v.to_be_bytes()).collect();
+    /// let mut packed = [0; 3];
+    /// builder.byte_order(ByteOrder::BigEndian).build()?.pack(&src, &mut packed)?;
+    /// // The packed bits are those of little-endian memory.
+    /// assert_eq!(packed, [0x23, 0xc1, 0xab]);
+    /// # Ok::<(), zarr_packbits::Error>(())
+    /// ```
+    pub fn byte_order(mut self, memory: ByteOrder) -> Self {
+        self.memory = memory;
+        self
+    }
+
     /// Checks that the numbers are consistent (SD-15).
     ///
     /// # Errors
     /// [`Error::ComponentBits`], [`Error::Components`], [`Error::LastBit`] or [`Error::FirstBit`],
     /// unless `first_bit <= last_bit < component_bits`.
     pub fn build(self) -> Result<Packing, Error> {
-        let Self { component_bits, first_bit, last_bit, components, signed, order } = self;
+        let Self { component_bits, first_bit, last_bit, components, signed, order, memory } = self;
         let size = match component_bits {
             1..=8 => 1,
             9..=16 => 2,
@@ -128,7 +149,7 @@ impl PackingBuilder {
             return Err(Error::FirstBit { first_bit, last_bit });
         }
         let bits = (last_bit - first_bit + 1) as u32;
-        let field = Field { bits, first_bit: first_bit as u32, size, signed, order };
+        let field = Field { bits, first_bit: first_bit as u32, size, signed, order, memory };
         Ok(Packing { field, components, kernel: Kernel::best(), refuses_loss: false })
     }
 }
@@ -156,6 +177,7 @@ impl Packing {
             components: 1,
             signed: false,
             order: BitOrder::LsbFirst,
+            memory: ByteOrder::LittleEndian,
         }
     }
 
@@ -242,6 +264,12 @@ impl Packing {
     #[must_use]
     pub fn bit_order(&self) -> BitOrder {
         self.field.order
+    }
+
+    /// The order of a component's bytes in memory.
+    #[must_use]
+    pub fn byte_order(&self) -> ByteOrder {
+        self.field.memory
     }
 
     /// Bytes of one component in memory: 1, 2, 4 or 8.

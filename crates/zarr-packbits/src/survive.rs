@@ -2,7 +2,7 @@
 
 use core::iter::FusedIterator;
 
-use crate::{Error, Packing, field::Field};
+use crate::{ByteOrder, Error, Packing, field::Field};
 
 impl Packing {
     /// Whether every element of `src` is unchanged by packing and unpacking (SD-49): it has no bit
@@ -104,6 +104,7 @@ pub(crate) struct LostBits {
     outside: u64,
     /// Those of them above the last one, if signed.
     extended: u64,
+    memory: ByteOrder,
 }
 
 impl LostBits {
@@ -116,17 +117,23 @@ impl LostBits {
         Self {
             outside: outside * lanes,
             extended: if field.signed { (outside & !below) * lanes } else { 0 },
+            memory: field.memory,
         }
     }
 
     /// Whether a component in `bytes`, which are whole components, would change.
     pub(crate) fn any(&self, bytes: &[u8]) -> bool {
         let (words, rest) = bytes.as_chunks::<8>();
-        let lost = words.iter().fold(0, |all, word| all | self.in_word(u64::from_le_bytes(*word)));
+        // Big-endian components come in the opposite order, which makes no difference.
+        let word = |bytes| match self.memory {
+            ByteOrder::LittleEndian => u64::from_le_bytes(bytes),
+            ByteOrder::BigEndian => u64::from_be_bytes(bytes),
+        };
+        let lost = words.iter().fold(0, |all, bytes| all | self.in_word(word(*bytes)));
         // The zeros that fill up the last word are always restored.
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
-        lost | self.in_word(u64::from_le_bytes(last)) != 0
+        lost | self.in_word(word(last)) != 0
     }
 
     /// Not zero if a component in `word` would change. If signed, a bit above the last must equal

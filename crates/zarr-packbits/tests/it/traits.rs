@@ -10,8 +10,18 @@ fn compared<T: Eq + std::hash::Hash>() {}
 
 #[test]
 fn types_can_be_sent_shown_cloned_and_compared() {
-    all::<(Packing, PackingBuilder, PackedRange, PaddingEncoding, BitOrder, Kernel, Error)>();
-    compared::<(Packing, PackingBuilder, PackedRange, PaddingEncoding, BitOrder, Kernel)>();
+    all::<(
+        Packing,
+        PackingBuilder,
+        PackedRange,
+        PaddingEncoding,
+        BitOrder,
+        ByteOrder,
+        Kernel,
+        Error,
+    )>();
+    compared::<(Packing, PackingBuilder, PackedRange, PaddingEncoding, BitOrder, ByteOrder, Kernel)>(
+    );
     let _: &dyn std::error::Error = &Error::ComponentBits { found: 0 };
 }
 
@@ -33,6 +43,7 @@ fn packings_on_different_kernels_are_equal_and_hash_alike() {
         Packing::builder(16).first_bit(1).last_bit(9).signed(true),
         Packing::builder(32).last_bit(9).signed(true),
         Packing::builder(16).last_bit(9).signed(true).bit_order(BitOrder::MsbFirst),
+        Packing::builder(16).last_bit(9).signed(true).byte_order(ByteOrder::BigEndian),
     ];
     for different in different {
         assert_ne!(packing, different.build().unwrap());
