@@ -111,7 +111,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "targets",
-        about: "tests of the kernels on AArch64, i686 and s390x, as far as this machine can",
+        about: "tests of the kernels on AArch64, i686, s390x and wasm32, as far as this machine can",
         run: targets::targets,
     },
     Command {
