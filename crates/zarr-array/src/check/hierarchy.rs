@@ -461,7 +461,7 @@ fn chain_error(key: &Key, error: &ChainError) -> Finding {
 }
 
 /// Whether a codec that is not supported here is known elsewhere: it is in the registry of
-/// zarr-extensions as of July 2026, or its name contains a dot and so has an owner.
+/// zarr-extensions as of July 2026, or its name has an owner: it contains a dot, or is a URI.
 fn is_registered(codec: &str) -> bool {
     const NAMES: [&str; 8] = [
         "bitround",
@@ -474,5 +474,5 @@ fn is_registered(codec: &str) -> bool {
         "zfp",
     ];
     // Long names are cut in errors, and then end in dots.
-    NAMES.contains(&codec) || codec.trim_end_matches("...").contains('.')
+    NAMES.contains(&codec) || codec.trim_end_matches("...").contains(['.', ':'])
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{root, run, session, succeed, text};
+use crate::support::{root, session, succeed, text};
 
 /// Makes an array and writes elements, given as JSON.
 fn make(folder: &Path, name: &str, options: &[&str], elements: &str) {
@@ -144,7 +144,51 @@ fn elements_are_compared_by_their_bits() {
         at,
         &[&["diff", "a", "b"], &["diff", "a", "c"], &["diff", "a", "a"], &["diff", "s", "t"]]
     ));
-    // A chunk that does not decode is an error, not a difference.
-    fs::write(at.join("b/c/0/0"), "x").expect("writes");
-    assert_eq!(run(at, &["diff", "a", "b"]).status.code(), Some(2));
+}
+
+/// What cannot be read is reported, and everything else is compared.
+#[test]
+fn what_cannot_be_read_is_not_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let floats = ["--shape", "2,2", "--dtype", "float32"];
+    for root in ["one", "other"] {
+        succeed(at, &["create", root, "--group"]);
+        for name in ["corrupt", "unknown", "whole"] {
+            make(at, &format!("{root}/{name}"), &floats, "[[1, 2], [3, 4]]");
+        }
+        let unknown = at.join(root).join("unknown/zarr.json");
+        let document = fs::read_to_string(&unknown).expect("reads");
+        fs::write(&unknown, document.replace("\"bytes\"", "\"example.rle\"")).expect("writes");
+    }
+    for root in ["old", "older"] {
+        fs::create_dir_all(at.join(root).join("pickled")).expect("creates");
+        fs::create_dir_all(at.join(root).join("whole")).expect("creates");
+        fs::write(at.join(root).join(".zgroup"), r#"{"zarr_format": 2}"#).expect("writes");
+        let document = |dtype: &str, filters: &str| {
+            format!(
+                r#"{{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "{dtype}",
+                "order": "C", "compressor": null, "fill_value": null, "filters": {filters}}}"#
+            )
+        };
+        let pickled = document("|O", r#"[{"id": "pickle", "protocol": 5}]"#);
+        fs::write(at.join(root).join("pickled/.zarray"), pickled).expect("writes");
+        fs::write(at.join(root).join("whole/.zarray"), document("|u1", "null")).expect("writes");
+        let element = [u8::try_from(root.len()).expect("short")];
+        fs::write(at.join(root).join("whole/0"), element).expect("writes");
+    }
+    fs::write(at.join("five.json"), "[[5]]").expect("writes");
+    succeed(at, &["write", "other/whole", "--region", "0:1,0:1", "--from", "five.json"]);
+    fs::write(at.join("other/corrupt/c/0/0"), "x").expect("writes");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["diff", "one", "other"],
+            &["diff", "one", "other", "--json"],
+            &["diff", "one", "one"],
+            &["diff", "one/corrupt", "other/corrupt"],
+            &["diff", "old", "older"],
+            &["diff", "old/pickled", "older/pickled"],
+        ]
+    ));
 }

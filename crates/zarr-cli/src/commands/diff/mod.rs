@@ -22,6 +22,12 @@ use crate::words;
 /// Exit status if the two have different content.
 const DIFFERENT: u8 = 1;
 
+/// Exit status if something could not be compared, as after any error.
+const NOT_COMPARED: u8 = 2;
+
+/// A node, or why it cannot be read.
+type Found = Result<NodeMetadata, CliError>;
+
 /// What was compared, and what was found.
 #[derive(Default)]
 struct Report {
@@ -33,6 +39,8 @@ struct Report {
     /// Differences of the content, and of how it is stored.
     different: u64,
     stored: u64,
+    /// Nodes of which not everything could be read.
+    not_compared: u64,
     /// One document per difference, for `--json`.
     documents: Vec<Value>,
 }
@@ -46,7 +54,12 @@ pub(super) fn run(args: &Diff) -> Result<u8, CliError> {
     let mut report = Report::default();
     for path in paths {
         match (ours.get(path), theirs.get(path)) {
-            (Some(a), Some(b)) => node(args, path, (&one, a), (&other, b), &mut report, &mut out)?,
+            (Some(Ok(a)), Some(Ok(b))) => {
+                node(args, path, (&one, a), (&other, b), &mut report, &mut out)?;
+            }
+            (Some(Err(error)), Some(_)) | (Some(_), Some(Err(error))) => {
+                report.not_compared(path, error, args, &mut out)?;
+            }
             (Some(_), None) => report.only(path, &one, args, &mut out)?,
             (None, Some(_)) => report.only(path, &other, args, &mut out)?,
             (None, None) => {}
@@ -55,19 +68,20 @@ pub(super) fn run(args: &Diff) -> Result<u8, CliError> {
     report.finish(args, &one, &other, out)
 }
 
-/// The node and all nodes below it, by their paths; that of the node itself is empty.
-fn nodes(place: &NodeStore) -> Result<BTreeMap<String, NodeMetadata>, CliError> {
+/// The node and all nodes below it, by their paths; that of the node itself is empty. Of those below,
+/// some may have documents that cannot be read, such as arrays of pickled objects.
+fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Found>, CliError> {
     let mut found = BTreeMap::new();
-    let mut next = vec![(Prefix::root(), place.node()?)];
+    let mut next = vec![(Prefix::root(), Ok(place.node()?))];
     while let Some((prefix, node)) = next.pop() {
-        if let NodeMetadata::Group(_) = node {
+        if let Ok(NodeMetadata::Group(_)) = node {
             let failed = |cause| place.failed(cause);
             let group = Group::open(place.store.clone(), &prefix).map_err(failed)?;
             for name in group.children().map_err(failed)? {
                 let below = prefix
                     .join(&name)
                     .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-                let node = open_node(&place.store, &below).map_err(failed)?;
+                let node = open_node(&place.store, &below).map_err(failed);
                 next.push((below, node));
             }
         }
@@ -122,9 +136,15 @@ fn node(
     };
     let bar = Bar::new();
     let name = if path.is_empty() { "comparing" } else { path };
-    let values = compare(name, &opened(one, a)?, &opened(other, b)?, &bar)?;
+    let values = opened(one, a)
+        .and_then(|one| Ok((one, opened(other, b)?)))
+        .and_then(|(one, other)| compare(name, &one, &other, &bar));
     drop(bar);
-    report.values(path, &values, args, out)
+    match values {
+        Ok(values) => report.values(path, &values, args, out),
+        Err(error @ CliError::Node { .. }) => report.not_compared(path, &error, args, out),
+        Err(error) => Err(error),
+    }
 }
 
 /// The path as it begins a line; the root is not named.
@@ -146,6 +166,23 @@ impl Report {
             return Ok(());
         }
         out.line(format_args!("{path}: only in {}", place.shown))
+    }
+
+    /// A node that cannot be read, or not to its end. The others are compared all the same.
+    fn not_compared(
+        &mut self,
+        path: &str,
+        error: &CliError,
+        args: &Diff,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        self.not_compared += 1;
+        if args.json {
+            let reason = error.to_string();
+            self.documents.push(json!({"path": path, "what": "not compared", "reason": reason}));
+            return Ok(());
+        }
+        out.line(format_args!("{}not compared: {error}", label(path)))
     }
 
     fn changes(
@@ -236,6 +273,7 @@ impl Report {
                 "groups": self.groups, "arrays": self.arrays, "elements": self.elements,
                 "differences": self.documents,
                 "different": self.different, "stored_differently": self.stored,
+                "not_compared": self.not_compared,
             }))?;
         }
         out.finish()?;
@@ -251,8 +289,16 @@ impl Report {
                 (0, _) => "the same content, stored differently".to_owned(),
                 (n, _) => words::counted(n, "difference"),
             };
-            note(format_args!("{compared}: {found}"));
+            let left = match self.not_compared {
+                0 => String::new(),
+                n => format!("; {} not compared", words::counted(n, "node")),
+            };
+            note(format_args!("{compared}: {found}{left}"));
         }
-        Ok(if self.different > 0 { DIFFERENT } else { 0 })
+        Ok(match (self.not_compared, self.different) {
+            (0, 0) => 0,
+            (0, _) => DIFFERENT,
+            _ => NOT_COMPARED,
+        })
     }
 }
