@@ -161,7 +161,8 @@ impl Chain {
             }
             if array_to_bytes.is_some() {
                 let codec = bytes_to_bytes::bind(codec, &element, &options.codecs);
-                bytes_to_bytes.push((codec.map_err(|kind| place.error(kind))?, place));
+                let codec = codec.map_err(|kind| place.error(kind))?;
+                bytes_to_bytes.push((options.metered(codec, &place), place));
                 continue;
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
@@ -181,7 +182,8 @@ impl Chain {
                     ArrayOutput::Bytes => {
                         let elements = ElementCodec::Bytes { big_endian: false };
                         array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
-                        bytes_to_bytes.push((Box::new(Other::of_array(other)), place));
+                        let codec = Box::new(Other::of_array(other));
+                        bytes_to_bytes.push((options.metered(codec, &place), place));
                         continue;
                     }
                 }
@@ -209,7 +211,7 @@ impl Chain {
                 let elements = ElementCodec::Bytes { big_endian: false };
                 array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
                 let compressor = compressor.map_err(|kind| place.error(kind))?;
-                bytes_to_bytes.push((compressor, place));
+                bytes_to_bytes.push((options.metered(compressor, &place), place));
                 continue;
             }
             match codec {

@@ -1,5 +1,8 @@
 //! Options for decoding and encoding.
 
+use crate::bytes_to_bytes::BytesToBytes;
+use crate::codec_path::CodecPath;
+use crate::meter::Meter;
 use crate::others::Codecs;
 
 /// Limits of the cost of decoding, whether encoding may lose bits, and codecs of other authors.
@@ -16,6 +19,7 @@ pub struct Options {
     pub(crate) unknown_decoded_len: u64,
     pub(crate) allow_loss: bool,
     pub(crate) codecs: Codecs,
+    meter: Option<Meter>,
 }
 
 impl Default for Options {
@@ -29,7 +33,7 @@ impl Options {
     /// refused.
     #[must_use]
     pub fn new() -> Self {
-        Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new() }
+        Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new(), meter: None }
     }
 
     /// The most bytes that decoding may produce where the metadata gives no length (SD-35). That
@@ -65,5 +69,25 @@ impl Options {
     #[must_use]
     pub fn other_codecs(&self) -> &Codecs {
         &self.codecs
+    }
+
+    /// Counts what the bytes-to-bytes codecs decode, at the cost of two looks at the clock for each
+    /// chunk and codec.
+    #[must_use]
+    pub fn meter(mut self, meter: Meter) -> Self {
+        self.meter = Some(meter);
+        self
+    }
+
+    /// The codec, which counts if there is a meter.
+    pub(crate) fn metered(
+        &self,
+        codec: Box<dyn BytesToBytes>,
+        place: &CodecPath,
+    ) -> Box<dyn BytesToBytes> {
+        match &self.meter {
+            Some(meter) => meter.count(codec, place),
+            None => codec,
+        }
     }
 }
