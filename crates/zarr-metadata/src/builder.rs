@@ -5,20 +5,12 @@ use crate::chunk_grid::ChunkGrid;
 use crate::chunk_key::ChunkKeyEncoding;
 use crate::codec::Codec;
 use crate::data_type::DataType;
+use crate::default_chunks::default_chunk_shape;
 use crate::edges::ChunkEdges;
 use crate::error::{At as _, MetadataError};
 use crate::fill_value::FillValue;
 use crate::json::write_string;
 use crate::rule::Rule;
-
-/// The most decoded bytes of a chunk if no chunks are chosen.
-const DEFAULT_CHUNK_BYTES: u64 = 4 << 20;
-
-/// The edge of an axis of length 0 if no chunks are chosen: such an axis is meant to grow.
-const DEFAULT_EDGE_TO_GROW: u64 = 1024;
-
-/// Assumed bytes of an element of variable length if no chunks are chosen.
-const VARIABLE_BYTES: u64 = 16;
 
 /// The `zstd` level if no codecs are chosen.
 const DEFAULT_ZSTD_LEVEL: i32 = 3;
@@ -29,7 +21,7 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 ///
 /// | part | default |
 /// | --- | --- |
-/// | chunks | regular: the array, its longest edge halved until a chunk has at most 4 MiB, elements of variable length counted as 16 bytes |
+/// | chunks | regular, of 1 to 4 MiB unless the array is smaller: the array, its longest edge halved until a chunk has at most 4 MiB, elements of variable length counted as 16 bytes. Axes of length 0, which are meant to grow, share what the others leave of 4 MiB; shards consist of whole inner chunks |
 /// | codecs | `bytes`, little-endian where bytes have an order, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3 |
 /// | fill value | all bits zero; NaT for times and durations; NaN for `float8_e8m0fnu`, which has no zero; for `string` and `bytes` the empty one |
 /// | chunk keys | `c/0/0` |
@@ -178,12 +170,14 @@ impl ArrayBuilder {
     /// [`ArrayMetadata::new`].
     pub fn build(self) -> Result<ArrayMetadata, MetadataError> {
         let Self { shape, data_type, chunk_grid, codecs, fill_value, .. } = &self;
-        let grid = match chunk_grid {
-            Some(grid) => grid.clone(),
-            None => ChunkGrid::Regular { chunk_shape: default_chunk_shape(shape, data_type) },
-        };
         let default = || vec![Codec::array_to_bytes(data_type), Codec::zstd(DEFAULT_ZSTD_LEVEL)];
         let codecs = codecs.clone().unwrap_or_else(default);
+        let grid = match chunk_grid {
+            Some(grid) => grid.clone(),
+            None => {
+                ChunkGrid::Regular { chunk_shape: default_chunk_shape(shape, data_type, &codecs) }
+            }
+        };
         let fill = match fill_value {
             Some(Fill(FillSource::Value(value))) => value.clone(),
             Some(Fill(FillSource::Json(json))) => FillValue::parse(data_type, json)
@@ -206,25 +200,6 @@ impl ArrayBuilder {
             metadata = metadata.with_attribute(name, Some(json))?;
         }
         Ok(metadata)
-    }
-}
-
-/// The shape of the array, its longest edge halved until a chunk is small enough.
-fn default_chunk_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
-    let size = match data_type.is_variable_length() {
-        true => VARIABLE_BYTES,
-        false => data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1),
-    };
-    let edge = |length: &u64| if *length == 0 { DEFAULT_EDGE_TO_GROW } else { *length };
-    let mut chunk: Vec<u64> = shape.iter().map(edge).collect();
-    loop {
-        let bytes = chunk.iter().fold(size, |bytes, edge| bytes.saturating_mul(*edge));
-        match chunk.iter_mut().max() {
-            Some(longest) if bytes > DEFAULT_CHUNK_BYTES && *longest > 1 => {
-                *longest = longest.div_ceil(2);
-            }
-            _ => return chunk,
-        }
     }
 }
 

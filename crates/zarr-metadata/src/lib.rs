@@ -69,6 +69,7 @@ mod chunk_key;
 mod codec;
 mod consolidated;
 mod data_type;
+mod default_chunks;
 mod document;
 mod edges;
 mod element;

@@ -49,6 +49,17 @@ def test_the_fill_value_is_a_scalar_of_the_dtype(tmp_path):
         np.testing.assert_array_equal(array[:].astype("c16"), np.full(3, fill, "c16"))
 
 
+def test_chunks_by_default_are_neither_small_nor_large():
+    for shape, expected in [
+        ((3, 5), [3, 5]),
+        ((10_000, 10_000), [1250, 625]),
+        ((0,), [1 << 20]),
+        ((0, 100_000), [8, 100_000]),
+    ]:
+        array = zarr_kit.create("memory:", shape=shape, dtype="f4")
+        assert array.metadata["chunk_grid"]["configuration"]["chunk_shape"] == expected
+
+
 def test_values_that_do_not_fit_are_refused():
     array = zarr_kit.create("memory:", shape=3, dtype="u1")
     with pytest.raises(OverflowError, match="300 does not fit into uint8"):

@@ -127,8 +127,11 @@ fn chunks_by_default_are_of_a_few_mebibytes_and_let_empty_axes_grow() {
     };
     assert_eq!(shape_of(&[], DataType::Int8), Vec::<u64>::new());
     assert_eq!(shape_of(&[3, 5], DataType::Float64), [3, 5]);
-    assert_eq!(shape_of(&[0], DataType::Float32), [1024]);
-    assert_eq!(shape_of(&[0, 100_000], DataType::Float32), [1024, 782]);
+    assert_eq!(shape_of(&[0], DataType::Float32), [1 << 20]);
+    assert_eq!(shape_of(&[0, 0], DataType::Int32), [1024, 1024]);
+    assert_eq!(shape_of(&[0, 721, 1440], DataType::Float32), [1, 721, 1440]);
+    assert_eq!(shape_of(&[0, 100_000], DataType::Float32), [8, 100_000]);
+    assert_eq!(shape_of(&[1, 0], DataType::Bool), [1, 4 << 20]);
     let huge = shape_of(&[u64::MAX, u64::MAX], DataType::Int8);
     assert!(huge.iter().product::<u64>() <= 4 << 20, "{huge:?}");
 }

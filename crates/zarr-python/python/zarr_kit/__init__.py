@@ -118,8 +118,8 @@ def create(
     chunks
         For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``),
         which makes the grid ``rectilinear`` unless they are equal. An int applies to all axes;
-        None makes one chunk. To read a rectilinear grid with zarr-python, set its configuration
-        ``array.rectilinear_chunks``.
+        None makes chunks of 1 to 4 MiB of elements, or one of a smaller array. To read a
+        rectilinear grid with zarr-python, set its configuration ``array.rectilinear_chunks``.
     shards
         The lengths of shards, each of which holds many ``chunks``; None for no shards.
     codecs
