@@ -53,6 +53,8 @@ mod planned_reads;
 mod selection;
 #[cfg(feature = "async")]
 mod threads;
+#[cfg(feature = "jiff")]
+mod times;
 mod transfer;
 mod unfinished;
 mod unlisted;
@@ -65,6 +67,8 @@ pub use change::{
 };
 #[cfg(feature = "async")]
 pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};
+#[cfg(feature = "jiff")]
+pub use error::TimeFault;
 pub use error::{ArrayError, Loss, RearrangeFault, Written};
 pub use grid::grid_of;
 pub use group::Group;
@@ -82,7 +86,7 @@ pub use planned_reads::PlannedReads;
 pub use selection::Selection;
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;
-pub use unfinished::UnfinishedParts;
+pub use unfinished::{UnfinishedParts, UnfinishedWork};
 pub use unlisted::UnlistedStore;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;

@@ -6,7 +6,7 @@ use zarr_metadata::NodeMetadata;
 
 use crate::error::ArrayError;
 use crate::store::{Key, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
-use crate::unfinished::{Unfinished, UnfinishedParts, Work};
+use crate::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
 use crate::version_2;
 
 /// The document of a node, below its prefix.
@@ -53,14 +53,7 @@ pub(crate) fn create(
     prefix: &Prefix,
     document: &[u8],
 ) -> Result<(), ArrayError> {
-    for name in prefix.segments() {
-        if let Some(fault) = fault_of_name(name) {
-            let (path, name) = (display(prefix), name.to_owned());
-            return Err(ArrayError::NodeName { path, name, fault });
-        }
-    }
-    refuse_in_array(store, prefix)?;
-    refuse_version_2(version_2::is_at(store, prefix)?, prefix)?;
+    refuse_place(store, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
     match put_new(&**store, &key, document)? {
         PutOutcome::Written => Ok(()),
@@ -84,6 +77,18 @@ pub(crate) fn put_new(
     }
     store.put(key, bytes)?;
     Ok(PutOutcome::Written)
+}
+
+/// Refuses a place where no new node can be, whether or not there is one.
+pub(crate) fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    for name in prefix.segments() {
+        if let Some(fault) = fault_of_name(name) {
+            let (path, name) = (display(prefix), name.to_owned());
+            return Err(ArrayError::NodeName { path, name, fault });
+        }
+    }
+    refuse_in_array(store, prefix)?;
+    refuse_version_2(version_2::is_at(store, prefix)?, prefix)
 }
 
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
@@ -111,10 +116,11 @@ pub(crate) const ROOT: &str = "the root";
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
         Some(Unfinished { from, kind, work, parts }) => {
-            let (resumable, is_join) = (kind.is_some(), work == Work::Join);
+            // A creation has nothing to go on with: there are no chunks to put.
+            let resumable = kind.is_some() && work != UnfinishedWork::Creation;
             let parts = parts.map(|of| UnfinishedParts::at(&**store, prefix, of)).transpose()?;
             let parts = parts.map(Box::new);
-            Err(ArrayError::Unfinished { path: display(prefix), from, is_join, resumable, parts })
+            Err(ArrayError::Unfinished { path: display(prefix), from, work, resumable, parts })
         }
         None => Ok(()),
     }

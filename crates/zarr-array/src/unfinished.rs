@@ -132,12 +132,25 @@ pub(crate) enum Kind {
 
 /// What is unfinished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Work {
+#[non_exhaustive]
+pub enum UnfinishedWork {
     /// The copy of a node.
     #[default]
     Copy,
     /// A node made of several.
     Join,
+    /// A new array in place of an old one.
+    Creation,
+}
+
+impl fmt::Display for UnfinishedWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Copy => "copy",
+            Self::Join => "join",
+            Self::Creation => "creation",
+        })
+    }
 }
 
 /// The contents of an unfinished copy's marker.
@@ -147,7 +160,7 @@ pub(crate) struct Unfinished {
     pub(crate) kind: Option<Kind>,
     /// The source of the copy, if its store knows its location.
     pub(crate) from: Option<String>,
-    pub(crate) work: Work,
+    pub(crate) work: UnfinishedWork,
     /// The number of parts, if it is a copy in parts.
     pub(crate) parts: Option<u32>,
 }
@@ -187,8 +200,9 @@ impl Unfinished {
         };
         let from = member("\"from\": ").filter(|from| plain(from) == *from);
         let work = match member("\"work\": ") {
-            Some("join") => Work::Join,
-            _ => Work::Copy,
+            Some("join") => UnfinishedWork::Join,
+            Some("creation") => UnfinishedWork::Creation,
+            _ => UnfinishedWork::Copy,
         };
         let parts = member("\"parts\": ").and_then(|parts| parts.parse().ok());
         let parts = parts.filter(|parts| (1..=Part::MOST).contains(parts));

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use zarr_kit::array::SelectionError;
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::array::{SelectionError, UnfinishedWork};
 use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::{ArrayError, DataType};
@@ -33,6 +33,11 @@ pub(crate) enum CliError {
         format!("; did you mean {near}?")
     }))]
     Missing { place: String, near: Option<String> },
+    #[error(
+        "{place}: a name that ends in .zjoin is that of a virtual join, a file that `zarr-kit join \
+         --virtual` writes; choose another name"
+    )]
+    VirtualTarget { place: String },
     #[error("{place}: {}", system::reason(folder, cause))]
     Folder { place: String, folder: PathBuf, cause: io::Error },
     #[error(
@@ -141,12 +146,15 @@ fn at(place: &str, cause: &ArrayError) -> String {
             "{place}: this is Zarr version 2, which is read and never written; `zarr-kit copy` makes \
              a copy of version 3, which can be changed"
         ),
+        ArrayError::Unfinished { work: UnfinishedWork::Creation, .. } => format!(
+            "{place}: an array was to be created here in place of another, and that was interrupted; \
+             `create` with --overwrite starts again"
+        ),
         ArrayError::Unfinished { resumable: false, .. } => format!(
             "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
              resumed; `copy` with --overwrite starts again"
         ),
-        ArrayError::Unfinished { from, is_join, parts, .. } => {
-            let command = if *is_join { "join" } else { "copy" };
+        ArrayError::Unfinished { from, work: command, parts, .. } => {
             let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
             if let Some(parts) = parts {
                 return format!("{place}: an unfinished copy{of}: {parts}");

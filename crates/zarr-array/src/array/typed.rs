@@ -15,8 +15,8 @@ use crate::transfer::Selected;
 /// A Rust type for the elements of some data types.
 ///
 /// Implemented for the integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of
-/// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"; `[u8;
-/// N]` for raw bits and for bytes of fixed length; `[u32; N]` for the code points of strings of
+/// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"
+/// (with the feature `jiff`, `Array::read_timestamps` has them as times); `[u8; N]` for raw bits and for bytes of fixed length; `[u32; N]` for the code points of strings of
 /// fixed length; `f16` and `bf16` with the feature `half`, `Complex` with the feature
 /// `num-complex`.
 ///

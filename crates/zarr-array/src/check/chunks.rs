@@ -23,7 +23,7 @@ use crate::parallel;
 use crate::part::OwnedChunks;
 use crate::store::StoreExt as _;
 use crate::store::{Key, Links, MAX_KEY_LEN, Store};
-use crate::unfinished::MARKER;
+use crate::unfinished::{MARKER, Unfinished};
 use crate::version_2;
 
 /// Chunks that are decoded before more are listed, so that memory does not grow with the array.
@@ -87,7 +87,8 @@ impl Walk<'_> {
                 continue;
             }
             if name == MARKER {
-                of_keys.push(unfinished(&key, "array"));
+                let copy = Unfinished::at(&**store, layout.prefix())?.unwrap_or_default();
+                of_keys.push(unfinished(&key, "array", copy.work));
                 continue;
             }
             if name == REARRANGE_MARKER {

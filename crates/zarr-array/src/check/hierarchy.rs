@@ -16,7 +16,7 @@ use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
-use crate::unfinished::{Kind, MARKER, Unfinished};
+use crate::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
 use crate::version_2;
 
 /// What is looked into for nodes.
@@ -207,7 +207,8 @@ impl<'a> Walk<'a> {
                         let message = "of Zarr version 2, next to a zarr.json; not read";
                         self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
                     } else if name == MARKER {
-                        self.found(unfinished(&key, "group"));
+                        let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
+                        self.found(unfinished(&key, "group", copy.work));
                     } else if name != METADATA_KEY {
                         self.found(
                             Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
@@ -230,8 +231,8 @@ impl<'a> Walk<'a> {
         let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
         let key = prefix.key(MARKER)?;
         self.found(match copy.kind {
-            Some(Kind::Array) => unfinished(&key, "array"),
-            Some(Kind::Group) => unfinished(&key, "group"),
+            Some(Kind::Array) => unfinished(&key, "array", copy.work),
+            Some(Kind::Group) => unfinished(&key, "group", copy.work),
             None => {
                 let message = "an interrupted copy, or something else of this name: it says nothing \
                                to resume it by; start again";
@@ -405,15 +406,22 @@ impl<'a> Walk<'a> {
     /// Looks for the marker of a copy in an array whose objects are not listed.
     fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
         let Ok(key) = prefix.key(MARKER) else { return Ok(()) };
-        if self.store.head(&key)?.is_some() {
-            self.found(unfinished(&key, "array"));
+        if let Some(copy) = Unfinished::at(&**self.store, prefix)? {
+            self.found(unfinished(&key, "array", copy.work));
         }
         Ok(())
     }
 }
 
-pub(super) fn unfinished(marker: &Key, node: &str) -> Finding {
-    let message = format!("a copy to this {node} was interrupted: resume it, or start again");
+pub(super) fn unfinished(marker: &Key, node: &str, work: UnfinishedWork) -> Finding {
+    let message = match work {
+        UnfinishedWork::Creation => {
+            format!("the creation of an {node} here was interrupted: create it again, overwriting")
+        }
+        UnfinishedWork::Copy | UnfinishedWork::Join => {
+            format!("a copy to this {node} was interrupted: resume it, or start again")
+        }
+    };
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
 }
 

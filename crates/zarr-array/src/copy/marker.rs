@@ -10,7 +10,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use crate::node::put_new;
 use crate::store::{Key, Prefix, PutOutcome, StoreExt as _};
-use crate::unfinished::{Kind, MARKER, Unfinished, Work, plain, read_marker};
+use crate::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, plain, read_marker};
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) struct Marker<'a> {
     document: String,
     /// The place of the source, for messages.
     from: Option<String>,
-    work: Work,
+    work: UnfinishedWork,
     /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
     /// The number of parts, if it is a copy in parts.
@@ -71,7 +71,7 @@ impl<'a> Marker<'a> {
             hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
             hash_of(&[to_document.as_bytes()]),
         ];
-        Self::with_identity(to, kind, to_document, words, Work::Copy, identity)
+        Self::with_identity(to, kind, to_document, words, UnfinishedWork::Copy, identity)
     }
 
     /// The marker of the node `to` that is made of several: each with its document.
@@ -95,7 +95,13 @@ impl<'a> Marker<'a> {
         let words = words.filter(|_| others > 0).map(|first| format!("{first} and {others} more"));
         let target = hash_of(&[to_document.as_bytes()]);
         let identity = [places.finish(), documents.finish(), target];
-        Self::with_identity(to, kind, to_document, words, Work::Join, identity)
+        Self::with_identity(to, kind, to_document, words, UnfinishedWork::Join, identity)
+    }
+
+    /// The marker of a new array, which is made of nothing.
+    pub(super) fn of_creation(to: Endpoint<'a>, document: String) -> Result<Self, TransferError> {
+        let identity = [0, 0, hash_of(&[document.as_bytes()])];
+        Self::with_identity(to, Kind::Array, document, None, UnfinishedWork::Creation, identity)
     }
 
     fn with_identity(
@@ -103,7 +109,7 @@ impl<'a> Marker<'a> {
         kind: Kind,
         document: String,
         from: Option<String>,
-        work: Work,
+        work: UnfinishedWork,
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
@@ -252,8 +258,8 @@ impl<'a> Marker<'a> {
         if let Some(from) = &self.from {
             let _infallible = writeln!(text, "  \"from\": \"{from}\",");
         }
-        if self.work == Work::Join {
-            text.push_str("  \"work\": \"join\",\n");
+        if self.work != UnfinishedWork::Copy {
+            let _infallible = writeln!(text, "  \"work\": \"{}\",", self.work);
         }
         if let Some(parts) = self.parts {
             let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");

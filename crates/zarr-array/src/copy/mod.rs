@@ -30,6 +30,7 @@
 
 mod array;
 mod begin;
+mod creation;
 mod endpoint;
 mod error;
 mod job;
@@ -45,6 +46,7 @@ use zarr_codec::Codecs;
 use crate::part::Part;
 
 pub use array::copy_array;
+pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
 pub use new_node::NewNode;

@@ -2,6 +2,8 @@
 
 mod loss;
 mod rearrange;
+#[cfg(feature = "jiff")]
+mod times;
 mod written;
 
 use zarr_codec::{ChainError, ChunkError};
@@ -9,10 +11,12 @@ use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
 use crate::store::{KeyError, StoreError};
-use crate::unfinished::UnfinishedParts;
+use crate::unfinished::{UnfinishedParts, UnfinishedWork};
 
 pub use loss::Loss;
 pub use rearrange::RearrangeFault;
+#[cfg(feature = "jiff")]
+pub use times::TimeFault;
 pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.
@@ -51,11 +55,11 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
-    /// An unfinished copy or join, which is not a node until it is complete.
+    /// An unfinished copy, join or creation, which is not a node until it is complete.
     #[error(
         "{}: an unfinished {}{}: {}",
         Printable(path),
-        if *is_join { "join" } else { "copy" },
+        work,
         Printable(of(from.as_deref())),
         what_to_do(*resumable, parts.as_deref())
     )]
@@ -64,9 +68,10 @@ pub enum ArrayError {
         path: String,
         /// The source, if the copy's marker names it.
         from: Option<String>,
-        /// Whether it is a join of several nodes.
-        is_join: bool,
-        /// Whether the copy can be resumed: not if its marker is damaged or not a marker.
+        /// What is unfinished.
+        work: UnfinishedWork,
+        /// Whether it can be resumed: not the creation of an array, nor a copy whose marker is
+        /// damaged or not a marker.
         resumable: bool,
         /// Its parts, if several processes copy a part each.
         parts: Option<Box<UnfinishedParts>>,
@@ -306,6 +311,17 @@ pub enum ArrayError {
         data_type: String,
         /// The Rust type.
         requested: &'static str,
+    },
+    /// A time that cannot be converted without changing it.
+    #[cfg(feature = "jiff")]
+    #[error("element {element} of the selection, {value}, {fault}")]
+    Time {
+        /// Its number in the selection, in C order.
+        element: usize,
+        /// The element in steps of its unit, or the time.
+        value: String,
+        /// Why it cannot be converted.
+        fault: TimeFault,
     },
     /// A data type without elements of fixed size.
     #[error(

@@ -1,5 +1,6 @@
 //! Copies into other chunks and codecs, within little memory, interrupted at every step.
 
+mod creation;
 mod ends;
 mod everything;
 mod overwrites;
@@ -15,7 +16,7 @@ use zarr_array::copy::{
     CopyOptions, CopySummary, Endpoint, MARKER, TransferError, copy_array, copy_tree,
 };
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Group, Selection};
+use zarr_array::{Array, ArrayError, Group, Selection, UnfinishedWork};
 use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec, GroupMetadata};
 
 use crate::workload::{Objects, objects};
@@ -126,8 +127,8 @@ fn is_told(store: &Arc<dyn Store>, has_document: bool, at: &str) {
     let root = Prefix::root();
     match Array::open(store.clone(), &root) {
         Ok(_) => assert!(has_document, "{at}: opens"),
-        Err(ArrayError::Unfinished { path, from, is_join, resumable, parts }) => {
-            assert!(resumable && !is_join && parts.is_none(), "{at}");
+        Err(ArrayError::Unfinished { path, from, work, resumable, parts }) => {
+            assert!(resumable && work == UnfinishedWork::Copy && parts.is_none(), "{at}");
             assert!(!has_document, "{at}: does not open");
             assert_eq!(path, "the root");
             assert!(from.is_some_and(|from| from.starts_with("memory ")), "{at}");

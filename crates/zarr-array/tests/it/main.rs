@@ -44,6 +44,9 @@ mod seattle;
 mod selection;
 #[cfg(test)]
 mod store;
+#[cfg(feature = "jiff")]
+#[cfg(test)]
+mod times;
 #[cfg(test)]
 mod typed;
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use serde_json::json;
+use zarr_kit::array::copy::{TransferError, create_over};
 use zarr_kit::array::store::shown_url;
-use zarr_kit::array::{create_parents, delete_node, open_node};
-use zarr_kit::metadata::{Codec, FillValue, MetadataError, NodeMetadata, Rule};
+use zarr_kit::array::{create_parents, open_node};
+use zarr_kit::metadata::{Codec, FillValue, MetadataError, Rule};
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
     Prefix, Store,
@@ -41,8 +42,10 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     // Find all mistakes before a folder is created.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|cause| CliError::Node { place: shown_url(&args.path), cause })?;
-    let (shown, array) =
-        create_at(args, |store, prefix| Array::create(store, prefix, metadata.clone()))?;
+    let (shown, array) = create_at(args, |shown, store, prefix| match args.overwrite {
+        true => overwrite(shown, store, prefix, metadata.clone()),
+        false => Ok(Array::create(store, prefix, metadata.clone())?),
+    })?;
     let chunks = array.grid().occupied_chunks().map_or_else(
         || "more than 2^64 chunks".to_owned(),
         |chunks| words::counted(chunks, "chunk"),
@@ -68,7 +71,7 @@ fn group(args: &Create) -> Result<(), CliError> {
             .map_err(|cause| CliError::Metadata { argument: "--attributes", cause })?;
     }
     let (shown, _) =
-        create_at(args, |store, prefix| Group::create(store, prefix, metadata.clone()))?;
+        create_at(args, |_, store, prefix| Ok(Group::create(store, prefix, metadata.clone())?))?;
     done(args.json, format_args!("created {shown}: a group"), || json!({"group": shown}))
 }
 
@@ -76,7 +79,7 @@ fn group(args: &Create) -> Result<(), CliError> {
 /// in a store of its own. Gives the path as it is shown, and the node.
 fn create_at<T>(
     args: &Create,
-    create: impl FnOnce(Arc<dyn Store>, &Prefix) -> Result<T, ArrayError>,
+    create: impl FnOnce(&str, Arc<dyn Store>, &Prefix) -> Result<T, Failed>,
 ) -> Result<(String, T), CliError> {
     let shown = shown_url(&args.path);
     let within = match around(&args.path)? {
@@ -86,12 +89,9 @@ fn create_at<T>(
     };
     let Some(Around { store, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
-        if args.overwrite {
-            remove(&shown, &place.store, &Prefix::root())?;
-        }
-        let created = create(place.store.clone(), &Prefix::root()).map_err(|cause| {
+        let created = create(&shown, place.store.clone(), &Prefix::root()).map_err(|cause| {
             place.abandon();
-            place.failed(cause)
+            cause.of(|cause| place.failed(cause))
         })?;
         place.finish()?;
         return Ok((place.shown, created));
@@ -104,10 +104,7 @@ fn create_at<T>(
     if args.parents {
         create_parents(&store, &prefix).map_err(failed)?;
     }
-    if args.overwrite {
-        remove(&shown, &store, &prefix)?;
-    }
-    let created = create(store.clone(), &prefix).map_err(failed)?;
+    let created = create(&shown, store.clone(), &prefix).map_err(|cause| cause.of(failed))?;
     store.finish().map_err(|cause| failed(cause.into()))?;
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&store, &parent), Err(ArrayError::NotFound { .. }))
@@ -120,20 +117,50 @@ fn create_at<T>(
     Ok((shown, created))
 }
 
-/// Removes the array at a place, if there is one. A group is not removed: more than what is created
-/// would be gone.
-fn remove(shown: &str, store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), CliError> {
-    let failed = |cause| CliError::Node { place: shown.to_owned(), cause };
-    match open_node(store, prefix) {
-        Ok(NodeMetadata::Array(_)) => delete_node(store, prefix).map_err(failed),
-        Ok(NodeMetadata::Group(_)) => Err(CliError::argument(
+/// Why a node was not created.
+enum Failed {
+    Array(ArrayError),
+    /// A whole message.
+    Said(CliError),
+}
+
+impl From<ArrayError> for Failed {
+    fn from(cause: ArrayError) -> Self {
+        Self::Array(cause)
+    }
+}
+
+impl Failed {
+    fn of(self, failed: impl FnOnce(ArrayError) -> CliError) -> CliError {
+        match self {
+            Self::Array(cause) => failed(cause),
+            Self::Said(error) => error,
+        }
+    }
+}
+
+/// Creates an array in place of another. A group is not removed: more than what is created would be
+/// gone.
+fn overwrite(
+    shown: &str,
+    store: Arc<dyn Store>,
+    prefix: &Prefix,
+    metadata: ArrayMetadata,
+) -> Result<Array, Failed> {
+    create_over(store, prefix, metadata).map_err(|cause| match cause {
+        TransferError::Target(ArrayError::NotArray { .. }) => Failed::Said(CliError::argument(
             "--overwrite",
             shown,
             "this is a group with all that is in it; `zarr-kit delete` removes it",
         )),
-        Err(ArrayError::NotFound { .. }) => Ok(()),
-        Err(cause) => Err(failed(cause)),
-    }
+        TransferError::Target(cause) => Failed::Array(cause),
+        cause => Failed::Said(CliError::Copy {
+            place: shown.to_owned(),
+            memory: 0,
+            begun: None,
+            cause: Box::new(cause),
+        }),
+    })
 }
 
 /// What `--like` names.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{ArrayError, Group, Selection};
+use zarr_array::{ArrayError, Group, Selection, UnfinishedWork};
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
 };
@@ -223,8 +223,8 @@ fn a_join_of_groups_that_is_killed_leaves_no_group_and_can_be_resumed() {
                     let whole = expected.iter().all(|(key, value)| found.get(key) == Some(value));
                     assert!(whole, "{at} {fault:?}");
                 }
-                Err(ArrayError::Unfinished { resumable, is_join, .. }) => {
-                    assert!(resumable && is_join);
+                Err(ArrayError::Unfinished { resumable, work, .. }) => {
+                    assert!(resumable && work == UnfinishedWork::Join);
                 }
                 Err(ArrayError::NotFound { .. }) => assert!(found.is_empty(), "{at} {fault:?}"),
                 Err(error) => panic!("{at} {fault:?}: {error}"),

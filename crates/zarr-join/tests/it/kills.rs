@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zarr_array::copy::MARKER;
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError};
+use zarr_array::{Array, ArrayError, UnfinishedWork};
 use zarr_join::{Arrangement, Join, JoinOptions, JoinPlan, Member};
 use zarr_metadata::{ArrayBuilder, DataType};
 
@@ -79,7 +79,8 @@ fn a_join_that_is_killed_leaves_no_array_and_can_be_resumed() {
                         assert!(old, "{at} {fault:?}");
                     }
                     Ok(array) => assert_eq!(whole(&array).len(), 25, "{at} {fault:?}"),
-                    Err(ArrayError::Unfinished { resumable, is_join, .. }) => {
+                    Err(ArrayError::Unfinished { resumable, work, .. }) => {
+                        let is_join = work == UnfinishedWork::Join;
                         assert!(resumable && is_join && result.is_err(), "{at} {fault:?}");
                     }
                     Err(ArrayError::NotFound { .. }) => {
