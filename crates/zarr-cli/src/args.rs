@@ -1,5 +1,6 @@
 //! The command line's arguments.
 
+mod bench;
 mod changes;
 mod content;
 mod draw;
@@ -16,6 +17,7 @@ use zarr_kit::array::Part;
 use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
 
+pub(crate) use bench::Bench;
 pub(crate) use changes::{Append, Resize};
 pub(crate) use content::{Diff, Stats};
 pub(crate) use draw::Draw;
@@ -77,6 +79,7 @@ pub(crate) enum Command {
     Draw(Draw),
     Stats(Stats),
     Diff(Diff),
+    Bench(Bench),
     Resize(Resize),
     Append(Append),
     Rearrange(Rearrange),
@@ -256,7 +259,7 @@ pub(crate) struct Create {
     /// with a configuration.
     #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
     pub(crate) dtype: Option<String>,
-    /// The lengths of the chunks [default: regular, at most 4 MiB].
+    /// The lengths of the chunks [default: regular, of 1 to 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
     #[command(flatten)]

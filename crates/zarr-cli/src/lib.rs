@@ -28,6 +28,7 @@ mod region;
 mod sizes;
 mod system;
 mod usage;
+mod watched_store;
 mod words;
 
 use std::ffi::OsString;

@@ -16,6 +16,7 @@ use zarr_kit::codec::Options;
 use zarr_kit::join::{self, LinkError, OpenOptions, References};
 
 use crate::error::CliError;
+use crate::watched_store::{Watch, WatchedStore};
 use crate::{nearest, print};
 
 /// The timeout for servers that do not answer, if not the library's default.
@@ -87,7 +88,15 @@ impl NodeStore {
 
     /// Creates the folder if there is none.
     pub(crate) fn create(path: &str) -> Result<Self, CliError> {
+        if join::is_virtual_join(path) {
+            return Err(CliError::VirtualTarget { place: store::shown_url(path) });
+        }
         Self::with(path, &StoreOptions::new().create(true))
+    }
+
+    /// Tells of reads and writes from now on.
+    pub(crate) fn watch(&mut self, watch: Arc<dyn Watch>) {
+        self.store = Arc::new(WatchedStore { inner: Arc::clone(&self.store), watch });
     }
 
     /// Removes the folders that were created for it, if they are empty.

@@ -1,11 +1,18 @@
 //! Shows progress on a terminal, and nothing in a pipe.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use zarr_kit::Array;
 use zarr_kit::metadata::Printable;
+
+use crate::watched_store::{Watch, WatchedStore};
 
 /// A bar with rate and remaining time on standard error, if that is a terminal. Clones share the
 /// bar.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
 }
@@ -87,5 +94,52 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// Shows how many bytes a command has read from a store, or written to it, where the elements are
+/// moved all at once.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    bar: Bar,
+    direction: Direction,
+    bytes: AtomicU64,
+}
+
+/// Which bytes are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Written,
+}
+
+impl Moved {
+    /// The same array, whose operations are shown until the bar is dropped.
+    pub(crate) fn show(array: &Array, direction: Direction) -> (Array, Bar) {
+        let bar = Bar::new();
+        let watch = Arc::new(Self { bar: bar.clone(), direction, bytes: AtomicU64::new(0) });
+        let store = WatchedStore { inner: Arc::clone(array.store()), watch };
+        (array.clone().with_store(Arc::new(store)), bar)
+    }
+
+    fn add(&self, bytes: u64, direction: Direction) {
+        if self.direction == direction && self.bar.is_shown() {
+            let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            let name = match direction {
+                Direction::Read => "reading: stored",
+                Direction::Written => "writing: stored",
+            };
+            self.bar.bytes(name, before.saturating_add(bytes), None);
+        }
+    }
+}
+
+impl Watch for Moved {
+    fn got(&self, bytes: Option<u64>, _took: Duration) {
+        self.add(bytes.unwrap_or(0), Direction::Read);
+    }
+
+    fn put(&self, bytes: u64) {
+        self.add(bytes, Direction::Written);
     }
 }

@@ -2,6 +2,7 @@
 
 mod append;
 mod attrs;
+mod bench;
 mod check;
 mod completions;
 mod consolidate;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Draw(args) => draw::run(&args)?,
         Command::Stats(args) => stats::run(&args)?,
         Command::Diff(args) => return diff::run(&args),
+        Command::Bench(args) => bench::run(&args)?,
         Command::Resize(args) => resize::run(&args)?,
         Command::Append(args) => append::run(&args)?,
         Command::Rearrange(args) => rearrange::run(&args)?,

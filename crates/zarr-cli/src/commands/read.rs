@@ -10,7 +10,7 @@ use crate::format::nested::Nested;
 use crate::format::{csv, lines, npy, text};
 use crate::node_store::NodeStore;
 use crate::print::{self, Out};
-use crate::progress::Bar;
+use crate::progress::{Bar, Direction, Moved};
 use crate::region::region;
 use crate::words;
 use clap::ValueEnum;
@@ -38,6 +38,15 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         explain::explain(&place, &array, &region)?;
     }
     let failed = |cause| place.failed(cause);
+    let is_whole = is_variable || format == ReadFormat::Text;
+    let (array, _bar) = match args.output.is_some() && is_whole {
+        // How many bytes there are is not known, or they are read all at once.
+        true => {
+            let (array, bar) = Moved::show(&array, Direction::Read);
+            (array, Some(bar))
+        }
+        false => (array, None),
+    };
     if format == ReadFormat::Text {
         // Thousands of lines on a terminal help nobody; a pipe and a file get what they asked for.
         let is_to_terminal = args.output.is_none() && print::stdout_is_terminal();

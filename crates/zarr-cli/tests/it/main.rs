@@ -1,6 +1,8 @@
 //! The command from outside: arguments in, output and exit status out.
 
 // Clippy recognises helper functions as test code only by this attribute.
+#[cfg(test)]
+mod bench;
 #[cfg(all(test, unix))]
 mod book;
 #[cfg(test)]

@@ -1,0 +1,45 @@
+//! The arguments of `bench`.
+
+use std::num::NonZeroUsize;
+
+use super::{REGION, value};
+
+/// Time reading an array as it is stored, and tell what the time goes to.
+///
+/// Reads the array, or a region of it, three times, each for --seconds at most: the first time as it
+/// comes, again for what the system then has in memory, and once more on one thread, whose time is
+/// divided: fetching bytes from the store, decoding with each codec, and what is left, unpacking
+/// elements and moving them to their places. Whether the first read finds files in the memory of the
+/// system, from an earlier read or write, is up to the system.
+///
+/// Memory is that of 16 MiB of elements, or of one chunk, and what decoding takes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zarr-kit bench weather.zarr/temp_max
+  zarr-kit bench s3://bucket/weather.zarr/temp_max --region time=2015 --threads 32")]
+pub(crate) struct Bench {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
+    /// Threads of the first read and of the read again [default: one per core, and more for distant
+    /// stores].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// The longest time for each of the three reads; it ends after the chunks that are being read.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) seconds: u32,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// More threads than this are a mistake.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.trim().parse().ok().filter(|n: &NonZeroUsize| n.get() <= MOST_THREADS);
+    threads.ok_or_else(|| format!("1 to {MOST_THREADS} threads are allowed"))
+}

@@ -1,0 +1,198 @@
+//! Divides a selection into boxes of whole chunks that fit in memory.
+
+use std::ops::Range;
+
+use zarr_kit::grid::{Axis, Grid};
+use zarr_kit::{AxisSelection, Selection};
+
+/// A part of a selection.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) region: Selection,
+    /// The chunks in it; a list of indices that returns to a chunk counts it again.
+    pub(super) chunks: u64,
+}
+
+/// The boxes of a selection in C order. Each has at most the given number of elements, unless one
+/// chunk has more.
+#[derive(Clone, Debug)]
+pub(super) struct Boxes<'a> {
+    grid: &'a Grid,
+    axes: Vec<AxisSelection>,
+    /// The most chunks of a box on each axis.
+    most: Vec<u64>,
+    /// The next box; `None` after the last one.
+    next: Option<Vec<Cut>>,
+}
+
+/// Positions of the selection on an axis, and the chunks that hold them.
+#[derive(Clone, Debug)]
+struct Cut {
+    positions: Range<u64>,
+    chunks: u64,
+}
+
+impl<'a> Boxes<'a> {
+    pub(super) fn new(grid: &'a Grid, selection: &Selection, elements: u64) -> Self {
+        // A mask would be searched from its start for each box.
+        let axes: Vec<AxisSelection> = selection
+            .axes()
+            .iter()
+            .map(|axis| match axis {
+                AxisSelection::Mask(_) => axis.slice(0..u64::MAX),
+                axis => axis.clone(),
+            })
+            .collect();
+        let edges = axes.iter().zip(grid.axes()).map(|(selection, axis)| {
+            let length = selection.len().max(1);
+            (axis.max_edge().clamp(1, length), length)
+        });
+        let edges: Vec<(u64, u64)> = edges.collect();
+        let chunk = edges.iter().fold(1_u64, |all, (edge, _)| all.saturating_mul(*edge));
+        let mut left = (elements / chunk.max(1)).max(1);
+        let mut most: Vec<u64> = edges
+            .iter()
+            .rev()
+            .map(|(edge, length)| {
+                let taken = left.min(length.div_ceil(*edge));
+                left /= taken;
+                taken
+            })
+            .collect();
+        most.reverse();
+        let mut boxes = Self { grid, axes, most, next: None };
+        let first = (0..boxes.axes.len()).map(|axis| boxes.cut(axis, 0));
+        boxes.next = first.collect();
+        boxes
+    }
+
+    /// The positions of an axis from `start` on that are in one box; `None` at its end.
+    fn cut(&self, axis: usize, start: u64) -> Option<Cut> {
+        let (selection, chunks) = (self.axes.get(axis)?, self.grid.axes().get(axis)?);
+        let most = *self.most.get(axis)?;
+        let mut cut = Cut { positions: start..start, chunks: 0 };
+        while cut.chunks < most
+            && let Some(end) = chunk_end(chunks, selection, cut.positions.end)
+        {
+            cut.positions.end = end;
+            cut.chunks += 1;
+        }
+        (cut.chunks > 0).then_some(cut)
+    }
+}
+
+impl Iterator for Boxes<'_> {
+    type Item = Part;
+
+    fn next(&mut self) -> Option<Part> {
+        let mut cuts = self.next.take()?;
+        let region =
+            self.axes.iter().zip(&cuts).map(|(axis, cut)| axis.slice(cut.positions.clone()));
+        let chunks = cuts.iter().fold(1_u64, |all, cut| all.saturating_mul(cut.chunks));
+        let part = Part { region: region.collect(), chunks };
+        for axis in (0..cuts.len()).rev() {
+            let end = cuts.get(axis)?.positions.end;
+            if let Some(cut) = self.cut(axis, end) {
+                *cuts.get_mut(axis)? = cut;
+                self.next = Some(cuts);
+                break;
+            }
+            *cuts.get_mut(axis)? = self.cut(axis, 0)?;
+        }
+        Some(part)
+    }
+}
+
+/// The first position after the given one whose index is in another chunk, or the end of the
+/// selection; `None` at its end.
+fn chunk_end(axis: &Axis, selection: &AxisSelection, position: u64) -> Option<u64> {
+    let index = selection.get(position)?;
+    let chunk = axis.clipped(axis.chunk_of(index)?.0)?;
+    let step = match selection {
+        AxisSelection::Indices(list) => {
+            let rest = list.get(usize::try_from(position).ok()?..)?;
+            let within = rest.iter().take_while(|index| chunk.contains(index)).count();
+            return position.checked_add(u64::try_from(within).ok()?);
+        }
+        AxisSelection::Step { step, .. } => *step,
+        _ => 1,
+    };
+    let ahead = match step < 0 {
+        true => index.checked_sub(chunk.start)?,
+        false => chunk.end.checked_sub(index)?.checked_sub(1)?,
+    };
+    let end = position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)?;
+    Some(end.min(selection.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::Boxes;
+    use zarr_kit::Selection;
+    use zarr_kit::grid::{Axis, Grid};
+
+    fn grid(shape: &[u64], edges: &[&[u64]]) -> Grid {
+        let axes = shape.iter().zip(edges);
+        let axes = axes.map(|(length, edges)| Axis::from_edges(*length, edges.iter().copied()));
+        Grid::new(axes.collect::<Result<Vec<_>, _>>().expect("a grid"))
+    }
+
+    /// All elements of a selection are in exactly one box, in order of each axis, and no box has more
+    /// elements than allowed unless it is in one chunk.
+    #[test]
+    fn boxes_make_up_the_selection() {
+        let grid = grid(&[7, 10], &[&[3, 1, 2, 4], &[4, 6]]);
+        for text in ["", "1:6", "::-2", "0:0", ":,5:6", "2:7:3,9:0:-1", "[6,0,0,5],::3", "5", "3,4"]
+        {
+            let region = Selection::parse(text, &[7, 10]).expect("a region");
+            let expected: Vec<Vec<u64>> = indices(&region);
+            for most in [1, 7, 12, 30, 1000] {
+                let mut found = Vec::new();
+                for part in Boxes::new(&grid, &region, most) {
+                    let elements = indices(&part.region);
+                    let chunks: BTreeSet<_> = elements.iter().map(|at| chunk(&grid, at)).collect();
+                    let listed = text.starts_with('[');
+                    assert!(
+                        listed || part.chunks == u64::try_from(chunks.len()).expect("few"),
+                        "{text} {most}"
+                    );
+                    let count = u64::try_from(elements.len()).expect("few");
+                    assert!(count <= most || part.chunks == 1, "{text} {most}: {part:?}");
+                    found.extend(elements);
+                }
+                let sorted = |mut list: Vec<Vec<u64>>| {
+                    list.sort();
+                    list
+                };
+                assert_eq!(sorted(found), sorted(expected.clone()), "{text} {most}");
+            }
+        }
+    }
+
+    fn chunk(grid: &Grid, index: &[u64]) -> Vec<u64> {
+        let axes = grid.axes().iter().zip(index);
+        axes.map(|(axis, index)| axis.chunk_of(*index).expect("within").0).collect()
+    }
+
+    fn indices(region: &Selection) -> Vec<Vec<u64>> {
+        let mut all = vec![Vec::new()];
+        for axis in region.axes() {
+            let indices: Vec<u64> = (0..axis.len()).filter_map(|at| axis.get(at)).collect();
+            all = all
+                .iter()
+                .flat_map(|start| indices.iter().map(|index| [&start[..], &[*index]].concat()))
+                .collect();
+        }
+        all
+    }
+
+    #[test]
+    fn a_single_element_is_one_box() {
+        let grid = grid(&[], &[]);
+        let region = Selection::parse("", &[]).expect("a region");
+        let parts: Vec<u64> = Boxes::new(&grid, &region, 1).map(|part| part.chunks).collect();
+        assert_eq!(parts, [1]);
+    }
+}
