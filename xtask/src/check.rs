@@ -91,7 +91,7 @@ fn pure_rust() -> Outcome {
     for package in ["zarr-kit", "zarr-cli"] {
         let features = match package {
             "zarr-kit" => {
-                "pure-rust,check,copy,join,ndarray,half,num-complex,serde,async,\
+                "pure-rust,check,copy,join,ndarray,half,num-complex,jiff,serde,async,\
                 references,zip"
             }
             _ => "pure-rust",

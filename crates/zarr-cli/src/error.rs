@@ -53,7 +53,10 @@ pub(crate) enum CliError {
         "{elements} elements are too many for text; choose a --region, --elide, or --format lines, npy or raw"
     )]
     TooLong { elements: String },
-    #[error("{place}: there is a node here already; remove it first, or choose another path")]
+    #[error(
+        "{place}: there is a node here already; `create --overwrite` replaces an array, `delete` \
+         removes any node; or choose another path"
+    )]
     Exists { place: String },
     #[error("{place}: this is a group, not an array; {children}")]
     Group { place: String, children: String },
@@ -176,7 +179,35 @@ fn at(place: &str, cause: &ArrayError) -> String {
             format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
-        other => format!("{place}: {other}"),
+        other => {
+            let text = other.to_string();
+            let hint = without_credentials(place, &text);
+            format!("{place}: {text}{hint}")
+        }
+    }
+}
+
+/// The address at which machines in a cloud ask for credentials, and nobody answers elsewhere.
+const CREDENTIALS: &str = "://169.254.169.254/";
+
+/// What to do if there are no credentials: services are then asked for those of the machine.
+fn without_credentials(place: &str, message: &str) -> &'static str {
+    let scheme = place.split("://").next().unwrap_or_default();
+    match scheme {
+        _ if !message.contains(CREDENTIALS) => "",
+        "s3" | "s3a" => {
+            "; no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+             AWS_SKIP_SIGNATURE=true for a public bucket"
+        }
+        "gs" => {
+            "; no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS, or \
+             GOOGLE_SKIP_SIGNATURE=true for a public bucket"
+        }
+        "az" | "azure" | "abfs" | "abfss" | "adl" => {
+            "; no credentials were found: set AZURE_STORAGE_ACCOUNT_KEY, or \
+             AZURE_SKIP_SIGNATURE=true for a public container"
+        }
+        _ => "",
     }
 }
 
@@ -302,5 +333,20 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
         },
         TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
         other => format!("{place}: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_credentials;
+
+    #[test]
+    fn nobody_is_left_alone_without_credentials() {
+        let message =
+            "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token";
+        assert!(without_credentials("s3://a/b", message).contains("AWS_SKIP_SIGNATURE=true"));
+        assert!(without_credentials("gs://a/b", message).contains("GOOGLE_SKIP_SIGNATURE=true"));
+        assert_eq!(without_credentials("s3://a/b", "Generic S3 error: 404"), "");
+        assert_eq!(without_credentials("http://169.254.169.254/a", message), "");
     }
 }

@@ -105,7 +105,10 @@ fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
             format!("{} {written:?}: {reason}", bare(&argument))
         }
         ErrorKind::MissingRequiredArgument => {
-            format!("missing: {}", several(ContextKind::InvalidArg).join(", "))
+            let missing = several(ContextKind::InvalidArg);
+            let missing: Vec<String> =
+                missing.into_iter().map(|argument| or_another(arguments, argument)).collect();
+            format!("missing: {}", missing.join(", "))
         }
         ErrorKind::ArgumentConflict => {
             let argument = one(ContextKind::InvalidArg)?;
@@ -120,6 +123,26 @@ fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// Arguments of commands that others can take the place of.
+const OR: [(&str, &str, &str); 4] = [
+    ("completions", "<SHELL>", "--into"),
+    ("create", "--dtype", "--like, --metadata or --group"),
+    ("join", "--along", "--new-axis"),
+    ("rearrange", "--remove", "--order or --insert"),
+];
+
+/// A missing argument, with those that can take its place.
+fn or_another(arguments: &[String], missing: String) -> String {
+    let given = arguments.first().map(String::as_str).unwrap_or_default();
+    let found = OR.iter().find(|(command, argument, _)| {
+        *command == given && bare(missing.trim_start_matches('[')) == *argument
+    });
+    match found {
+        Some((_, _, others)) => format!("{missing} (or {others})"),
+        None => missing,
+    }
 }
 
 /// The option without a value: it took the next option as its value, and so this argument, the

@@ -236,10 +236,10 @@ fn other_types_are_no_times() {
         "element 1 of the selection, 9223372036854775807 x 7 D, is outside of the range of the Rust type"
     );
     assert_eq!(
-        days.write_timestamps(0..1, &[Some(time("2024-02-29T00:00:00Z"))])
+        days.write_timestamps(0..1, &[Some(time("2024-03-01T00:00:00Z"))])
             .expect_err("not whole")
             .to_string(),
-        "element 0 of the selection, 2024-02-29T00:00:00Z, is no whole number of the array's steps"
+        "element 0 of the selection, 2024-03-01T00:00:00Z, is no whole number of the array's steps"
     );
     assert!(days.write_timestamps(0..1, &[None, None]).is_err(), "of another length");
 }

@@ -28,8 +28,9 @@ pub(crate) struct Bench {
     /// stores].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// The longest time for each of the three reads; it ends after the chunks that are being read.
-    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    /// The longest time for each of the three reads, which end after the chunks that are being read
+    /// [default: 3].
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) seconds: u32,
     /// Print one JSON document.
     #[arg(long)]

@@ -42,9 +42,9 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
         let Some((name, json)) = text.split_once('=') else {
             return Err(CliError::argument("--set", text, "NAME=JSON is allowed: units='\"K\"'"));
         };
-        if let Err(error) = serde_json::from_str::<&RawValue>(json) {
+        if serde_json::from_str::<&RawValue>(json).is_err() {
             let quoted = serde_json::Value::from(json);
-            let reason = format!("{json:?} is not JSON: {error}; a text is in quotes: '{quoted}'");
+            let reason = format!("{json:?} is not JSON; a text is in quotes: '{quoted}'");
             return Err(CliError::argument("--set", text, reason));
         }
         changes.push((name, Some(json.trim())));

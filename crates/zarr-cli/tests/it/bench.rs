@@ -185,8 +185,8 @@ fn the_text_says_what_the_document_does() {
     let array = "fixtures/seattle-weather.zarr/temp_range_12bit";
     let shown = text(&root(), &["bench", array, "--seconds", "1"]);
     for part in [
-        "read             2,922 elements of int16 (2 bytes), 5.7 KiB\n",
-        "chunks           48 chunks\n",
+        "read                2,922 elements of int16 (2 bytes), 5.7 KiB\n",
+        "chunks              48 chunks\n",
         "by 48 requests\n",
         "first read ",
         "read again ",
