@@ -1,5 +1,7 @@
 //! The attributes of a joined node.
 
+use std::str::FromStr;
+
 use zarr_metadata::same_value;
 
 use crate::error::JoinError;
@@ -12,6 +14,22 @@ pub const VALUE_ATTRIBUTES: [&str; 6] =
 /// What becomes of attributes that are not equal in all members, as Xarray's `combine_attrs` says
 /// it. Those of [`VALUE_ATTRIBUTES`] must be equal under every rule but for arrays that are copied
 /// from the first member.
+///
+/// It is parsed from Xarray's names: `override`, `drop_conflicts`, `no_conflicts`, `identical` and
+/// `drop`.
+///
+/// # Examples
+/// ```
+/// use zarr_join::CombineAttributes;
+///
+/// assert_eq!("no_conflicts".parse::<CombineAttributes>()?, CombineAttributes::NoConflicts);
+/// assert_eq!(
+///     "merge".parse::<CombineAttributes>().unwrap_err().to_string(),
+///     "\"merge\" is no rule for attributes: they are override, drop_conflicts, no_conflicts, \
+///      identical and drop"
+/// );
+/// # Ok::<(), zarr_join::JoinError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CombineAttributes {
@@ -26,6 +44,21 @@ pub enum CombineAttributes {
     Identical,
     /// There are none, but for those that say what the values mean.
     Drop,
+}
+
+impl FromStr for CombineAttributes {
+    type Err = JoinError;
+
+    fn from_str(name: &str) -> Result<Self, JoinError> {
+        Ok(match name {
+            "override" => Self::Override,
+            "drop_conflicts" => Self::DropConflicts,
+            "no_conflicts" => Self::NoConflicts,
+            "identical" => Self::Identical,
+            "drop" => Self::Drop,
+            _ => return Err(JoinError::Rule { found: name.into() }),
+        })
+    }
 }
 
 /// The attributes of one member.

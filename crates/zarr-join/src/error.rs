@@ -15,6 +15,27 @@ pub enum JoinError {
     /// There are no members.
     #[error("there is nothing to join")]
     NoMembers,
+    /// Some members are arrays and others groups.
+    #[error(
+        "{} is an array, and {} a group: join either arrays or groups",
+        Printable(array),
+        Printable(group)
+    )]
+    Mixed {
+        /// The name of the first array.
+        array: Box<str>,
+        /// The name of the first group.
+        group: Box<str>,
+    },
+    /// There is no rule of this name for attributes.
+    #[error(
+        "{found:?} is no rule for attributes: they are override, drop_conflicts, no_conflicts, \
+         identical and drop"
+    )]
+    Rule {
+        /// The name.
+        found: Box<str>,
+    },
     /// A member cannot be opened or read.
     #[error("{}: {cause}", Printable(member))]
     Member {

@@ -27,6 +27,7 @@ mod insert;
 mod join;
 mod linked;
 mod members;
+mod nodes;
 mod plan;
 mod tiles;
 
@@ -39,5 +40,6 @@ pub use insert::check_insertion;
 pub use join::Join;
 pub use linked::{LinkError, OpenOptions, References, is_virtual_join, open_store};
 pub use members::{Arrangement, Member, Members};
+pub use nodes::{NodeMember, NodeMembers, NodePlan};
 pub use plan::{JoinPlan, Reason};
 pub use tiles::Tiles;

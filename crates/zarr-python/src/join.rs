@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use zarr_kit::array::open_node;
-use zarr_kit::codec::Options;
+use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{
-    Arrangement, CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, Join, JoinError,
-    JoinGroups, JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, Members, Missing,
+    Arrangement, CombineAttributes, GroupArrangement, GroupMember, Join, JoinError, JoinGroups,
+    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, Members, Missing, NodeMember,
+    NodeMembers, NodePlan,
 };
-use zarr_kit::metadata::{ChunkGrid, NodeMetadata};
-use zarr_kit::{Array, ArrayMetadata, Group, Prefix};
+use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::error::{Done, Raised};
 use crate::node::At;
@@ -92,10 +92,7 @@ pub(crate) fn join(
                 Some(threads) => options.threads(threads),
                 None => options,
             };
-            let did = match &plan {
-                Plan::Array(plan) => plan.execute(&store, &prefix, &options, &told)?.1,
-                Plan::Group(plan) => plan.execute(&store, &prefix, &options, &told)?.1,
-            };
+            let did = plan.execute(&store, &prefix, &options, &told)?;
             store.finish()?;
             Ok::<_, Raised>((planned, of_summary(&did)))
         })
@@ -123,17 +120,23 @@ pub(crate) fn join_virtually(
     let (url, (store, _)) = (absolute(&url)?, options(&settings)?);
     py.detach(|| {
         Signals::during(|signals| {
-            let Opened::Arrays(members) = opened(&members, signals, |place, _| place.url.clone())?
-            else {
-                let message = "virtual=True joins arrays: name one in each group";
-                return Err(PyValueError::new_err(message).into());
-            };
+            // Secrets are the caller's, never the document's.
+            let members = opened(&members, signals, |place, _| shown_url(&place.url))?;
             let missing = if arguments.fill_missing { Missing::Fill } else { Missing::Error };
-            let document = of_arrays(members, &arguments)?.link(&url, missing)?;
+            let document = match members {
+                NodeMembers::Arrays(members) => of_arrays(members, &arguments)?.link(&url, missing),
+                NodeMembers::Groups(members) => of_groups(members, &arguments)?.link(&url, missing),
+            }?;
             document.write(&url, &store)?;
             Ok::<_, Raised>(())
         })
     })
+}
+
+impl JoinArguments {
+    fn combine(&self) -> Result<CombineAttributes, JoinError> {
+        self.combine_attrs.parse()
+    }
 }
 
 /// Where the joined node will be.
@@ -155,80 +158,30 @@ fn places(py: Python<'_>, members: Vec<At<'_>>) -> Done<Vec<(Place, Prefix)>> {
     members.into_iter().map(|member| member.place(py, false)).collect()
 }
 
-/// What is joined: arrays, or groups.
-enum Opened {
-    Arrays(Vec<Member>),
-    Groups(Vec<GroupMember>),
-}
-
 /// Opens the members, which must be all arrays or all groups.
 fn opened(
     members: &[(Place, Prefix)],
     signals: &Arc<Signals>,
     name: impl Fn(&Place, &Prefix) -> String,
-) -> Done<Opened> {
-    let (mut arrays, mut groups) = (Vec::new(), Vec::new());
-    for (place, prefix) in members {
-        let store = signals.guard(&place.store);
+) -> Done<NodeMembers> {
+    let members = members.iter().map(|(place, prefix)| {
         let name = name(place, prefix);
-        let failed =
-            |cause| JoinError::Member { member: name.clone().into(), cause: Box::new(cause) };
-        match open_node(&store, prefix).map_err(failed)? {
-            NodeMetadata::Array(metadata) => {
-                let array = Array::with_metadata(store, prefix, metadata, Options::new());
-                arrays.push(Member::new(name.clone(), array.map_err(failed)?));
-            }
-            NodeMetadata::Group(_) => {
-                let group = Group::open(store, prefix).map_err(failed)?;
-                groups.push(GroupMember::new(name, group));
-            }
-        }
-    }
-    match (arrays.first(), groups.first()) {
-        (Some(array), Some(group)) => {
-            let message = format!(
-                "{} is an array, and {} a group: join either arrays or groups",
-                array.name(),
-                group.name()
-            );
-            Err(PyValueError::new_err(message).into())
-        }
-        (None, _) => Ok(Opened::Groups(groups)),
-        (Some(_), None) => Ok(Opened::Arrays(arrays)),
-    }
+        let member = NodeMember::open(&name, signals.guard(&place.store), prefix);
+        let failed = |cause| JoinError::Member { member: name.into(), cause: Box::new(cause) };
+        member.map_err(failed)
+    });
+    Ok(NodeMembers::new(members.collect::<Result<Vec<_>, _>>()?)?)
 }
 
-/// A plan for arrays or for groups.
-enum Plan {
-    Array(Box<JoinPlan>),
-    Group(Box<GroupJoinPlan>),
-}
-
-impl Plan {
-    /// The plan of each array, with its path; the path of a single array is empty.
-    fn arrays(&self) -> Vec<(&str, &JoinPlan)> {
-        match self {
-            Self::Array(plan) => vec![("", plan)],
-            Self::Group(plan) => plan.arrays().collect(),
-        }
-    }
-}
-
-fn plan(members: Opened, arguments: &JoinArguments) -> Done<Plan> {
+fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
     match members {
-        Opened::Arrays(members) => {
-            let plan = of_arrays(members, arguments)?.plan()?;
-            Ok(Plan::Array(Box::new(plan)))
-        }
-        Opened::Groups(members) => {
+        NodeMembers::Arrays(members) => Ok(of_arrays(members, arguments)?.plan()?.into()),
+        NodeMembers::Groups(members) => {
             if arguments.chunks.is_some() {
                 let message = "chunks is for arrays: copy the joined group with other chunks";
                 return Err(PyValueError::new_err(message).into());
             }
-            let join = JoinGroups::new(members, group_arrangement(arguments)?)
-                .attributes(combine(&arguments.combine_attrs)?)
-                .check_coordinates(!arguments.any_order);
-            Ok(Plan::Group(Box::new(join.plan()?)))
+            Ok(of_groups(members, arguments)?.plan()?.into())
         }
     }
 }
@@ -243,7 +196,7 @@ fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
             Some(ChunkGrid::from_json(json.as_bytes())?)
         }
     };
-    let mut join = Join::new(members, arrangement).attributes(combine(&arguments.combine_attrs)?);
+    let mut join = Join::new(members, arrangement).attributes(arguments.combine()?);
     if let Some(grid) = grid {
         join = join.chunk_grid(grid);
     }
@@ -253,20 +206,10 @@ fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
     Ok(join)
 }
 
-fn combine(rule: &str) -> PyResult<CombineAttributes> {
-    Ok(match rule {
-        "override" => CombineAttributes::Override,
-        "drop_conflicts" => CombineAttributes::DropConflicts,
-        "no_conflicts" => CombineAttributes::NoConflicts,
-        "identical" => CombineAttributes::Identical,
-        "drop" => CombineAttributes::Drop,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "combine_attrs: {rule:?}, not override, drop_conflicts, no_conflicts, identical or \
-                 drop"
-            )));
-        }
-    })
+fn of_groups(members: Vec<GroupMember>, arguments: &JoinArguments) -> Done<JoinGroups> {
+    Ok(JoinGroups::new(members, group_arrangement(arguments)?)
+        .attributes(arguments.combine()?)
+        .check_coordinates(!arguments.any_order))
 }
 
 /// One axis, if there is no grid.

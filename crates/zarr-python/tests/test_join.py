@@ -141,7 +141,7 @@ def test_attributes_are_combined_by_xarrays_rules(months, tmp_path):
     for rule in ("no_conflicts", "identical"):
         with pytest.raises(ValueError, match=r'feb.zarr: the attribute month is "feb", but "jan" in'):
             zarr_kit.join(paths, tmp_path / rule, along="day", combine_attrs=rule)
-    with pytest.raises(ValueError, match="combine_attrs: \"merge\", not override"):
+    with pytest.raises(ValueError, match='"merge" is no rule for attributes: they are override'):
         zarr_kit.join(paths, tmp_path / "merge", along="day", combine_attrs="merge")
     zarr_kit.open(paths[2]).attrs["units"] = "cm"
     with pytest.raises(ValueError, match="the attribute units"):
@@ -258,6 +258,67 @@ def test_members_in_groups_of_one_store_are_joined_virtually(tmp_path):
     group.create_group("in").create_array("b", shape=1, dtype="u1")[:] = [3]
     zarr_kit.join([group["a"], group["in/b"]], tmp_path / "q.zjoin", along=0, virtual=True)
     assert zarr_kit.open(tmp_path / "q.zjoin")[:].tolist() == [1, 2, 3]
+
+
+@pytest.fixture
+def groups(tmp_path):
+    """Groups with an array along a day, its coordinates, and an array that is equal in all; their values."""
+    stores, rain, first = [], [], 0
+    for name, days in MONTHS.items():
+        root = zarr_kit.create_group(tmp_path / f"{name}.zarr", attributes={"month": name})
+        group = root.create_group("in")
+        rain.append(np.arange(days * 2, dtype="i2").reshape(days, 2) + 100 * first)
+        for path, values, dims in [
+            ("day", np.arange(first, first + days, dtype="i4"), ["day"]),
+            ("deep/rain", rain[-1], ["day", "x"]),
+            ("x", np.array([5, 7], dtype="i4"), ["x"]),
+        ]:
+            if "/" in path:
+                group.create_group(path.split("/")[0])
+            group.create_array(path, shape=values.shape, dtype=values.dtype, chunks=10, dimension_names=dims)[
+                ...
+            ] = values
+        stores.append(root)
+        first += days
+    return stores, np.concatenate(rain)
+
+
+def test_groups_are_joined_virtually(groups, tmp_path):
+    roots, rain = groups
+    members = [root["in"] for root in roots]
+    done = zarr_kit.join(members, tmp_path / "q.zjoin", along="day", virtual=True)
+    assert (done.members, done.plan) == (3, None)
+    document = json.loads((tmp_path / "q.zjoin").read_text())["nodes"]
+    assert sorted(document) == ["", "day", "deep", "deep/rain", "x"]
+    found = [(member["location"], member["path"]) for member in document["deep/rain"]["members"]]
+    assert found == [(f"{month}.zarr", "in/deep/rain") for month in MONTHS]
+    assert [member["location"] for member in document["x"]["members"]] == ["jan.zarr"]
+    joined = zarr_kit.open_group(tmp_path / "q.zjoin")
+    np.testing.assert_array_equal(joined["deep/rain"][...], rain)
+    np.testing.assert_array_equal(joined["day"][...], np.arange(90))
+    assert joined["x"][...].tolist() == [5, 7]
+    zarr_kit.copy(joined, tmp_path / "copy.zarr")
+    np.testing.assert_array_equal(zarr_kit.open_group(tmp_path / "copy.zarr")["deep/rain"][...], rain)
+
+
+def test_what_groups_are_refused_as_virtual_joins(groups, tmp_path):
+    roots, _ = groups
+    target = tmp_path / "q.zjoin"
+    for members, arguments, message in [
+        ([roots[0], roots[1]], {"along": "in"}, "in/day: differs from"),
+        ([root["in"] for root in (roots[1], roots[0])], {"along": "day"}, "overlap or go backwards"),
+        ([roots[0]["in"], roots[1]["in/day"]], {"along": "day"}, "either arrays or groups"),
+        ([root["in"] for root in roots], {"along": 0}, "joined along a dimension's name"),
+        ([root["in"] for root in roots], {"along": "day", "combine_attrs": "merge"}, '"merge" is no rule'),
+        ([root["in"] for root in roots], {"new_axis": "run"}, "differs from"),
+        ([], {"along": "day"}, "nothing to join"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            zarr_kit.join(members, target, virtual=True, **arguments)
+        assert not target.exists(), message
+    backwards = [root["in"] for root in reversed(roots)]
+    zarr_kit.join(backwards, target, along="day", any_order=True, virtual=True)
+    assert zarr_kit.open_group(target)["day"][[0, 31]].tolist() == [59, 31]
 
 
 def test_missing_members_are_errors_unless_they_read_as_the_fill_value(months, tmp_path):

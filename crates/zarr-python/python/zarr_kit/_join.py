@@ -222,7 +222,7 @@ def join(
         Whether an interrupted join of the same members is continued.
     virtual
         Whether only a small file is written, which opens as the joined array; its name ends in
-        ``.zjoin``. Members may then differ in chunks, codecs and fill values. Arrays only.
+        ``.zjoin``. Members may then differ in chunks, codecs and fill values.
     fill_missing
         Whether members of a virtual join that are not there later read as the fill value.
     dry_run

@@ -2,21 +2,20 @@
 
 use serde_json::json;
 use zarr_kit::array::store::{StoreOptions, shown_url};
-use zarr_kit::join::{Join, JoinGroups, LinkError, Missing};
+use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
 
 use super::arrange;
-use super::members::Opened;
 use crate::args;
 use crate::error::CliError;
 use crate::print::done;
 use crate::words::counted;
 
-pub(super) fn run(args: &args::Join, members: Opened) -> Result<(), CliError> {
+pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();
     let missing = if args.fill_missing { Missing::Fill } else { Missing::Error };
     let combine = arrange::combine(args.combine_attrs);
     let (count, kind, document) = match members {
-        Opened::Arrays(members) => {
+        NodeMembers::Arrays(members) => {
             let (count, arrangement) = (members.len(), arrange::arrays(args, &members)?);
             let mut join = Join::new(members, arrangement).attributes(combine);
             if let Some(name) = &args.new_axis {
@@ -24,7 +23,7 @@ pub(super) fn run(args: &args::Join, members: Opened) -> Result<(), CliError> {
             }
             (count, "array", join.link(output, missing))
         }
-        Opened::Groups(members) => {
+        NodeMembers::Groups(members) => {
             let (count, arrangement) = (members.len(), arrange::groups(args)?);
             let join = JoinGroups::new(members, arrangement).attributes(combine);
             (count, "group", join.check_coordinates(!args.any_order).link(output, missing))

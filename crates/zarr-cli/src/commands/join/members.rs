@@ -4,20 +4,13 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use zarr_kit::Prefix;
 use zarr_kit::array::store;
-use zarr_kit::join::{GroupMember, Member};
-use zarr_kit::metadata::NodeMetadata;
-use zarr_kit::{Group, Prefix};
+use zarr_kit::join::{NodeMember, NodeMembers};
 
 use crate::args::Join;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
-
-/// What is joined: arrays, or groups.
-pub(super) enum Opened {
-    Arrays(Vec<Member>),
-    Groups(Vec<GroupMember>),
-}
 
 /// The paths and URLs of all members, in order.
 pub(super) fn names(args: &Join) -> Result<Vec<String>, CliError> {
@@ -73,34 +66,12 @@ fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
 }
 
 /// Opens the members, which must be all arrays or all groups.
-pub(super) fn open(names: &[String]) -> Result<Opened, CliError> {
-    let (mut arrays, mut groups) = (Vec::new(), Vec::new());
-    for name in names {
+pub(super) fn open(names: &[String]) -> Result<NodeMembers, CliError> {
+    let members = names.iter().map(|name| {
         let place = NodeStore::open(name)?;
-        match place.node()? {
-            NodeMetadata::Array(metadata) => {
-                let array = place.bind(metadata).map_err(|cause| place.failed(cause))?;
-                arrays.push(Member::new(place.shown, array));
-            }
-            NodeMetadata::Group(_) => {
-                let group = Group::open(place.store.clone(), &Prefix::root());
-                groups.push(GroupMember::new(
-                    place.shown.clone(),
-                    group.map_err(|cause| place.failed(cause))?,
-                ));
-            }
-        }
-    }
-    match (arrays.first(), groups.first()) {
-        (Some(array), Some(group)) => {
-            let message = format!(
-                "{} is an array, and {} a group: join either arrays or groups",
-                array.name(),
-                group.name()
-            );
-            Err(CliError::Usage { message })
-        }
-        (None, _) => Ok(Opened::Groups(groups)),
-        (Some(_), None) => Ok(Opened::Arrays(arrays)),
-    }
+        let member = NodeMember::open(&place.shown, place.store.clone(), &Prefix::root());
+        member.map_err(|cause| place.failed(cause))
+    });
+    let members = members.collect::<Result<Vec<_>, _>>()?;
+    NodeMembers::new(members).map_err(|error| CliError::Join(Box::new(error)))
 }

@@ -9,12 +9,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use zarr_kit::array::copy::TransferError;
 use zarr_kit::join::{
-    GroupJoinPlan, Join, JoinError, JoinGroups, JoinOptions, JoinPlan, JoinProgress, JoinSummary,
-    Member, Members,
+    Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, Member, Members,
+    NodeMembers, NodePlan,
 };
 use zarr_kit::{ArrayError, Prefix};
 
-use self::members::Opened;
 use crate::args;
 use crate::chunks;
 use crate::error::CliError;
@@ -27,22 +26,6 @@ use crate::words::{bytes, counted};
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =
     "interrupted; repeat the command with --resume instead of --overwrite to continue the join";
-
-/// A plan for arrays or for groups.
-enum Plan {
-    Array(Box<JoinPlan>),
-    Group(Box<GroupJoinPlan>),
-}
-
-impl Plan {
-    /// The plan of each array, with its path; the path of a single array is empty.
-    fn arrays(&self) -> Vec<(&str, &JoinPlan)> {
-        match self {
-            Self::Array(plan) => vec![("", plan)],
-            Self::Group(plan) => plan.arrays().collect(),
-        }
-    }
-}
 
 pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     let names = members::names(args)?;
@@ -73,15 +56,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
             bar.chunks("joining", progress.done, progress.total, 0);
         }
     };
-    let root = Prefix::root();
-    let result = match &plan {
-        Plan::Array(plan) => {
-            plan.execute(&target.store, &root, &options, &told).map(|(_, did)| did)
-        }
-        Plan::Group(plan) => {
-            plan.execute(&target.store, &root, &options, &told).map(|(_, did)| did)
-        }
-    };
+    let result = plan.execute(&target.store, &Prefix::root(), &options, &told);
     drop(interrupt);
     drop(bar);
     if result.is_err() {
@@ -100,11 +75,11 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     })
 }
 
-fn plan(args: &args::Join, members: Opened) -> Result<Plan, CliError> {
+fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
     let combine = arrange::combine(args.combine_attrs);
     let refused = |error| failed(error, args.output.as_deref().unwrap_or_default());
     match members {
-        Opened::Arrays(members) => {
+        NodeMembers::Arrays(members) => {
             let arrangement = arrange::arrays(args, &members)?;
             let grid = match &args.chunks {
                 Some(text) => {
@@ -124,9 +99,9 @@ fn plan(args: &args::Join, members: Opened) -> Result<Plan, CliError> {
             if let Some(name) = &args.new_axis {
                 join = join.new_axis_name(name.clone());
             }
-            Ok(Plan::Array(Box::new(join.plan().map_err(refused)?)))
+            Ok(join.plan().map_err(refused)?.into())
         }
-        Opened::Groups(members) => {
+        NodeMembers::Groups(members) => {
             if args.chunks.is_some() {
                 let message =
                     "--chunks is for arrays; copy the joined group with --chunks".to_owned();
@@ -134,7 +109,7 @@ fn plan(args: &args::Join, members: Opened) -> Result<Plan, CliError> {
             }
             let join = JoinGroups::new(members, arrange::groups(args)?).attributes(combine);
             let plan = join.check_coordinates(!args.any_order).plan();
-            Ok(Plan::Group(Box::new(plan.map_err(refused)?)))
+            Ok(plan.map_err(refused)?.into())
         }
     }
 }
@@ -173,7 +148,7 @@ fn failed(error: JoinError, target: &str) -> CliError {
 }
 
 /// Both counts, and why chunks are decoded.
-fn in_words(plan: &Plan) -> String {
+fn in_words(plan: &NodePlan) -> String {
     let (mut moved, mut moved_bytes, mut written) = (0, 0_u64, 0);
     let mut reasons = std::collections::BTreeMap::new();
     for (_, plan) in plan.arrays() {
@@ -199,8 +174,8 @@ fn in_words(plan: &Plan) -> String {
     text
 }
 
-fn did_in_words(members: usize, plan: &Plan, target: &str, did: &JoinSummary) -> String {
-    let what = if matches!(plan, Plan::Array(_)) { "array" } else { "group" };
+fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary) -> String {
+    let what = if matches!(plan, NodePlan::Array(_)) { "array" } else { "group" };
     let members = u64::try_from(members).unwrap_or(u64::MAX);
     let mut text = format!("joined {} into {target}", counted(members, what));
     let mut separator = ": ";
@@ -219,7 +194,7 @@ fn did_in_words(members: usize, plan: &Plan, target: &str, did: &JoinSummary) ->
 }
 
 /// Prints the plan.
-fn show(args: &args::Join, plan: &Plan, members: usize) -> Result<(), CliError> {
+fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliError> {
     let mut out = Out::stdout();
     if args.json {
         let arrays: Vec<Value> = plan
