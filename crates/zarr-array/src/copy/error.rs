@@ -188,6 +188,17 @@ pub enum TransferError {
         /// The first index of the task that differs.
         start: Vec<u64>,
     },
+    /// An object beside the chunks of the source has the key of a chunk in the copy, in which chunks
+    /// have other keys. One of the two would be lost, or the object taken for a chunk.
+    #[error(
+        "source: {} is no chunk, but has the key of one in the copy, whose key encoding differs: \
+         rename it, or keep the encoding",
+        Printable(key)
+    )]
+    ChunkKey {
+        /// Its key in the source.
+        key: String,
+    },
     /// A written object reads back differently.
     #[error(
         "object {}: verification failed: the bytes read back differ from those written",

@@ -123,9 +123,11 @@ impl<'a> Job<'a> {
         options: &CopyOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<CopySummary, TransferError> {
+        let renamed = Renamed::new(&self.metadata, &self.changed);
+        // Before anything is written.
+        renamed.check_others(self.from)?;
         match self.elements {
             None => {
-                let renamed = Renamed::new(&self.metadata, &self.changed);
                 let owned = share.objects_of(&self.metadata, self.to.prefix);
                 copy_objects(self.from, self.to, (&renamed, &owned), found, options, progress)
             }

@@ -52,6 +52,24 @@ impl Renamed {
     }
 }
 
+impl Renamed {
+    /// Refuses objects of the source that are no chunks, but would have keys of chunks in the copy.
+    pub(super) fn check_others(&self, from: Endpoint<'_>) -> Result<(), TransferError> {
+        if self.from == self.to {
+            return Ok(());
+        }
+        for key in from.store.list(from.prefix, Links::Follow) {
+            let key = key.map_err(source)?;
+            let name = from.prefix.strip(&key).unwrap_or_default();
+            let is = |encoding: &ChunkKeyEncoding| encoding.decode(name, self.rank).is_some();
+            if is(&self.to) && !is(&self.from) {
+                return Err(TransferError::ChunkKey { key: key.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Whether an object of an array is one of its documents.
 fn is_document(name: &str, is_version_2: bool) -> bool {
     name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name))

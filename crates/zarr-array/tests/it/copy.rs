@@ -3,6 +3,7 @@
 mod creation;
 mod ends;
 mod everything;
+mod keys;
 mod overwrites;
 mod parts;
 pub(crate) mod processes;

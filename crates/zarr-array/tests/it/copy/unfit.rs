@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, Endpoint, TransferError, copy_tree, visit_arrays};
+use zarr_array::copy::{
+    CopyOptions, CopySummary, Endpoint, TransferError, copy_tree, visit_arrays,
+};
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group, Selection};
-use zarr_metadata::{ArrayBuilder, Codec, DataType, GroupMetadata};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata};
 
 use super::{LITTLE, SHAPE, elements, metadata, objects, regular};
 
@@ -132,27 +134,27 @@ pub(super) fn pickled() -> Arc<dyn Store> {
     from
 }
 
+/// A copy without a change.
+fn plain(
+    from: &Arc<dyn Store>,
+    options: &CopyOptions,
+) -> (Result<CopySummary, TransferError>, Arc<dyn Store>) {
+    let (to, root): (Arc<dyn Store>, _) = (Arc::new(MemoryStore::new()), Prefix::root());
+    let (source, target) = (Endpoint::new(from, &root), Endpoint::new(&to, &root));
+    let same = &mut |_: &Prefix, metadata: &ArrayMetadata| Ok(metadata.clone());
+    (copy_tree(source, target, same, options, &mut |_, _| {}), to)
+}
+
 #[test]
 fn what_version_3_cannot_express_is_named_and_left_out() {
     let (from, root) = (pickled(), Prefix::root());
-    let copy = |options: &CopyOptions| {
-        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let summary = copy_tree(
-            Endpoint::new(&from, &root),
-            Endpoint::new(&to, &root),
-            &mut |_, metadata| Ok(metadata.clone()),
-            options,
-            &mut |_, _| {},
-        );
-        (summary, to)
-    };
     // Unless that is asked for, such an array is an error, and nothing is written.
-    let (refused, to) = copy(&CopyOptions::new());
+    let (refused, to) = plain(&from, &CopyOptions::new());
     let refused = refused.expect_err("pickled").to_string();
     assert!(refused.starts_with("source: b/.zarray: $.filters[0].id: "), "{refused}");
     assert!(objects(&*to).is_empty());
 
-    let (summary, to) = copy(&CopyOptions::new().keep_unfit(true).verify(true));
+    let (summary, to) = plain(&from, &CopyOptions::new().keep_unfit(true).verify(true));
     let summary = summary.expect("copies the rest");
     assert_eq!((summary.arrays, summary.groups), (1, 1));
     let [missing] = &summary.untranslated[..] else { panic!("{:?}", summary.untranslated) };
@@ -176,27 +178,16 @@ fn what_version_3_cannot_express_is_named_and_left_out() {
 /// As in a store of zarrita, in which the fill value of booleans is 0.
 #[test]
 fn nodes_whose_document_is_not_valid_are_copied_as_they_are() {
-    let (from, root) = (source(), Prefix::root());
+    let from = source();
     let wrong = metadata(&regular([6, 4]), LITTLE).json().replace("int16", "bool");
     let key = |text: &str| zarr_array::store::Key::new(text).expect("a key");
     from.put(&key("g/wrong/zarr.json"), wrong.as_bytes()).expect("puts");
     from.put(&key("g/wrong/c/0/0"), b"their chunk").expect("puts");
-    let copy = |options: &CopyOptions| {
-        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let summary = copy_tree(
-            Endpoint::new(&from, &root),
-            Endpoint::new(&to, &root),
-            &mut |_, metadata| Ok(metadata.clone()),
-            options,
-            &mut |_, _| {},
-        );
-        (summary, to)
-    };
-    let (refused, to) = copy(&CopyOptions::new());
+    let (refused, to) = plain(&from, &CopyOptions::new());
     let refused = refused.expect_err("a wrong document").to_string();
     assert!(refused.starts_with("source: g/wrong/zarr.json: $.fill_value: "), "{refused}");
     assert!(objects(&*to).is_empty());
-    let (summary, to) = copy(&CopyOptions::new().keep_unfit(true).verify(true));
+    let (summary, to) = plain(&from, &CopyOptions::new().keep_unfit(true).verify(true));
     let summary = summary.expect("copies all");
     assert_eq!(summary.kept.iter().map(|kept| &*kept.path).collect::<Vec<_>>(), ["g/wrong"]);
     assert_eq!(objects(&*to), objects(&*from));
