@@ -15,8 +15,16 @@ use crate::members::{Arrangement, Member, Members};
 /// # Errors
 /// [`JoinError`] with the name of the inserted array.
 pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result<(), JoinError> {
-    let both = vec![array.clone(), inserted.clone()];
-    let both = Members::new(both, Arrangement::Along(axis))?;
+    check_member(array, inserted, Arrangement::Along(axis))
+}
+
+/// Checks that two arrays may be joined as they are.
+pub(crate) fn check_member(
+    array: &Member,
+    inserted: &Member,
+    arrangement: Arrangement,
+) -> Result<(), JoinError> {
+    let both = Members::new(vec![array.clone(), inserted.clone()], arrangement)?;
     let each: Vec<Attributes<'_>> = both
         .members()
         .iter()

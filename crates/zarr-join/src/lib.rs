@@ -38,7 +38,10 @@ pub use execute::{JoinOptions, JoinProgress, JoinSummary};
 pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups};
 pub use insert::check_insertion;
 pub use join::Join;
-pub use linked::{LinkError, OpenOptions, References, is_virtual_join, open_store};
+pub use linked::{
+    AxisOf, LinkError, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan, OpenOptions,
+    References, is_virtual_join, open_store,
+};
 pub use members::{Arrangement, Member, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
 pub use plan::{JoinPlan, Reason};

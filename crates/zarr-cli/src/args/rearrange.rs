@@ -14,6 +14,10 @@ use super::value;
 ///
 /// In a group, the arrays of one dimension are rearranged one after another, each by a command of its
 /// own.
+///
+/// Of a virtual join (.zjoin), whole members are removed, reordered and inserted in the document, and
+/// nothing else is written. In a group of one, all arrays that have the dimension are rearranged at
+/// once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Ranges are indices of the axis, as in numpy: 0:31, 59:, -28:.

@@ -128,3 +128,53 @@ fn consolidated_metadata_follows_and_archives_are_refused_whole() {
     assert_eq!(text(folder, &["read", "a.zip", "-f", "json"]), before);
     succeed(folder, &["check", "a.zip", "--data"]);
 }
+
+#[test]
+fn members_of_virtual_joins_are_removed_reordered_and_inserted() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    array(folder, "a.zarr", "2", "2", &[1, 2]);
+    array(folder, "b.zarr", "3", "2", &[3, 4, 5]);
+    array(folder, "c.zarr", "4", "4", &[6, 7, 8, 9]);
+    for (group, member) in [("g", "a.zarr"), ("h", "b.zarr"), ("i", "c.zarr")] {
+        succeed(folder, &["create", group, "--group"]);
+        succeed(folder, &["copy", member, &format!("{group}/day")]);
+        succeed(folder, &["copy", member, &format!("{group}/rain")]);
+    }
+    succeed(folder, &["create", "f", "--shape", "2", "--dtype", "float32", "--dims", "day"]);
+    let read = |name: &'static str| ["read", name, "-f", "json"];
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["join", "a.zarr", "b.zarr", "c.zarr", "--along", "day", "--virtual", "-o", "j.zjoin"],
+            &["rearrange", "j.zjoin", "--axis", "day", "--remove", ":2", "--dry-run", "--json"],
+            &read("j.zjoin"),
+            &["rearrange", "j.zjoin", "--axis", "day", "--remove", ":2"],
+            &read("j.zjoin"),
+            &["rearrange", "j.zjoin", "--order", "3:,:3"],
+            &read("j.zjoin"),
+            &["rearrange", "j.zjoin", "--insert", "a.zarr", "--at", "4"],
+            &read("j.zjoin"),
+            &["check", "j.zjoin", "--data"],
+            // A group: all arrays with the dimension, in one step.
+            &["join", "g", "h", "i", "--along", "day", "--virtual", "-o", "k.zjoin"],
+            &["rearrange", "k.zjoin", "--axis", "day", "--order", "5:,:2"],
+            &read("k.zjoin/day"),
+            &read("k.zjoin/rain"),
+            &["rearrange", "k.zjoin/rain", "--axis", "day", "--remove", "4:"],
+            &["tree", "k.zjoin"],
+            // What cannot be.
+            &["rearrange", "k.zjoin", "--axis", "day", "--remove", "4:"],
+            &["rearrange", "k.zjoin", "--axis", "x", "--remove", "4:"],
+            &["rearrange", "k.zjoin", "--remove", "4:"],
+            &["rearrange", "k.zjoin/no", "--remove", "4:"],
+            &["rearrange", "k.zjoin/day", "--remove", ":"],
+            &["rearrange", "k.zjoin/day", "--remove", ":1"],
+            &["rearrange", "k.zjoin/day", "--order", "4:,4:"],
+            &["rearrange", "k.zjoin", "--axis", "day", "--insert", "a.zarr", "--at", "0"],
+            &["rearrange", "j.zjoin", "--insert", "f", "--at", "0"],
+            &["rearrange", "j.zjoin", "--insert", "j.zjoin", "--at", "0"],
+            &["rearrange", "no.zjoin", "--remove", ":2"],
+        ],
+    ));
+}

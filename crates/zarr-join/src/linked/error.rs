@@ -64,11 +64,121 @@ pub enum LinkError {
     /// The members do not fit together, or cannot be looked up.
     #[error(transparent)]
     Join(#[from] Box<JoinError>),
-    /// An array without elements has nothing to refer to.
-    #[error("{}: the joined array would have no elements", Printable(member))]
-    Empty {
-        /// The name of its first member.
+    /// The document has no node at this path.
+    #[error("{}: there is no array or group here", Printable(place))]
+    NoNode {
+        /// The path or URL, with the path in the document.
+        place: String,
+    },
+    /// No array of a group has this dimension, or the axis of a group was given by a number.
+    #[error(
+        "{}: no array here has a dimension {}; the axis of a group is given by its name",
+        Printable(place),
+        Printable(dimension)
+    )]
+    NoDimension {
+        /// The group.
+        place: String,
+        /// What was given.
+        dimension: String,
+    },
+    /// An array does not have this axis.
+    #[error("{}: axis {axis} is out of range: the array has {rank} axes", Printable(place))]
+    Axis {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// Arrays of one dimension have different lengths on it.
+    #[error(
+        "{}: the dimension {} has length {found}, but {expected} in {}",
+        Printable(place),
+        Printable(dimension),
+        Printable(first)
+    )]
+    Length {
+        /// The array.
+        place: String,
+        /// The dimension.
+        dimension: Box<str>,
+        /// Its length in the array.
+        found: u64,
+        /// Its length in the other array.
+        expected: u64,
+        /// The other array.
+        first: Box<str>,
+    },
+    /// A range that is not within the axis, or ends before it starts.
+    #[error(
+        "{}: axis {axis}: found {start}:{stop}, expected a range within 0:{extent}",
+        Printable(place)
+    )]
+    Range {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The first index of the range.
+        start: u64,
+        /// The index after its last.
+        stop: u64,
+        /// The length of the axis.
+        extent: u64,
+    },
+    /// A cut through a member.
+    #[error(
+        "{}: axis {axis}: index {index} is inside a member, and members are only moved whole: the \
+         nearest edges are {before} and {after}",
+        Printable(place)
+    )]
+    Unaligned {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The index at which the cut was asked for.
+        index: u64,
+        /// The edge before it.
+        before: u64,
+        /// The edge after it.
+        after: u64,
+    },
+    /// An index in two spans.
+    #[error("{}: axis {axis}: index {index} is kept twice", Printable(place))]
+    KeptTwice {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The first such index.
+        index: u64,
+    },
+    /// No span with an element.
+    #[error("{}: axis {axis}: nothing would be left of it", Printable(place))]
+    Nothing {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+    },
+    /// A member cannot be inserted here.
+    #[error("{}: {} cannot be inserted: {reason}", Printable(place), Printable(member))]
+    Insertion {
+        /// The array or group.
+        place: String,
+        /// The name of the member.
         member: Box<str>,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The document is not what it was when it was read.
+    #[error("{}: the document was changed or removed meanwhile", Printable(place))]
+    Changed {
+        /// The document's path or URL.
+        place: String,
     },
     /// The store of the document failed.
     #[error(transparent)]

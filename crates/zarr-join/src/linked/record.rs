@@ -19,7 +19,7 @@ use super::source::document;
 use crate::document::{Document, JoinedArray, MemberReference, Missing};
 use crate::each::{for_each, threads_for};
 use crate::error::JoinError;
-use crate::grid::declared;
+use crate::grid::{clipped, declared, joined_grid};
 use crate::join::Join;
 use crate::members::{Member, Members};
 
@@ -40,11 +40,12 @@ impl Join {
         let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, LinkError> {
-            if members.shape().contains(&0) {
-                let member = members.members().first().map_or("", |member| member.name()).into();
-                return Err(LinkError::Empty { member });
-            }
-            Ok(declared(&linked_grid(members).map_err(JoinError::Grid)?))
+            let grid = match members.shape().contains(&0) {
+                // There are no elements that chunks could divide.
+                true => joined_grid(members),
+                false => linked_grid(members),
+            };
+            Ok(declared(&grid.map_err(JoinError::Grid)?))
         };
         let (members, metadata) = self.checked(grid)?;
         let recorded: Mutex<Vec<Option<MemberReference>>> =
@@ -103,7 +104,7 @@ impl Document {
 }
 
 /// What a document says of a member.
-fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
+pub(super) fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
     let array = member.array();
     let failed = |cause: ArrayError| {
         let member = member.name().into();
@@ -129,7 +130,7 @@ fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
 }
 
 /// The document with other codecs if its own do not fit the chunks, as those of shards may not.
-fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkError> {
+pub(super) fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkError> {
     let store = Arc::new(MemoryStore::new());
     if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
         return Ok(metadata);
@@ -149,7 +150,12 @@ fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
             let edge = end.saturating_sub(*start);
             (edge > 0).then_some(Run { edge, count: 1 })
         });
-        let made = Axis::from_runs(bounds.last().copied().unwrap_or(0), runs);
+        let extent = bounds.last().copied().unwrap_or(0);
+        if extent == 0 {
+            // A list of lengths has at least one.
+            return Axis::regular(0, 1).map_err(|error| error.on_axis(axis));
+        }
+        let made = Axis::from_runs(extent, runs);
         // Equal lengths are one number in the document.
         made.map(|made| made.to_regular().unwrap_or(made)).map_err(|error| error.on_axis(axis))
     });
@@ -188,20 +194,4 @@ fn linked_grid(members: &Members) -> Result<Grid, GridError> {
         Ok(joined.to_regular().unwrap_or(joined))
     });
     Ok(Grid::new(axes.collect::<Result<Vec<_>, GridError>>()?))
-}
-
-/// The occupied chunks of an axis as a list, the last one no longer than the axis.
-fn clipped(axis: &Axis) -> Result<Axis, GridError> {
-    let mut left = axis.extent();
-    let mut runs = Vec::new();
-    for run in axis.runs() {
-        let whole = left.checked_div(run.edge).unwrap_or(0).min(run.count);
-        runs.push(Run { edge: run.edge, count: whole });
-        left = left.saturating_sub(run.edge.saturating_mul(whole));
-        if whole < run.count {
-            runs.push(Run { edge: left, count: 1 });
-            break;
-        }
-    }
-    Axis::from_runs(axis.extent(), runs.into_iter().filter(|run| run.edge > 0 && run.count > 0))
 }

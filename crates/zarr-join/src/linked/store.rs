@@ -339,7 +339,11 @@ impl Store for JoinStore {
         });
         if is_plain && self.nodes.contains_key(prefix.as_str()) {
             for entry in self.nodes.values().filter(|entry| meets(&entry.prefix, prefix)) {
-                let chunk = entry.array.as_ref().map(|array| {
+                let stored = entry
+                    .array
+                    .as_ref()
+                    .filter(|array| array.layout.grid().occupied_chunks() != Some(0));
+                let chunk = stored.map(|array| {
                     let first = vec![0; array.layout.grid().rank()];
                     array.layout.key(&first)
                 });

@@ -68,6 +68,9 @@ fn groups_are_linked_as_they_are_joined() {
         (months(), tiles),
         (backwards(), by_coordinates),
         (same(), GroupArrangement::NewDimension("run".into())),
+        // Arrays without elements.
+        (vec![case("a", 0..0), case("b", 0..0)], GroupArrangement::Along("time".into())),
+        (vec![case("a", 0..0), case("b", 0..2)], GroupArrangement::Along("time".into())),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let members = on_disk(&cases, folder.path());
@@ -127,7 +130,7 @@ fn groups_that_do_not_fit_are_named() {
     insta::assert_snapshot!(messages.join("\n"), @r#"
     b: the coordinates of time begin with 2, but a ends with 2: they overlap or go backwards
     joined
-    a/surface/rain: the joined array would have no elements
+    joined
     b/time: the attribute units is "days since 1970-01-01", but "days since 2020-01-01" in a/time
     b/time: the attribute long_name is "t", but absent in a/time
     "#);

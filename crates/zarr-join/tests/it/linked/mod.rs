@@ -4,6 +4,7 @@ mod documents;
 mod faults;
 mod groups;
 mod oracle;
+mod rearrange;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! `zarr-kit rearrange`.
 
+mod linked;
+
 use std::ops::Range;
 
 use serde_json::json;
 use zarr_kit::array::{REARRANGE_MARKER, Rearrangement, Span};
-use zarr_kit::join::{Member, check_insertion};
+use zarr_kit::join::{Member, check_insertion, is_virtual_join};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::{Array, AxisSelection, Prefix, Selection};
 
@@ -25,6 +27,9 @@ const UNFINISHED: &str =
     "not finished; the array is whole, and `zarr-kit check --repair` undoes or completes this";
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
+    if is_virtual_join(&args.array) {
+        return linked::run(args);
+    }
     let place = NodeStore::open(&args.array)?;
     // Says what is not an array, and where.
     let array = place.array()?;
@@ -61,6 +66,37 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     report(args, &place, &array, axis, &plan)
 }
 
+/// What the arguments ask for.
+enum Asked<'a> {
+    /// These ranges, in this order.
+    Kept(Vec<Range<u64>>),
+    /// The array at a path, in front of an index.
+    Inserted { path: &'a str, at: u64 },
+}
+
+fn asked(args: &Rearrange, length: u64) -> Result<Asked<'_>, CliError> {
+    if let Some(text) = &args.remove {
+        let mut removed = ranges("--remove", text, length)?;
+        removed.sort_by_key(|range| range.start);
+        let mut kept = Vec::new();
+        let mut start = 0;
+        for range in removed {
+            if start < range.start {
+                kept.push(start..range.start);
+            }
+            start = start.max(range.end);
+        }
+        kept.push(start..length);
+        return Ok(Asked::Kept(kept));
+    }
+    if let Some(text) = &args.order {
+        return Ok(Asked::Kept(ranges("--order", text, length)?));
+    }
+    let text = args.at.as_deref().unwrap_or_default();
+    let path = args.insert.as_deref().unwrap_or_default();
+    Ok(Asked::Inserted { path, at: index(text, length)? })
+}
+
 /// The spans of the new axis.
 fn spans(
     args: &Rearrange,
@@ -69,31 +105,15 @@ fn spans(
     axis: usize,
     length: u64,
 ) -> Result<Vec<Span>, CliError> {
-    if let Some(text) = &args.remove {
-        let mut removed = ranges("--remove", text, length)?;
-        removed.sort_by_key(|range| range.start);
-        let mut spans = Vec::new();
-        let mut start = 0;
-        for range in removed {
-            if start < range.start {
-                spans.push(Span::Kept(start..range.start));
-            }
-            start = start.max(range.end);
-        }
-        spans.push(Span::Kept(start..length));
-        return Ok(spans);
-    }
-    if let Some(text) = &args.order {
-        return Ok(ranges("--order", text, length)?.into_iter().map(Span::Kept).collect());
-    }
-    let path = args.insert.as_deref().unwrap_or_default();
+    let (path, at) = match asked(args, length)? {
+        Asked::Kept(ranges) => return Ok(ranges.into_iter().map(Span::Kept).collect()),
+        Asked::Inserted { path, at } => (path, at),
+    };
     let from = NodeStore::open(path)?;
     let inserted = from.array()?;
     let [whole, part] = [(place, array), (&from, &inserted)]
         .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
     check_insertion(&whole, &part, axis).map_err(|cause| CliError::Join(Box::new(cause)))?;
-    let text = args.at.as_deref().unwrap_or_default();
-    let at = index(text, length)?;
     Ok(vec![Span::Kept(0..at), Span::Inserted(inserted), Span::Kept(at..length)])
 }
 

@@ -1,0 +1,80 @@
+//! `zarr-kit rearrange` of a virtual join: its members are moved in the document.
+
+use serde_json::json;
+use zarr_kit::array::store::{StoreOptions, shown_url};
+use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, Member, MemberSpan};
+
+use super::{Asked, asked};
+use crate::args::Rearrange;
+use crate::chunks;
+use crate::commands::resize::policy;
+use crate::error::CliError;
+use crate::node_store::NodeStore;
+use crate::print::done;
+use crate::words;
+
+pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
+    let document = LinkedDocument::open(&args.array, &StoreOptions::new());
+    let document = document.map_err(CliError::VirtualJoin)?;
+    let axis = match document.array() {
+        None => AxisOf::Named(&args.axis),
+        Some(array) => {
+            let names = array.dimension_names().unwrap_or_default();
+            let axis = chunks::axis_of(&args.axis, array.shape().len(), names);
+            AxisOf::Number(axis.map_err(|cause| CliError::argument("--axis", &args.axis, cause))?)
+        }
+    };
+    let length = document.length(axis).map_err(CliError::VirtualJoin)?;
+    let spans: Vec<MemberSpan> = match asked(args, length)? {
+        Asked::Kept(ranges) => ranges.into_iter().map(MemberSpan::Kept).collect(),
+        Asked::Inserted { path, at } => {
+            let from = NodeStore::open(path)?;
+            let member = Member::new(path, from.array()?);
+            vec![
+                MemberSpan::Kept(0..at),
+                MemberSpan::Inserted(member),
+                MemberSpan::Kept(at..length),
+            ]
+        }
+    };
+    let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
+    if !args.dry_run {
+        plan.write(policy(args.sole_writer)).map_err(CliError::VirtualJoin)?;
+    }
+    report(args, document.array().is_some(), &plan)
+}
+
+fn report(
+    args: &Rearrange,
+    is_array: bool,
+    plan: &LinkedRearrangement<'_>,
+) -> Result<(), CliError> {
+    let shown = shown_url(&args.array);
+    let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
+    let each = plan.arrays().iter().map(|array| {
+        let (from, to) = (words::shape(&array.from), words::shape(array.to.shape()));
+        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let counts = format!(
+            "{} kept, {} removed, {} inserted",
+            words::counted(wide(array.kept), "member"),
+            words::count(wide(array.removed)),
+            words::count(wide(array.inserted)),
+        );
+        match is_array {
+            true => format!("{from} to {to}; {counts}"),
+            false => format!("{} from {from} to {to} ({counts})", array.path),
+        }
+    });
+    let text = format!("{verb} {shown}: {}", each.collect::<Vec<_>>().join(", "));
+    done(args.json, text, || {
+        let arrays = plan.arrays().iter().map(|array| {
+            json!({
+                "path": array.path, "axis": array.axis, "from": array.from, "to": array.to.shape(),
+                "kept": array.kept, "removed": array.removed, "inserted": array.inserted,
+            })
+        });
+        json!({
+            "virtual_join": shown, "arrays": arrays.collect::<Vec<_>>(), "dry_run": args.dry_run,
+        })
+    })
+}
