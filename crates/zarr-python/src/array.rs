@@ -53,7 +53,10 @@ impl PyArray {
     }
 
     /// The array after a change.
-    fn changed(&self, work: impl FnOnce(&Array) -> Result<Array, ArrayError>) -> Done<Self> {
+    pub(crate) fn changed(
+        &self,
+        work: impl FnOnce(&Array) -> Result<Array, ArrayError>,
+    ) -> Done<Self> {
         let array = self.during(work)?.with_store(Arc::clone(&self.place.store));
         Ok(Self { array, place: self.place.clone() })
     }
@@ -76,7 +79,7 @@ type Planned = (
 #[pymethods]
 impl PyArray {
     #[staticmethod]
-    fn open(py: Python<'_>, state: State) -> Done<Self> {
+    pub(crate) fn open(py: Python<'_>, state: State) -> Done<Self> {
         let (place, prefix) = Place::open(py, state, false)?;
         let open = |signals: &Arc<Signals>| Array::open(signals.guard(&place.store), &prefix);
         let array = place.named(&prefix, py.detach(|| Signals::during(open)))?;

@@ -86,6 +86,9 @@ impl From<LinkError> for Raised {
             LinkError::NotFound { .. } => PyFileNotFoundError::new_err(text),
             LinkError::Exists { .. } => PyFileExistsError::new_err(text),
             LinkError::Join(error) => of_join(error, text),
+            LinkError::Changed { .. } => ConflictError::new_err(text),
+            LinkError::Axis { .. } => PyIndexError::new_err(text),
+            LinkError::NoNode { .. } => PyFileNotFoundError::new_err(text),
             _ => PyValueError::new_err(text),
         })
     }

@@ -22,6 +22,7 @@ mod node;
 mod pipeline;
 mod place;
 mod progress;
+mod rearrange;
 mod signals;
 mod variable;
 mod work;
@@ -53,6 +54,8 @@ mod _native {
     use super::main_from;
     #[pymodule_export]
     use super::pipeline::PyOpened;
+    #[pymodule_export]
+    use super::rearrange::rearrange;
     #[pymodule_export]
     use super::variable::PyElements;
     #[pymodule_export]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _check, _describe, _grid, _indexing, _native
+from . import _check, _describe, _grid, _indexing, _native, _rearrange
 from ._elements import Elements, elements_of
 from ._node import Node
 from ._plan import Plan
@@ -323,12 +323,30 @@ class Array(Node[_native.Array]):
         chunks
             For a rectilinear grid, the lengths of the chunks to add; None repeats the last one.
         """
-        axis, shape = _axis(axis, self.ndim), np.shape(value)
+        axis, shape = _rearrange.axis_of(axis, None, self.ndim), np.shape(value)
         if shape != self.shape[:axis] + shape[axis : axis + 1] + self.shape[axis + 1 :]:
             raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {shape}")
         added = self._elements.checked(value)
         edges = _grid.runs(list(chunks or ()))
         self._set(self._elements.append(axis, shape[axis], added, edges))
+
+    def rearrange(self, parts: Iterable[slice | Array], axis: int | str = 0) -> None:
+        """Removes, reorders and inserts whole chunks along an axis, without decoding them.
+
+        A virtual join is rearranged by whole members: only its file is written again. Needs locks
+        or conditional writes. Handles that were opened before must be opened again.
+
+        Parameters
+        ----------
+        parts
+            What the axis is to consist of: slices of the array, which begin and end at edges of
+            chunks, and other arrays, all of which are inserted.
+        axis
+            The axis, by number or name.
+        """
+        number = _rearrange.axis_of(axis, self.dims, self.ndim)
+        found = _rearrange.parts_of(parts, self.shape[number])
+        self._set(_native.rearrange(self._native, number, found))
 
     # What is stored --------------------------------------------------------------------------
 
@@ -465,12 +483,6 @@ def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:
     """Whether numpy would return a scalar: an integer drops every axis."""
     entries = key if isinstance(key, tuple) else (key,)
     return selected.shape == () and ... not in [e for e in entries if e is ...]
-
-
-def _axis(axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes")
-    return axis % ndim
 
 
 def _box(indices: NDArray[np.int64]) -> tuple[int, int, int]:

@@ -66,6 +66,9 @@ def join(
 def join_virtually(
     members: Sequence[Place], target: State, arguments: Any
 ) -> None: ...
+def rearrange(
+    array: Array, axis: int, parts: Sequence[tuple[int, int] | Array]
+) -> Array: ...
 def check_codec(json: str) -> None: ...
 @final
 class Chain:

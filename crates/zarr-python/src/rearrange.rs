@@ -1,0 +1,84 @@
+//! Chunks of an array, or members of a virtual join, in another order.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zarr_kit::array::Span;
+use zarr_kit::array::store::{UpdatePolicy, shown_url};
+use zarr_kit::join::{
+    AxisOf, LinkedDocument, Member, MemberSpan, check_insertion, is_virtual_join,
+};
+
+use crate::array::PyArray;
+use crate::error::{Done, Raised};
+use crate::place::options;
+use crate::signals::Signals;
+
+/// A part of the axis as it is to be.
+#[derive(FromPyObject)]
+pub(crate) enum Part<'py> {
+    /// The first index of the array itself, and the one after the last.
+    Kept((u64, u64)),
+    Inserted(PyRef<'py, PyArray>),
+}
+
+/// Makes an axis of these parts, one after another. Returns the array as it is then.
+#[pyfunction]
+pub(crate) fn rearrange(
+    py: Python<'_>,
+    array: PyRef<'_, PyArray>,
+    axis: usize,
+    parts: Vec<Part<'_>>,
+) -> Done<PyArray> {
+    let array: &PyArray = &array;
+    if is_virtual_join(&array.place.url) {
+        return of_members(py, array, axis, parts);
+    }
+    let named = |array: &PyArray| {
+        Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
+    };
+    let whole = named(array);
+    let mut spans = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            Part::Kept((start, stop)) => Span::Kept(start..stop),
+            Part::Inserted(other) => {
+                check_insertion(&whole, &named(&other), axis)?;
+                Span::Inserted(other.array().clone())
+            }
+        });
+    }
+    py.detach(|| array.changed(|own| own.rearrange(axis, spans)?.execute(&|_| {})))
+}
+
+/// As [`rearrange`], in the document of a virtual join.
+fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>) -> Done<PyArray> {
+    let (place, prefix) = (&array.place, array.array().prefix());
+    let mut spans = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            Part::Kept((start, stop)) => MemberSpan::Kept(start..stop),
+            Part::Inserted(other) => {
+                if other.place.is_memory() {
+                    let message = "memory: a virtual join cannot lead into memory";
+                    return Err(PyValueError::new_err(message).into());
+                }
+                let name = shown_url(&other.place.url);
+                MemberSpan::Inserted(Member::new(name, other.array().clone()))
+            }
+        });
+    }
+    let url = match prefix.is_root() {
+        true => place.url.clone(),
+        false => format!("{}/{prefix}", place.url.trim_end_matches('/')),
+    };
+    let (store, _) = options(&place.settings)?;
+    py.detach(|| {
+        Signals::during(|_| {
+            let document = LinkedDocument::open(&url, &store)?;
+            let plan = document.rearrange(AxisOf::Number(axis), &spans)?;
+            plan.write(UpdatePolicy::RequireExclusion)?;
+            Ok::<_, Raised>(())
+        })
+    })?;
+    PyArray::open(py, place.state(prefix)?)
+}

@@ -1,0 +1,104 @@
+"""Chunks and members removed, reordered and inserted, against numpy's concatenate."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_kit
+
+RAW = [{"name": "bytes", "configuration": {"endian": "little"}}]
+EDGES = [31, 28, 31]
+
+
+def filled(place, values, chunks, **more):
+    array = zarr_kit.create(
+        place, shape=values.shape, dtype=values.dtype, chunks=chunks, codecs=RAW, dimension_names=["day", "x"], **more
+    )
+    array[...] = values
+    return array
+
+
+@pytest.fixture
+def quarter():
+    return np.arange(1, 181, dtype="i4").reshape(90, 2)
+
+
+def test_chunks_are_dropped_reordered_and_inserted(quarter, tmp_path):
+    array = filled(tmp_path / "a.zarr", quarter, [EDGES, 1])
+    april = filled(tmp_path / "april.zarr", np.full((30, 2), 7, dtype="i4"), [[30], 1])
+    array.rearrange([slice(-31, None), slice(31, 59), april], axis="day")
+    expected = np.concatenate([quarter[59:], quarter[31:59], april[...]])
+    assert array.chunks == ((31, 28, 30), (1, 1))
+    np.testing.assert_array_equal(array[...], expected)
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "a.zarr")[...], expected)
+    assert array.check().is_clean and april.shape == (30, 2)
+    array.rearrange([slice(1, None)], axis=-1)
+    np.testing.assert_array_equal(array[...], expected[:, 1:])
+
+
+def test_arrays_in_memory_are_rearranged(quarter):
+    group = zarr_kit.create_group("memory:")
+    array = group.create_array("a", shape=6, dtype="u1", chunks=2)
+    array[:] = range(6)
+    array.rearrange([slice(4, 6), slice(0, 2)])
+    assert array[:].tolist() == group["a"][:].tolist() == [4, 5, 0, 1]
+
+
+def test_members_of_a_virtual_join_are_rearranged(quarter, tmp_path):
+    months, bounds = [], np.cumsum([0, *EDGES])
+    for number, (start, stop) in enumerate(zip(bounds, bounds[1:])):
+        months.append(filled(tmp_path / f"{number}.zarr", quarter[start:stop], 20))
+    april = filled(tmp_path / "april.zarr", np.full((30, 2), 7, dtype="i4"), [[30], 1], fill_value=9)
+    zarr_kit.join(months, tmp_path / "q.zjoin", along="day", virtual=True)
+    array = zarr_kit.open(tmp_path / "q.zjoin")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.zarr/**/*") if path.is_file()}
+    array.rearrange([slice(59, 90), april, slice(0, 31)])
+    expected = np.concatenate([quarter[59:], april[...], quarter[:31]])
+    np.testing.assert_array_equal(array[...], expected)
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "q.zjoin")[...], expected)
+    document = json.loads((tmp_path / "q.zjoin").read_text())["nodes"][""]
+    assert [member["location"] for member in document["members"]] == ["2.zarr", "april.zarr", "0.zarr"]
+    assert {path: path.read_bytes() for path in before} == before
+    for parts, message in [
+        ([slice(1, 90)], "index 1 is inside a member"),
+        ([array], "a virtual join itself"),
+        ([], "nothing would be left"),
+        ([zarr_kit.create("memory:", shape=(1, 2), dtype="i4")], "cannot lead into memory"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            array.rearrange(parts)
+    np.testing.assert_array_equal(array[...], expected)
+
+
+def test_an_array_of_a_joined_group_is_rearranged(tmp_path):
+    groups = []
+    for number in range(2):
+        groups.append(zarr_kit.create_group(tmp_path / f"{number}.zarr"))
+        day = groups[-1].create_array("day", shape=2, dtype="u1", dimension_names=["day"])
+        day[:] = [2 * number, 2 * number + 1]
+    zarr_kit.join(groups, tmp_path / "q.zjoin", along="day", virtual=True)
+    day = zarr_kit.open_group(tmp_path / "q.zjoin")["day"]
+    day.rearrange([slice(2, 4), slice(0, 2)])
+    assert day[:].tolist() == zarr_kit.open_group(tmp_path / "q.zjoin")["day"][:].tolist() == [2, 3, 0, 1]
+
+
+def test_what_cannot_be_rearranged_is_refused(quarter, tmp_path):
+    array = filled(tmp_path / "a.zarr", quarter, [EDGES, 1])
+    other = zarr_kit.create("memory:", shape=(2, 2), dtype="f4", dimension_names=["day", "x"])
+    for parts, axis, kind, message in [
+        ([slice(0, 30)], 0, ValueError, "index 30 is inside a chunk"),
+        ([slice(0, 59), slice(31, 90)], 0, ValueError, "index 31 is kept twice"),
+        ([slice(0, 90, 2)], 0, ValueError, "parts have no step"),
+        ([slice(90, None)], 0, ValueError, "nothing would be left"),
+        ([other], 0, ValueError, "data type"),
+        ([3], 0, TypeError, "3: parts are slices of the array, and other arrays"),
+        ([slice(None)], 2, IndexError, "axis 2 is out of bounds"),
+        ([slice(None)], "time", ValueError, "axis 'time'; the array has the axes"),
+    ]:
+        with pytest.raises(kind, match=message):
+            array.rearrange(parts, axis)
+        np.testing.assert_array_equal(array[...], quarter)
+    stale = zarr_kit.open(tmp_path / "a.zarr")
+    array.rearrange([slice(31, 90)])
+    with pytest.raises(zarr_kit.ConflictError):
+        stale.rearrange([slice(31, 90)])
