@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
 
-use crate::error::ArrayError;
 use crate::part::Part;
 use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
 
@@ -63,7 +62,7 @@ pub struct UnfinishedParts {
 
 impl UnfinishedParts {
     /// That of the copy to `prefix`, which is one in so many parts.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, ArrayError> {
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, StoreError> {
         let (mut begun, mut done) = (BTreeSet::new(), BTreeSet::new());
         for entry in store.list_dir(prefix) {
             let DirEntry::Object(key) = entry? else { continue };
@@ -180,7 +179,7 @@ pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>
 
 impl Unfinished {
     /// The contents of the marker at `prefix`, if there is one.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, StoreError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let marker = read_marker(store, &key)?;

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata, Version2Error};
 
 use crate::error::ArrayError;
-#[cfg(feature = "copy")]
-use crate::node::METADATA_KEY;
 use crate::store::{Prefix, Store, StoreExt as _};
 
 /// The document of an array.
@@ -56,11 +54,10 @@ pub(crate) fn open(
         .map_err(wrong)
 }
 
-/// Whether the node at `prefix` is an array of version 2.
+/// Whether the node at `prefix`, which has no document of version 3, is an array of version 2.
 #[cfg(feature = "copy")]
 pub(crate) fn is_array(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
-    let is_version_3 = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
-    Ok(!is_version_3 && store.head(&prefix.key(ARRAY)?)?.is_some())
+    Ok(store.head(&prefix.key(ARRAY)?)?.is_some())
 }
 
 /// Whether there is a node of version 2 at `prefix`.

@@ -1,5 +1,8 @@
 //! Sizes in human notation: `64MiB`, `2G`, `1000`.
 
+/// Bytes of elements of a region that are in memory at a time.
+pub(crate) const PIECE: u64 = 64 << 20;
+
 /// Parses a size to bytes. `K`, `M`, `G` and `T` are powers of 1024, as are `KiB` and so on; `KB`
 /// and so on are powers of 1000.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {

@@ -12,6 +12,7 @@ mod ndarray;
 mod open;
 mod optional;
 pub(crate) mod part_reader;
+mod parts;
 mod read;
 mod stored;
 mod strided;

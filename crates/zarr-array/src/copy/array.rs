@@ -10,7 +10,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
-use super::error::{TransferError, source, target};
+use super::error::{TransferError, grid_error, source, target};
 use super::marker::{Marker, TargetState};
 use super::parts::{PartRun, Share};
 use super::{CopyOptions, CopySummary, Progress};
@@ -162,10 +162,6 @@ fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
         return Grid::regular(to.shape(), &one);
     }
     to.grid().grouped(elements, Some(from.grid()))
-}
-
-pub(super) fn grid_error(array: &Array, cause: GridError) -> TransferError {
-    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
 }
 
 /// How the memory is divided.

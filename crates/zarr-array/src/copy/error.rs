@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use zarr_grid::GridError;
 use zarr_metadata::Printable;
 
+use crate::array::Array;
 use crate::error::ArrayError;
-use crate::node::ROOT;
+use crate::node::{self, ROOT};
 use crate::store::{FullMessage, KeyError, StoreError};
 
 /// Why a copy was refused, or failed.
@@ -257,4 +259,8 @@ impl From<StoreError> for TransferError {
     fn from(error: StoreError) -> Self {
         target(error)
     }
+}
+
+pub(super) fn grid_error(array: &Array, cause: GridError) -> TransferError {
+    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
 }

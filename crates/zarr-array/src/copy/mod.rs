@@ -33,6 +33,7 @@ mod begin;
 mod creation;
 mod endpoint;
 mod error;
+mod first_visit;
 mod job;
 mod marker;
 mod new_node;
@@ -40,6 +41,7 @@ mod objects;
 mod parts;
 mod tree;
 mod tree_parts;
+mod walk;
 
 use zarr_codec::Codecs;
 

@@ -28,10 +28,9 @@ use std::ops::Range;
 use zarr_grid::{Grid, GridError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
-use super::array::grid_error;
 use super::begin::{Stranger, stranger};
 use super::endpoint::Endpoint;
-use super::error::{TransferError, target};
+use super::error::{TransferError, grid_error, target};
 use super::marker::{Marker, Step, TargetState, below};
 use super::{CopySummary, PartStatus};
 use crate::array::Array;

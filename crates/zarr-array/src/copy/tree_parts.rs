@@ -4,11 +4,12 @@ use zarr_metadata::GroupMetadata;
 
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
+use super::first_visit::FirstVisit;
 use super::job::{Change, Job};
 use super::marker::Marker;
 use super::objects::{copy_below, copy_others, documents_below};
 use super::parts::{Joined, PartRun};
-use super::tree::{FirstVisit, Visit, walk};
+use super::walk::{Visit, walk};
 use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::part::Part;
 use crate::store::{Key, Prefix, StoreExt as _};

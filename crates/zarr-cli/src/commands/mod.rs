@@ -64,6 +64,3 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
 fn chunk_counts(grid: &Grid) -> Value {
     json!({"declared": grid.declared(), "occupied": grid.occupied()})
 }
-
-/// Bytes of elements of a region that are in memory at a time.
-pub(crate) const PIECE: u64 = 64 << 20;

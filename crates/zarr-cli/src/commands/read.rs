@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::write::bytes_of;
-use super::{PIECE, corners, explain, strings};
+use super::{corners, explain, strings};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
 use crate::format::nested::Nested;
@@ -12,6 +12,7 @@ use crate::node_store::NodeStore;
 use crate::print::{self, Out};
 use crate::progress::{Bar, Direction, Moved};
 use crate::region::region;
+use crate::sizes::PIECE;
 use crate::words;
 use clap::ValueEnum;
 

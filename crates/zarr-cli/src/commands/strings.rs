@@ -10,7 +10,6 @@ use zarr_kit::grid::Run;
 use zarr_kit::metadata::{DataType, parse_element};
 use zarr_kit::{Array, AxisSelection, Selection};
 
-use super::PIECE;
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
 use crate::format::nested::Nested;
@@ -18,6 +17,7 @@ use crate::format::quoted::quoted;
 use crate::format::text;
 use crate::node_store::NodeStore;
 use crate::print::Out;
+use crate::sizes::PIECE;
 use crate::words;
 
 /// The formats for elements of variable length.

@@ -10,7 +10,7 @@ use zarr_kit::metadata::DataType;
 use zarr_kit::view::{self, CopyError, Element, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
-use super::{PIECE, strings};
+use super::strings;
 use crate::args::{Write, Writing};
 use crate::error::CliError;
 use crate::format::json;
@@ -19,6 +19,7 @@ use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::progress::{Bar, Direction, Moved};
 use crate::region::region;
+use crate::sizes::PIECE;
 use crate::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {

@@ -4,13 +4,13 @@ use zarr_kit::metadata::parse_element;
 use zarr_kit::{Array, DataType, Selection};
 
 use super::time_axis::TimeAxis;
-use crate::commands::PIECE;
 use crate::error::CliError;
 use crate::format::element;
 use crate::format::quoted::quoted;
 use crate::nearest;
 use crate::node_store::NodeStore;
 use crate::number::Numbers;
+use crate::sizes::PIECE;
 use crate::words;
 
 /// A label as a number of the coordinate's type: integers exactly, all others rounded to it.

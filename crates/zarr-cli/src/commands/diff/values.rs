@@ -5,12 +5,12 @@ use std::cell::LazyCell;
 use zarr_kit::Array;
 use zarr_kit::metadata::DataType;
 
-use crate::commands::PIECE;
 use crate::error::CliError;
 use crate::format::{element, quoted};
 use crate::node_store::NodeStore;
 use crate::number::Numbers;
 use crate::progress::Bar;
+use crate::sizes::PIECE;
 
 /// What differs between the elements.
 #[derive(Debug, Default)]

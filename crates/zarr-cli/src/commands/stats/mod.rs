@@ -9,7 +9,6 @@ use zarr_kit::metadata::{DataType, FillValue};
 use zarr_kit::{ArrayMetadata, Selection};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
-use super::PIECE;
 use super::write::bytes_of;
 use crate::args::Stats;
 use crate::error::CliError;
@@ -19,6 +18,7 @@ use crate::number::Numbers;
 use crate::print::{self, Out, Table};
 use crate::progress::Bar;
 use crate::region::region;
+use crate::sizes::PIECE;
 use crate::words;
 
 /// The most rows of the histogram.
