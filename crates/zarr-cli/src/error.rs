@@ -102,6 +102,13 @@ pub(crate) enum CliError {
          --region {example}"
     )]
     Plane { axes: String, example: String },
+    #[error(
+        "{place}: one chunk has {} of elements, more than the {} that are read at a time; choose a \
+         --region that has less of it",
+        crate::words::bytes((*bytes).into()),
+        crate::words::bytes((*limit).into())
+    )]
+    LargeChunk { place: String, bytes: u64, limit: u64 },
     #[error("{place}: elements of type {data_type} are not real numbers or times")]
     NotNumbers { place: String, data_type: String },
     #[error("{format} is not text: use -o FILE or a pipe")]

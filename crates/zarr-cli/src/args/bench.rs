@@ -12,7 +12,8 @@ use super::{REGION, value};
 /// elements and moving them to their places. Whether the first read finds files in the memory of the
 /// system, from an earlier read or write, is up to the system.
 ///
-/// Memory is that of 16 MiB of elements, or of one chunk, and what decoding takes.
+/// Memory is that of 16 MiB of elements, or of one chunk, and what decoding takes. Chunks of which
+/// the region has more than 1 GiB are refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +31,7 @@ pub(crate) struct Bench {
     pub(crate) threads: Option<NonZeroUsize>,
     /// The longest time for each of the three reads, which end after the chunks that are being read
     /// [default: 3].
-    #[arg(long, value_name = "SECONDS", default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, hide_default_value = true, value_parser = seconds)]
     pub(crate) seconds: u32,
     /// Print one JSON document.
     #[arg(long)]
@@ -39,6 +40,14 @@ pub(crate) struct Bench {
 
 /// More threads than this are a mistake.
 const MOST_THREADS: usize = 1024;
+
+/// A day.
+const MOST_SECONDS: u32 = 86_400;
+
+fn seconds(text: &str) -> Result<u32, String> {
+    let seconds = text.trim().parse().ok().filter(|n| (1..=MOST_SECONDS).contains(n));
+    seconds.ok_or_else(|| format!("1 to {MOST_SECONDS} whole seconds are allowed"))
+}
 
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads = text.trim().parse().ok().filter(|n: &NonZeroUsize| n.get() <= MOST_THREADS);

@@ -165,6 +165,10 @@ fn what_cannot_be_divided_is_said() {
     assert_eq!((&joined["stages"], &joined["chunks"]), (&Value::Null, &8.into()));
     assert_eq!(joined["first"]["requests"], Value::Null);
 
+    let large = ["--shape", "100000,100000", "--dtype", "float64", "--chunks", "50000,50000"];
+    succeed(at, &[&["create", "large"][..], &large].concat());
+    // Of each of its four chunks one element.
+    assert_eq!(bench(at, &["large", "-r", "::50000,::50000"])["first"]["elements"], 4);
     file(at, "broken/zarr.json", std::fs::read(at.join("fill/zarr.json")).expect("reads"));
     file(at, "broken/c/1", "?");
     insta::assert_snapshot!(session(
@@ -173,6 +177,8 @@ fn what_cannot_be_divided_is_said() {
             &["bench", "nowhere"],
             &["bench", "fill", "--threads", "0"],
             &["bench", "fill", "--seconds", "0"],
+            &["bench", "fill", "--seconds", "1.5"],
+            &["bench", "large"],
             &["bench", "fill", "-r", "50"],
             &["bench", "broken"],
             &["bench", "."],

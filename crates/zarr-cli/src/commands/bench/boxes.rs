@@ -21,6 +21,8 @@ pub(super) struct Boxes<'a> {
     axes: Vec<AxisSelection>,
     /// The most chunks of a box on each axis.
     most: Vec<u64>,
+    /// The most elements that the selection has in one chunk.
+    largest: u64,
     /// The next box; `None` after the last one.
     next: Option<Vec<Cut>>,
 }
@@ -60,10 +62,16 @@ impl<'a> Boxes<'a> {
             })
             .collect();
         most.reverse();
-        let mut boxes = Self { grid, axes, most, next: None };
+        let largest = if axes.iter().any(AxisSelection::is_empty) { 0 } else { chunk };
+        let mut boxes = Self { grid, axes, most, largest, next: None };
         let first = (0..boxes.axes.len()).map(|axis| boxes.cut(axis, 0));
         boxes.next = first.collect();
         boxes
+    }
+
+    /// The most elements that the selection can have in one chunk.
+    pub(super) fn largest_chunk(&self) -> u64 {
+        self.largest
     }
 
     /// The positions of an axis from `start` on that are in one box; `None` at its end.

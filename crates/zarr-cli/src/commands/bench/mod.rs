@@ -24,6 +24,9 @@ use crate::region::region;
 /// Bytes of elements that are read at a time, unless one chunk has more.
 const BOX: u64 = 16 << 20;
 
+/// The most bytes of elements of one chunk: more may not fit in memory.
+const LARGEST: u64 = 1 << 30;
+
 /// The assumed bytes of an element of variable length.
 const TYPICAL: u64 = 64;
 
@@ -51,6 +54,10 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
         false => u64::try_from(array.element_size()).unwrap_or(u64::MAX),
     };
     let boxes = Boxes::new(array.grid(), &region, BOX / size.max(1));
+    let largest = boxes.largest_chunk().saturating_mul(size);
+    if largest > LARGEST {
+        return Err(CliError::LargeChunk { place: place.shown, bytes: largest, limit: LARGEST });
+    }
     let bar = Bar::new();
     let mut bench = Reader { array: &array, counts: &counts, bar: &bar, buffer: Vec::new() };
     let limit = Duration::from_secs(args.seconds.into());

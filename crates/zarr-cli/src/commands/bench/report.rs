@@ -124,8 +124,8 @@ fn percent(share: f64) -> String {
 
 fn milliseconds(time: Duration) -> String {
     match time.as_secs_f64() * 1e3 {
-        ms if ms < 10.0 => format!("{ms:.2} ms"),
-        ms if ms < 1e3 => format!("{ms:.0} ms"),
+        ms if ms < 9.995 => format!("{ms:.2} ms"),
+        ms if ms < 999.5 => format!("{ms:.0} ms"),
         ms => format!("{:.2} s", ms / 1e3),
     }
 }
