@@ -9,6 +9,11 @@ pub(crate) fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
+/// Converts a number to `u64`.
+pub(crate) fn wide(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
 /// Bytes of this many elements of this size; `None` if no buffer can hold them.
 pub(crate) fn bytes_of(counts: &[usize], element_size: usize) -> Option<usize> {
     if counts.contains(&0) {

@@ -2,9 +2,9 @@
 //!
 //! An [`Array`] is opened from a [`store`] and checked as far as possible without its chunks. It
 //! is read and written by [`Selection`]: a range, a range with a step, an index, a list of
-//! indices or a mask on each axis. Chunks may have different lengths (`rectilinear`), and codec
-//! chains may pack, transpose and reshape; see the crate `zarr-codec`. Elements have a fixed
-//! size, or are [`Strings`] and [`ByteStrings`].
+//! indices or a mask on each axis; or by [`Points`], single elements. Chunks may have different
+//! lengths (`rectilinear`), and codec chains may pack, transpose and reshape; see the crate
+//! `zarr-codec`. Elements have a fixed size, or are [`Strings`] and [`ByteStrings`].
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -50,6 +50,7 @@ mod picks;
 mod pieces;
 mod plan;
 mod planned_reads;
+mod points;
 mod selection;
 #[cfg(feature = "async")]
 mod threads;
@@ -83,6 +84,7 @@ pub use part::{Part, PartError};
 pub use pieces::Pieces;
 pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
+pub use points::Points;
 pub use selection::Selection;
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;

@@ -97,6 +97,13 @@ pub(crate) struct Gathered {
     part: Vec<u8>,
 }
 
+impl Gathered {
+    /// Memory for a box of this many bytes, with unspecified content.
+    pub(crate) fn room(&mut self, length: usize) -> Result<&mut [u8], CopyError> {
+        room(&mut self.around, length)
+    }
+}
+
 /// The indices of a chunk to read for a list: exactly these if they ascend with a constant step,
 /// otherwise all from the first to the last.
 pub(crate) fn slice_around(list: &[u64]) -> Slice {

@@ -43,7 +43,6 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// A box of a chunk, for any destination.
-    #[cfg(feature = "async")]
     pub(crate) fn of_chunk(
         chunk: &'a [u64],
         chunk_shape: &'a [u64],

@@ -51,7 +51,9 @@ pub use zarr_packbits as packbits;
 pub use zarr_view as view;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
-pub use zarr_array::{Array, ArrayError, AxisSelection, ByteStrings, Group, Selection, Strings};
+pub use zarr_array::{
+    Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,
+};
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 
 /// The README's example, run as a test.

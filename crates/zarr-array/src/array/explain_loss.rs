@@ -4,21 +4,19 @@ use zarr_codec::{ChunkErrorKind, Lost};
 use zarr_metadata::DataType;
 
 use super::Array;
-use crate::counts::number;
 use crate::error::{ArrayError, Loss};
 use crate::node::{self, METADATA_KEY};
 
 impl Array {
     /// Describes what a refused write would have lost, now that speed no longer matters: of the
-    /// given elements, which have this shape in C order, or of the fill value, which the write
-    /// would have stored next to them. `index` converts a position on an axis of the shape to an
-    /// index in the array. Other errors are returned unchanged.
+    /// given elements, or of the fill value, which the write would have stored next to them.
+    /// `index` converts the number of an element to its index in the array. Other errors are
+    /// returned unchanged.
     pub(super) fn explain_loss(
         &self,
         cause: ArrayError,
         elements: &[u8],
-        shape: &[usize],
-        index: impl Fn(usize, usize) -> u64,
+        index: impl Fn(usize) -> Vec<u64>,
     ) -> ArrayError {
         let ArrayError::Chunk { cause: chunk, .. } = &cause else { return cause };
         if !matches!(chunk.kind(), ChunkErrorKind::Lost { .. }) {
@@ -33,7 +31,6 @@ impl Array {
         let start = first.saturating_mul(size);
         let element = elements.get(start..start.saturating_add(size)).unwrap_or_default();
         let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        let at = number(wide(first), shape.iter().copied()).into_iter().enumerate();
         let described = self.value(element).and_then(|value| {
             let read_back = chain
                 .read_back(element)
@@ -46,7 +43,7 @@ impl Array {
                 loss: Box::new(Loss {
                     path: chunk.path().to_owned(),
                     codec: chunk.codec().to_owned(),
-                    index: at.map(|(axis, at)| index(axis, at)).collect(),
+                    index: index(first),
                     value,
                     read_back,
                     count,

@@ -111,6 +111,24 @@ impl Array {
         place.with(axes, read).map(Some)
     }
 
+    /// As [`read_variable_of_member`](Self::read_variable_of_member), at points of a chunk, whose
+    /// indices on each axis count from the chunk's first element.
+    pub(super) fn read_variable_points_of_member(
+        &self,
+        chunk: &[u64],
+        points: impl FnOnce() -> Vec<Vec<u64>>,
+    ) -> Result<Option<Option<ByteStrings>>, ArrayError> {
+        let Some(place) = self.in_member(chunk)? else { return Ok(None) };
+        let axes = points().into_iter().map(AxisSelection::Indices);
+        let read = |member: &Self, selection: Selection| {
+            let listed =
+                |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at)).collect();
+            let points: Vec<Vec<u64>> = selection.axes().iter().map(listed).collect();
+            member.clone().with_threads(NonZeroUsize::MIN).read_points_byte_strings(points)
+        };
+        place.with(axes, read).map(Some)
+    }
+
     /// The requests for a planned chunk, made to the member that holds it: those for all chunks of the
     /// member in it, as if their objects lay one behind the other.
     pub(crate) fn planned_reads_of_member(

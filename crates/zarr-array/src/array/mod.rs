@@ -13,6 +13,7 @@ mod open;
 mod optional;
 pub(crate) mod part_reader;
 mod parts;
+mod points;
 mod read;
 mod stored;
 mod strided;

@@ -117,7 +117,7 @@ impl Array {
     }
 
     /// Reads the box of a chunk that is the part, or contains it.
-    fn read_box(
+    pub(super) fn read_box(
         &self,
         part: &Part<'_>,
         out: &mut Output<'_>,

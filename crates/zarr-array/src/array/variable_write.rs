@@ -7,7 +7,7 @@ use super::Array;
 use super::variable::{Moves, Worker, chunk_error, count};
 use super::write::change_to;
 use super::write_log::Log;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, Touched};
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
@@ -143,7 +143,7 @@ impl Array {
     ///
     /// A chunk that cannot be decoded is an error, unless it is to be treated as one of fill
     /// values (`or_fill`).
-    fn change_variable_chunk(
+    pub(super) fn change_variable_chunk(
         &self,
         key: &Key,
         codec: &VariableChunkCodec,
@@ -217,7 +217,7 @@ impl Elements for [&[u8]] {
 pub(super) fn incomplete(chunks: &SelectedChunks<'_>, cause: ArrayError, log: Log) -> ArrayError {
     let axes = chunks.axes().iter();
     let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
-    log.incomplete(numbers, chunks.len(), cause)
+    log.incomplete(Touched::Product(numbers), chunks.len(), cause)
 }
 
 /// Puts elements at their places in a list of all elements of a chunk; the last one counts.

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::io::IoSlice;
 
 use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
-use zarr_grid::AxisSelection;
 use zarr_view::{CopyError, Output, View};
 
 use super::Array;
 use super::worker::{ChunkBuffers, Worker};
 use super::write_log::Log;
-use crate::error::ArrayError;
+use crate::counts::{number, wide};
+use crate::error::{ArrayError, Touched};
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
@@ -124,17 +124,16 @@ impl Array {
         cause: ArrayError,
         log: Log,
     ) -> ArrayError {
-        let index = |axis, at| {
-            let at = u64::try_from(at).unwrap_or(u64::MAX);
-            let axis: Option<&AxisSelection> = selection.axes().get(axis);
-            axis.and_then(|axis| axis.get(at)).unwrap_or_default()
+        let index = |element| {
+            let places = number(wide(element), transfer.selected.shape().into_iter());
+            let axes = selection.axes().iter().zip(places);
+            axes.map(|(axis, at)| axis.get(wide(at)).unwrap_or_default()).collect()
         };
-        let shape = transfer.selected.shape();
         let cause = match in_order {
-            Some(elements) => self.explain_loss(cause, &elements, &shape, index),
+            Some(elements) => self.explain_loss(cause, &elements, index),
             None => cause,
         };
-        log.incomplete(transfer.chunks(), transfer.parts(), cause)
+        log.incomplete(Touched::Product(transfer.chunks()), transfer.parts(), cause)
     }
 
     /// Encodes a chunk from the caller's elements and writes it, replacing any old content.
@@ -256,7 +255,7 @@ impl Array {
             Ok(())
         })
         // Only fill values are written.
-        .map_err(|cause| self.explain_loss(cause, &[], &[], |_, _| 0))
+        .map_err(|cause| self.explain_loss(cause, &[], |_| Vec::new()))
     }
 
     /// Reads a chunk, lets `change` modify its elements through a view, and writes it back, under

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{ArrayError, Written};
+use crate::error::{ArrayError, Touched, Written};
 
 /// The parts that the threads of a write have written so far.
 #[derive(Default)]
@@ -17,14 +17,9 @@ impl Log {
         Done { log: self, parts: part..part }
     }
 
-    /// The error of a write to `total` chunks, with these numbers on each axis, that failed with
-    /// `cause`. For a single chunk, `cause` is enough.
-    pub(super) fn incomplete(
-        self,
-        axes: Vec<Vec<u64>>,
-        total: u64,
-        cause: ArrayError,
-    ) -> ArrayError {
+    /// The error of a write to these chunks, `total` in number, that failed with `cause`. For a
+    /// single chunk, `cause` is enough.
+    pub(super) fn incomplete(self, touched: Touched, total: u64, cause: ArrayError) -> ArrayError {
         if total <= 1 {
             return cause;
         }
@@ -37,7 +32,7 @@ impl Log {
                 _ => done.push(range),
             }
         }
-        let written = Box::new(Written::new(axes, total, done));
+        let written = Box::new(Written::new(touched, total, done));
         ArrayError::Incomplete { written, cause: Box::new(cause) }
     }
 }

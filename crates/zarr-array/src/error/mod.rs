@@ -17,6 +17,7 @@ pub use loss::Loss;
 pub use rearrange::RearrangeFault;
 #[cfg(feature = "jiff")]
 pub use times::TimeFault;
+pub(crate) use written::Touched;
 pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::counts::number;
+use crate::counts::{narrow, number};
 
 /// Tells which chunks of a failed write were written and which were not: the chunks that its
-/// selection touches, numbered in C order.
+/// selection or points touch, numbered in C order.
 ///
 /// Chunks that were not written are unchanged, and writing the selection again completes it. The
 /// store may not know about the chunk that failed: if the response of a remote store was lost, it
@@ -33,18 +33,26 @@ use crate::counts::number;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The numbers of the chunks that the selection touches, per axis.
-    axes: Vec<Vec<u64>>,
+    touched: Touched,
     total: u64,
     /// The parts that were written, ascending and disjoint.
     done: Vec<Range<u64>>,
 }
 
+/// The chunks that a write touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Touched {
+    /// Those of a selection: all combinations of these numbers on each axis.
+    Product(Vec<Vec<u64>>),
+    /// Those of single elements, in C order.
+    Listed(Vec<Vec<u64>>),
+}
+
 impl Written {
-    /// The result of writing the parts `done`, ascending and disjoint, of `total` chunks with
-    /// these numbers on each axis.
-    pub(crate) fn new(axes: Vec<Vec<u64>>, total: u64, done: Vec<Range<u64>>) -> Self {
-        Self { axes, total, done }
+    /// The result of writing the parts `done`, ascending and disjoint, of these chunks, `total` in
+    /// number.
+    pub(crate) fn new(touched: Touched, total: u64, done: Vec<Range<u64>>) -> Self {
+        Self { touched, total, done }
     }
 
     /// The number of chunks to write.
@@ -75,8 +83,14 @@ impl Written {
 
     /// The chunk of the part numbered `linear` in C order.
     fn chunk(&self, linear: u64) -> Vec<u64> {
-        let number = number(linear, self.axes.iter().map(Vec::len));
-        let axes = self.axes.iter().zip(number);
+        let axes = match &self.touched {
+            Touched::Product(axes) => axes,
+            Touched::Listed(chunks) => {
+                return chunks.get(narrow(linear)).cloned().unwrap_or_default();
+            }
+        };
+        let number = number(linear, axes.iter().map(Vec::len));
+        let axes = axes.iter().zip(number);
         axes.map(|(chunks, at)| chunks.get(at).copied().unwrap_or_default()).collect()
     }
 }

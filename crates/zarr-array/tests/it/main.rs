@@ -31,6 +31,8 @@ mod others;
 #[cfg(test)]
 mod partial;
 #[cfg(test)]
+mod points;
+#[cfg(test)]
 mod rearrange;
 #[cfg(test)]
 mod regions;

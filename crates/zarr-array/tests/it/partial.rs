@@ -8,7 +8,7 @@ use std::time::Duration;
 use zarr_array::store::{
     Capabilities, Key, MemoryStore, ObjectMeta, Prefix, ReadRange, Store, StoreError, StoreExt as _,
 };
-use zarr_array::{Array, AxisSelection, PlannedChunk, Selection};
+use zarr_array::{Array, AxisSelection, PlannedChunk, Points, Selection};
 use zarr_metadata::ArrayMetadata;
 
 use crate::regions::all_steps;
@@ -106,6 +106,7 @@ fn indices(axis: &AxisSelection) -> impl Iterator<Item = usize> + Clone {
 
 const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
 const CRC32C: &str = r#"{"name": "crc32c"}"#;
+const GZIP: &str = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
 const TRANSPOSE: &str = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
 const PACKBITS: &str = r#"{"name": "packbits",
     "configuration": {"first_bit": 1, "last_bit": 11, "padding_encoding": "first_byte"}}"#;
@@ -378,4 +379,43 @@ fn a_store_far_away_is_asked_for_many_chunks_at_once() {
     assert_eq!(read(1 << 20, 40), 40);
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     assert!((20..=cores.max(20)).contains(&read((128 << 20) / 20, 20)));
+}
+
+/// Points far apart in one chunk: only what holds them is read, and nothing twice.
+#[test]
+fn points_read_what_holds_them() {
+    let corners = || Points::from([[0, 2047, 0, 2047, 0], [0, 0, 2047, 2047, 0]]);
+    let elements: Vec<u8> = (0..1 << 22).map(|at: u32| (at % 251) as u8).collect();
+    let picked = [0, 2047_u32 * 2048, 2047, (1 << 22) - 1, 0].map(|at| (at % 251) as u8);
+    let shards = shard("[256, 256]", r#"["bytes", "crc32c"]"#, "end");
+    let index = 64 * 16 + 4;
+    let inner = 256 * 256 + 4;
+    let cases = [
+        // Each element by itself.
+        (r#"["bytes"]"#.to_owned(), 4),
+        (r#"["bytes", "crc32c"]"#.to_owned(), 4),
+        // Four of 64 inner chunks, and the index once.
+        (format!("[{shards}]"), index + 4 * inner),
+        // What must be read whole is read once.
+        (format!("[{shards}, {GZIP}]"), 0),
+    ];
+    for (codecs, expected) in cases {
+        let (store, array) = create("[2048, 2048]", "[2048, 2048]", "uint8", &codecs);
+        array.write(Selection::whole(&[2048, 2048]), &elements).expect("writes");
+        let whole = store.inner.size(&Key::new("c/0/0").unwrap()).unwrap().expect("stored");
+        store.taken();
+        let array = array.with_threads(NonZeroUsize::MIN);
+        assert_eq!(array.read_points(corners()).expect("reads"), picked, "{codecs}");
+        assert_eq!(store.taken(), if expected == 0 { whole } else { expected }, "{codecs}");
+        // Many points close to each other are one box.
+        let near: Vec<u64> = (0..200).collect();
+        let read = array.read_points([near.clone(), near]).expect("reads");
+        assert!(read.iter().zip(0..).all(|(found, at)| *found == (at * 2049_u32 % 251) as u8));
+        let box_or_inner = match expected {
+            4 => 200 * 200,
+            0 => whole,
+            _ => inner,
+        };
+        assert!(store.taken() <= box_or_inner + index, "{codecs}");
+    }
 }

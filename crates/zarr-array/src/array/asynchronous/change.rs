@@ -179,6 +179,15 @@ impl Array {
         &self,
         change: impl FnOnce(&Self) -> Result<Self, ArrayError> + Send + 'static,
     ) -> ArrayFuture<Self> {
+        let (changed, threads) = (self.detached(change), self.threads);
+        Box::pin(async move { Ok(Self { threads, dropped: None, ..changed.await? }) })
+    }
+
+    /// Runs an operation on a thread where it may wait, until it is done or its future is dropped.
+    pub(super) fn detached<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, ArrayError> + Send + 'static,
+    ) -> ArrayFuture<T> {
         let array = self.clone();
         Box::pin(async move {
             let dropped = Dropped::default();
@@ -187,10 +196,9 @@ impl Array {
                     Some(array.threads_in_flight(array.threads.unwrap_or(chunks)))
                 }),
                 dropped: Some(Arc::clone(&dropped.0)),
-                ..array.clone()
+                ..array
             };
-            let changed = threads::change(move || change(&handle)).await?;
-            Ok(Self { threads: array.threads, dropped: None, ..changed })
+            threads::change(move || work(&handle)).await
         })
     }
 

@@ -3,6 +3,7 @@
 mod change;
 mod free;
 mod job;
+mod points;
 mod read;
 #[cfg(test)]
 mod tests;

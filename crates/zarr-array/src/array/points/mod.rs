@@ -1,0 +1,77 @@
+//! Reading and writing single elements, chunk by chunk.
+
+mod read;
+mod variable;
+mod write;
+
+use super::Array;
+use crate::counts::{narrow, wide};
+use crate::points::Points;
+
+/// The chunk of a group of points.
+pub(super) struct PointChunk {
+    pub(super) chunk: Vec<u64>,
+    /// Its shape as it is stored.
+    pub(super) shape: Vec<u64>,
+    /// The index of its first element in the array.
+    origin: Vec<u64>,
+}
+
+impl PointChunk {
+    /// The chunk of the point at this position, which lies within the array.
+    fn of(array: &Array, points: &Points, position: usize) -> Self {
+        let (mut chunk, mut shape, mut origin) = (Vec::new(), Vec::new(), Vec::new());
+        for (axis, index) in array.grid().axes().iter().zip(points.index(position)) {
+            let (number, within) = axis.chunk_of(index).unwrap_or_default();
+            chunk.push(number);
+            shape.push(axis.edge(number).unwrap_or_default());
+            origin.push(index.saturating_sub(within));
+        }
+        Self { chunk, shape, origin }
+    }
+
+    /// The index of a point within the chunk.
+    fn within(&self, points: &Points, position: usize) -> impl Iterator<Item = usize> {
+        let axes = points.index(position).zip(&self.origin);
+        axes.map(|(index, origin)| narrow(index.saturating_sub(*origin)))
+    }
+
+    /// The numbers of the points' elements in C order of a box of the chunk.
+    fn in_box(
+        &self,
+        points: &Points,
+        group: &[usize],
+        start: &[usize],
+        shape: &[usize],
+    ) -> Vec<usize> {
+        let mut numbers = vec![0_usize; group.len()];
+        let axes = points.axes().iter().zip(&self.origin).zip(start.iter().zip(shape));
+        // Axis by axis, which is a loop without branches for each.
+        for ((indices, origin), (start, length)) in axes {
+            let first = origin.saturating_add(wide(*start));
+            for (number, position) in numbers.iter_mut().zip(group) {
+                let index = indices.get(*position).copied().unwrap_or_default();
+                let within = narrow(index.saturating_sub(first));
+                *number = number.saturating_mul(*length).saturating_add(within);
+            }
+        }
+        numbers
+    }
+
+    /// The numbers of the points' elements in C order of the chunk.
+    fn elements(&self, points: &Points, group: &[usize]) -> Vec<usize> {
+        let shape: Vec<usize> = self.shape.iter().map(|edge| narrow(*edge)).collect();
+        self.in_box(points, group, &vec![0; shape.len()], &shape)
+    }
+}
+
+impl Array {
+    /// The approximate bytes to decode for so many groups of points, to choose a number of
+    /// threads.
+    fn bytes_of_groups(&self, groups: usize, element_size: usize) -> usize {
+        let axes = self.grid().axes().iter();
+        let chunk =
+            axes.fold(element_size, |all, axis| all.saturating_mul(narrow(axis.max_edge())));
+        groups.saturating_mul(chunk)
+    }
+}

@@ -1,0 +1,183 @@
+//! Reading and writing single strings and byte strings.
+
+use std::sync::{Mutex, PoisonError};
+
+use zarr_codec::{ByteStrings, Slots, Strings};
+
+use super::PointChunk;
+use crate::array::Array;
+use crate::array::variable::{TYPICAL, Worker, chunk_error, finish_variable_read};
+use crate::array::write_log::Log;
+use crate::counts::{narrow, wide};
+use crate::error::ArrayError;
+use crate::node;
+use crate::parallel;
+use crate::points::{Groups, Points};
+use crate::store::StoreExt as _;
+
+impl Array {
+    /// Reads single strings, in the order of the points. Each chunk that contains points is read
+    /// once.
+    ///
+    /// # Errors
+    /// As [`read_strings`](Array::read_strings) and [`read_points`](Array::read_points).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3, 2], DataType::String).chunk_shape([2, 2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_points_strings([[2, 0], [1, 0]], &["Zug", "Bern"])?;
+    /// assert!(array.read_points_strings([[0, 1, 2], [0, 0, 1]])?.iter().eq(["Bern", "", "Zug"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_points_strings(&self, points: impl Into<Points>) -> Result<Strings, ArrayError> {
+        self.check_strings()?;
+        self.strings(self.read_variable_points(&points.into())?)
+    }
+
+    /// Reads single byte strings, in the order of the points; see
+    /// [`read_byte_strings`](Array::read_byte_strings) for what they are.
+    ///
+    /// # Errors
+    /// As [`read_byte_strings`](Array::read_byte_strings) and
+    /// [`read_points`](Array::read_points).
+    pub fn read_points_byte_strings(
+        &self,
+        points: impl Into<Points>,
+    ) -> Result<ByteStrings, ArrayError> {
+        self.read_variable_points(&points.into())
+    }
+
+    /// Writes single strings, in the order of the points; see
+    /// [`write_points`](Array::write_points).
+    ///
+    /// # Errors
+    /// As [`write_strings`](Array::write_strings) and [`write_points`](Array::write_points).
+    pub fn write_points_strings<S: AsRef<str>>(
+        &self,
+        points: impl Into<Points>,
+        strings: &[S],
+    ) -> Result<(), ArrayError> {
+        self.check_strings()?;
+        let elements: Vec<&[u8]> =
+            strings.iter().map(|string| string.as_ref().as_bytes()).collect();
+        self.write_variable_points(&points.into(), &elements)
+    }
+
+    /// Writes single byte strings, in the order of the points; see
+    /// [`write_points`](Array::write_points).
+    ///
+    /// # Errors
+    /// As [`write_byte_strings`](Array::write_byte_strings) and
+    /// [`write_points`](Array::write_points).
+    pub fn write_points_byte_strings<B: AsRef<[u8]>>(
+        &self,
+        points: impl Into<Points>,
+        byte_strings: &[B],
+    ) -> Result<(), ArrayError> {
+        let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
+        self.write_variable_points(&points.into(), &elements)
+    }
+
+    fn read_variable_points(&self, points: &Points) -> Result<ByteStrings, ArrayError> {
+        self.variable_chain()?;
+        let groups = Groups::by_chunk(self, points)?;
+        let slots = Slots::filled_with(points.len(), self.fill());
+        let slots = Mutex::new(slots.map_err(|_| ArrayError::SelectionTooLarge {
+            elements: wide(points.len()).into(),
+            element_size: TYPICAL,
+        })?);
+        let threads = self.threads_for(self.bytes_of_groups(groups.len(), TYPICAL));
+        let work = |worker: &mut Worker, range: std::ops::Range<u64>| {
+            for number in range.map(narrow) {
+                self.check_wanted()?;
+                let group = groups.group(number);
+                let Some(decoded) = self.read_variable_group(points, group, worker)? else {
+                    continue;
+                };
+                let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
+                let moved = group.iter().zip(decoded.iter());
+                moved.for_each(|(slot, element)| slots.set(*slot, element));
+            }
+            Ok::<(), ArrayError>(())
+        };
+        parallel::for_each(wide(groups.len()), threads, Worker::default, work)?;
+        finish_variable_read(slots, &[wide(points.len())])
+    }
+
+    /// The elements at points of one chunk, `None` if the chunk is not stored.
+    fn read_variable_group(
+        &self,
+        points: &Points,
+        group: &[usize],
+        worker: &mut Worker,
+    ) -> Result<Option<ByteStrings>, ArrayError> {
+        let Some(first) = group.first() else { return Ok(None) };
+        let place = PointChunk::of(self, points, *first);
+        if let Some(read) = self.read_variable_points_of_member(&place.chunk, || {
+            let axes = points.axes().iter().zip(&place.origin);
+            axes.map(|(axis, origin)| {
+                let indices = group.iter().filter_map(|position| axis.get(*position));
+                indices.map(|index| index.saturating_sub(*origin)).collect()
+            })
+            .collect()
+        })? {
+            return Ok(read);
+        }
+        let Worker { codec: kept, encoded } = worker;
+        let key = self.chunk_key(&place.chunk)?;
+        if !self.store().read_into(&key, encoded)? {
+            return Ok(None);
+        }
+        let codec = self.codec_of(&place.shape, kept)?;
+        let decoded = codec.decode_at(encoded, &place.elements(points, group), self.fill());
+        decoded.map(Some).map_err(|cause| chunk_error(&key, cause))
+    }
+
+    fn write_variable_points(&self, points: &Points, elements: &[&[u8]]) -> Result<(), ArrayError> {
+        self.refuse_version_2()?;
+        let key = node::metadata_key(self.prefix());
+        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
+        self.variable_chain()?.check_writable().map_err(chain)?;
+        let groups = Groups::by_chunk(self, points)?;
+        if elements.len() != points.len() {
+            let (found, expected) = (wide(elements.len()), vec![wide(points.len())]);
+            return Err(ArrayError::ElementCount { found, expected });
+        }
+        let threads = self.threads_for(self.bytes_of_groups(groups.len(), TYPICAL));
+        let log = Log::default();
+        let work = |worker: &mut Worker, range: std::ops::Range<u64>| {
+            let mut done = log.start(range.start);
+            for number in range {
+                self.check_wanted()?;
+                self.write_variable_group(points, groups.group(narrow(number)), elements, worker)?;
+                done.one_more();
+            }
+            Ok::<(), ArrayError>(())
+        };
+        parallel::for_each(wide(groups.len()), threads, Worker::default, work).map_err(|cause| {
+            log.incomplete(self.touched(points, &groups), wide(groups.len()), cause)
+        })
+    }
+
+    /// Writes the points of one chunk.
+    fn write_variable_group(
+        &self,
+        points: &Points,
+        group: &[usize],
+        elements: &[&[u8]],
+        worker: &mut Worker,
+    ) -> Result<(), ArrayError> {
+        let Some(first) = group.first() else { return Ok(()) };
+        let place = PointChunk::of(self, points, *first);
+        let Worker { codec: kept, encoded } = worker;
+        let (key, codec) = (self.chunk_key(&place.chunk)?, self.codec_of(&place.shape, kept)?);
+        let new = group.iter().map(|position| elements.get(*position).copied().unwrap_or_default());
+        let new: Vec<(usize, &[u8])> = place.elements(points, group).into_iter().zip(new).collect();
+        self.change_variable_chunk(&key, codec, self.policy, false, encoded, &new)
+    }
+}

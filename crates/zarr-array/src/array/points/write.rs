@@ -1,0 +1,122 @@
+//! Writing single elements.
+
+use zarr_codec::Order;
+
+use super::PointChunk;
+use crate::array::worker::Worker;
+use crate::array::write_log::Log;
+use crate::array::{Array, Element};
+use crate::counts::{bytes_of, narrow, wide};
+use crate::error::{ArrayError, Touched};
+use crate::parallel;
+use crate::points::{Groups, Points};
+use crate::transfer::check_length;
+
+impl Array {
+    /// Writes single elements, in the order of the points. If an element is given several times,
+    /// the last one stays.
+    ///
+    /// Each chunk that contains points is read, changed and written once, under the best exclusion
+    /// that the store has, as by a [`write`](Array::write) of a part of it: what others write
+    /// between the points is kept.
+    ///
+    /// # Errors
+    /// [`ArrayError::Selection`] names the axis and the index outside the array;
+    /// [`ArrayError::BufferLength`] unless there is one element per point; otherwise as
+    /// [`write`](Array::write).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Points};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_points([[0, 3, 0], [1, 2, 1]], &[1, 32, 7])?; // (0, 1) twice
+    /// assert_eq!(array.read_points([[3, 0], [2, 1]])?, [32, 7]);
+    /// assert!(array.write_points([[4], [0]], &[1]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_points(
+        &self,
+        points: impl Into<Points>,
+        elements: &[u8],
+    ) -> Result<(), ArrayError> {
+        self.write_checked_points(&points.into(), elements)
+    }
+
+    /// As [`write_points`](Array::write_points), from elements of a Rust type.
+    ///
+    /// # Errors
+    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
+    /// [`write_points`](Array::write_points).
+    pub fn write_points_as<T: Element>(
+        &self,
+        points: impl Into<Points>,
+        elements: &[T],
+    ) -> Result<(), ArrayError> {
+        self.write_points(points, &self.bytes_of(elements)?)
+    }
+
+    fn write_checked_points(&self, points: &Points, elements: &[u8]) -> Result<(), ArrayError> {
+        self.chain()?;
+        let groups = Groups::by_chunk(self, points)?;
+        let expected = bytes_of(&[points.len()], self.element_size());
+        check_length(elements.len(), expected.unwrap_or(usize::MAX))?;
+        self.check_codecs_write()?;
+        let threads = self.threads_for(self.bytes_of_groups(groups.len(), self.element_size()));
+        let log = Log::default();
+        let work = |worker: &mut Worker<'_>, range: std::ops::Range<u64>| {
+            let mut done = log.start(range.start);
+            for number in range {
+                self.check_wanted()?;
+                self.write_group(points, groups.group(narrow(number)), elements, worker)?;
+                done.one_more();
+            }
+            Ok(())
+        };
+        parallel::for_each(wide(groups.len()), threads, || Worker::new(self), work).map_err(
+            |cause| {
+                let index = |element| points.index(element).collect();
+                let cause = self.explain_loss(cause, elements, index);
+                log.incomplete(self.touched(points, &groups), wide(groups.len()), cause)
+            },
+        )
+    }
+
+    /// Writes the points of one chunk.
+    fn write_group(
+        &self,
+        points: &Points,
+        group: &[usize],
+        elements: &[u8],
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let Some(first) = group.first() else { return Ok(()) };
+        let place = PointChunk::of(self, points, *first);
+        let Worker { keys, codecs, buffers } = worker;
+        let (key, codec) = (keys.of(&place.chunk)?, codecs.of(&place.shape)?);
+        let size = self.element_size();
+        let places = place.elements(points, group);
+        // In C order, in which the points count their elements.
+        self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
+            for (position, element) in group.iter().zip(&places) {
+                let from = position.saturating_mul(size);
+                let to = element.saturating_mul(size);
+                let element = elements.get(from..from.saturating_add(size));
+                let slot = decoded.get_mut(to..to.saturating_add(size));
+                let (slot, element) = slot.zip(element).expect("points lie within their chunk");
+                slot.copy_from_slice(element);
+            }
+            Ok(())
+        })
+    }
+
+    /// The chunks of groups of points.
+    pub(super) fn touched(&self, points: &Points, groups: &Groups) -> Touched {
+        let firsts = (0..groups.len()).filter_map(|number| groups.group(number).first());
+        let chunk = |first: &usize| PointChunk::of(self, points, *first).chunk;
+        Touched::Listed(firsts.map(chunk).collect())
+    }
+}
