@@ -2,6 +2,7 @@
 
 mod boxes;
 mod counts;
+mod reading;
 mod report;
 
 use std::num::NonZeroUsize;
@@ -12,7 +13,8 @@ use zarr_kit::codec::{Meter, Metered, Options};
 use zarr_kit::{Array, ArrayError, Prefix, Selection};
 
 use self::boxes::{Boxes, Part};
-use self::counts::{Counts, Fetched};
+use self::counts::Counts;
+use self::reading::Reading;
 use self::report::{Report, Stages};
 use crate::args::Bench;
 use crate::error::CliError;
@@ -104,20 +106,6 @@ fn since(before: &[Metered], mut now: Vec<Metered>) -> Vec<Metered> {
         now.decoded = now.decoded.saturating_sub(before.decoded);
     }
     now
-}
-
-/// What was read in a time.
-#[derive(Clone, Debug, Default)]
-struct Reading {
-    time: Duration,
-    /// How often all that the first read reached was read.
-    rounds: u64,
-    boxes: usize,
-    chunks: u64,
-    elements: u64,
-    /// Bytes of elements.
-    bytes: u64,
-    fetched: Fetched,
 }
 
 /// Reads boxes of an array, one after another.

@@ -8,8 +8,8 @@ use zarr_kit::codec::Metered;
 use zarr_kit::metadata::CodecKind;
 use zarr_kit::{Array, Codec, Selection};
 
-use super::Reading;
 use super::counts::Fetched;
+use super::reading::Reading;
 use crate::error::CliError;
 use crate::print::{Out, Table};
 use crate::words;
