@@ -159,7 +159,8 @@ fn instruction_sets_that_are_missing_are_refused() {
 fn sizes_beyond_every_buffer_are_refused() {
     let most = isize::MAX.unsigned_abs();
     let line = View::contiguous(&[most]).unwrap();
-    let square = View::contiguous(&[1 << 31, 1 << 31]).unwrap();
+    let side = 1 << (usize::BITS / 2 - 1);
+    let square = View::contiguous(&[side, side]).unwrap();
     let all = [
         line.clone(),
         line.flip(0).unwrap(),
@@ -171,11 +172,11 @@ fn sizes_beyond_every_buffer_are_refused() {
         View::new(&[4], &[1], isize::MAX - 8).unwrap(),
         square.clone(),
         square.permute(&[1, 0]).unwrap(),
-        square.with_mask(&[(5, 1 << 30), (7, 1 << 30)]).unwrap(),
+        square.with_mask(&[(5, side / 2), (7, side / 2)]).unwrap(),
         // Windows that slide, and rows that repeat.
-        View::new(&[1 << 31, 1 << 31], &[1, 1], 0).unwrap(),
-        View::new(&[1 << 31, 1 << 31], &[0, 1], 0).unwrap(),
-        View::new(&[1 << 31, 1 << 31], &[1, 0], 0).unwrap(),
+        View::new(&[side, side], &[1, 1], 0).unwrap(),
+        View::new(&[side, side], &[0, 1], 0).unwrap(),
+        View::new(&[side, side], &[1, 0], 0).unwrap(),
     ];
     for (from, to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
         if from.shape() != to.shape() {
