@@ -1,8 +1,12 @@
-//! The output of `info` and `draw` for an array that is already open.
+//! The output of `info`, `draw`, `stats` and `diff` for nodes that are already open.
 
-use zarr_kit::{Array, ArrayError, Selection};
+use std::sync::Arc;
 
-use crate::commands::{draw, info};
+use zarr_kit::{Array, ArrayError, Prefix, Selection, Store};
+
+use crate::commands::{diff, draw, info, stats};
+use crate::error::CliError;
+use crate::node_store::NodeStore;
 
 /// The output of `zarr-kit info` for an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,5 +60,86 @@ impl Description {
         region: Option<&Selection>,
     ) -> Result<String, ArrayError> {
         draw::svg(title, array, region)
+    }
+
+    /// The picture that `zarr-kit draw --values` makes of the values of a selection, as PNG, and
+    /// what is to be said of it, such as the range of the colours.
+    ///
+    /// # Errors
+    /// [`DescribeError`] if it is no plane of numbers, or cannot be read.
+    pub fn values(
+        array: &Array,
+        title: &str,
+        region: &Selection,
+    ) -> Result<(Vec<u8>, Vec<String>), DescribeError> {
+        let place = NodeStore::of(Arc::clone(array.store()), title);
+        Ok(draw::values::png(&place, array, region)?)
+    }
+
+    /// The document that `zarr-kit stats --json` prints of a selection.
+    ///
+    /// # Errors
+    /// [`DescribeError`] if its elements are not numbers, or cannot be read.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
+    /// let metadata = ArrayBuilder::new([3], DataType::Uint8).chunk_shape([2]).build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write(0..2, &[3, 5])?;
+    /// let json = zarr_cli::Description::stats(&array, "a", &Selection::whole(&[3])).unwrap();
+    /// assert!(json.contains(r#""max":5"#) && json.contains(r#""fill":1"#), "{json}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stats(array: &Array, title: &str, region: &Selection) -> Result<String, DescribeError> {
+        let place = NodeStore::of(Arc::clone(array.store()), title);
+        Ok(stats::json_of(&place, array, region)?.to_string())
+    }
+
+    /// The document that `zarr-kit diff --json` prints of two nodes, each given by its store, its
+    /// place in that, and what messages call it.
+    ///
+    /// # Errors
+    /// [`DescribeError`] if they cannot be read.
+    pub fn differences(
+        one: (&Arc<dyn Store>, &Prefix, &str),
+        other: (&Arc<dyn Store>, &Prefix, &str),
+        metadata_only: bool,
+    ) -> Result<String, DescribeError> {
+        let places = [one, other].map(|(store, _, shown)| NodeStore::of(Arc::clone(store), shown));
+        let [ours, theirs] = &places;
+        let ours = diff::Root { place: ours, prefix: one.1.clone() };
+        let theirs = diff::Root { place: theirs, prefix: other.1.clone() };
+        Ok(diff::json_of(&ours, &theirs, metadata_only)?.to_string())
+    }
+}
+
+/// Why values were not drawn, summarised or compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DescribeError {
+    /// Something cannot be read.
+    #[error("{0}")]
+    Array(ArrayError),
+    /// The elements are not numbers.
+    #[error("{0}")]
+    NotNumbers(String),
+    /// What was asked for cannot be done, for the reason given.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<CliError> for DescribeError {
+    fn from(error: CliError) -> Self {
+        match error {
+            CliError::Node { cause, .. } => Self::Array(cause),
+            CliError::Plane { axes, .. } => Self::Refused(format!(
+                "values are drawn of two axes, and the selection has {axes}: give one index of \
+                 the others"
+            )),
+            error @ CliError::NotNumbers { .. } => Self::NotNumbers(error.to_string()),
+            error => Self::Refused(error.to_string()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`main_from`] parses arguments, runs a command and turns errors into one line and an exit status.
 //! The library `zarr_kit` does the work of each command; the command's module here reads the
-//! arguments and prints. [`Description`] holds the output of `info` and `draw` for other programs.
+//! arguments and prints. [`Description`] has the output of `info`, `draw`, `stats` and `diff` for other programs.
 //!
 //! # Non-goals
 //! No arithmetic on arrays, no plots but pictures of a plane, nothing written in Zarr version 2. This
@@ -37,7 +37,7 @@ use std::io::{self, Write as _};
 use clap::Parser;
 
 use crate::args::Args;
-pub use crate::describe::Description;
+pub use crate::describe::{DescribeError, Description};
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;

@@ -168,6 +168,12 @@ impl NodeStore {
         }
     }
 
+    /// A store that is open already. `shown` says in messages where it is.
+    pub(crate) fn of(store: Arc<dyn Store>, shown: &str) -> Self {
+        let (shown, path) = (shown.to_owned(), shown.to_owned());
+        Self { shown, store, folder: None, is_quick: false, path, made: Vec::new() }
+    }
+
     fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };

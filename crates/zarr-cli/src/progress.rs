@@ -26,6 +26,11 @@ impl Bar {
         bar
     }
 
+    /// A bar that is never shown.
+    pub(crate) fn hidden() -> Self {
+        Self { bar: ProgressBar::hidden() }
+    }
+
     fn style(&self, template: &str) {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);

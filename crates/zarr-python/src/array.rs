@@ -3,10 +3,11 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use zarr_cli::Description;
+use zarr_cli::{DescribeError, Description};
 use zarr_kit::array::{Cut, PlannedChunk};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
@@ -14,7 +15,7 @@ use zarr_kit::metadata::Codec;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
 use crate::append::append;
-use crate::axes::{AxisFound, AxisKey, found, runs, selection};
+use crate::axes::{AxisFound, AxisKey, found, points, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
 use crate::place::{Changes, Described, Handling, Place, State, borrowed, threads};
@@ -216,6 +217,42 @@ impl PyArray {
         })
     }
 
+    /// Reads single elements into memory of one axis.
+    fn read_points(&self, axes: Vec<PyBuffer<i64>>, out: &Bound<'_, PyAny>) -> Done<()> {
+        let py = out.py();
+        let points = points(py, axes)?;
+        let mut memory = Memory::of(out, self.array.element_size(), 1)?;
+        memory.check_in_order()?;
+        memory.write(py, |_, bytes| self.during(|array| array.read_points_into(points, bytes)))?
+    }
+
+    /// Writes single elements from memory of one axis.
+    fn write_points(&self, axes: Vec<PyBuffer<i64>>, elements: &Bound<'_, PyAny>) -> Done<()> {
+        let py = elements.py();
+        let points = points(py, axes)?;
+        let memory = Memory::of(elements, self.array.element_size(), 1)?;
+        memory.check_in_order()?;
+        memory.read(py, |_, bytes| self.during(|array| array.write_points(points, bytes)))
+    }
+
+    /// Reads single elements of an array of strings or byte strings.
+    fn read_variable_points(&self, py: Python<'_>, axes: Vec<PyBuffer<i64>>) -> Done<PyElements> {
+        let points = points(py, axes)?;
+        py.detach(|| self.during(|array| variable::read_points(array, points)))
+    }
+
+    /// Writes single elements from a list of `str` or `bytes`.
+    fn write_variable_points(
+        &self,
+        py: Python<'_>,
+        axes: Vec<PyBuffer<i64>>,
+        elements: &Bound<'_, PyList>,
+    ) -> Done<()> {
+        let points = points(py, axes)?;
+        let elements = variable::New::of(&self.array, elements)?;
+        py.detach(|| self.during(|array| elements.write_points(array, points)))
+    }
+
     /// Reads a selection of an array of strings or byte strings.
     fn read_variable(&self, py: Python<'_>, axes: Vec<AxisKey>) -> Done<PyElements> {
         let selection = selection(py, axes)?;
@@ -326,6 +363,37 @@ impl PyArray {
     fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
         let selection = axes.map(|axes| selection(py, axes)).transpose()?;
         py.detach(|| self.during(|array| Description::picture(array, title, selection.as_ref())))
+    }
+
+    /// The picture of the values of a selection as PNG, and what is to be said of it.
+    fn draw_values<'py>(
+        &self,
+        py: Python<'py>,
+        axes: Vec<AxisKey>,
+        title: &str,
+    ) -> Done<(Bound<'py, PyBytes>, Vec<String>)> {
+        let selection = selection(py, axes)?;
+        let work = |array: &Array| described(Description::values(array, title, &selection));
+        let (png, words) = py.detach(|| self.during(work))??;
+        Ok((PyBytes::new(py, &png), words))
+    }
+
+    /// The document of `zarr-kit stats --json` of a selection.
+    fn stats(&self, py: Python<'_>, axes: Vec<AxisKey>, title: &str) -> Done<String> {
+        let selection = selection(py, axes)?;
+        py.detach(|| self.during(|array| described(Description::stats(array, title, &selection))))?
+    }
+}
+
+/// Separates what concerns the array's store from what was wrong with the question.
+pub(crate) fn described<T>(done: Result<T, DescribeError>) -> Result<Done<T>, ArrayError> {
+    match done {
+        Ok(done) => Ok(Ok(done)),
+        Err(DescribeError::Array(cause)) => Err(cause),
+        Err(error @ DescribeError::NotNumbers(_)) => {
+            Ok(Err(PyTypeError::new_err(error.to_string()).into()))
+        }
+        Err(error) => Ok(Err(PyValueError::new_err(error.to_string()).into())),
     }
 }
 

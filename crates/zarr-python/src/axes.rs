@@ -4,7 +4,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use zarr_kit::grid::Run;
-use zarr_kit::{AxisSelection, Selection};
+use zarr_kit::{AxisSelection, Points, Selection};
 
 /// The selection of one axis from Python: first index, count and step, or a list of indices.
 #[derive(FromPyObject)]
@@ -25,16 +25,22 @@ pub(crate) fn selection(py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<Selectio
         .into_iter()
         .map(|axis| match axis {
             AxisKey::Steps(start, count, step) => Ok(steps(start, count, step)),
-            AxisKey::Indices(indices) => {
-                let indices = indices.to_vec(py)?;
-                let unsigned: Result<Vec<u64>, _> =
-                    indices.into_iter().map(u64::try_from).collect();
-                let unsigned = unsigned.map_err(|_| PyIndexError::new_err("an index below 0"))?;
-                Ok(AxisSelection::from(unsigned))
-            }
+            AxisKey::Indices(indices) => Ok(AxisSelection::from(unsigned(py, &indices)?)),
         })
         .collect();
     Ok(Selection::new(axes?))
+}
+
+/// Single elements from Python: one list of indices per axis.
+pub(crate) fn points(py: Python<'_>, axes: Vec<PyBuffer<i64>>) -> PyResult<Points> {
+    let axes: PyResult<Vec<_>> = axes.iter().map(|indices| unsigned(py, indices)).collect();
+    Ok(Points::new(axes?))
+}
+
+fn unsigned(py: Python<'_>, indices: &PyBuffer<i64>) -> PyResult<Vec<u64>> {
+    let unsigned: Result<Vec<u64>, _> =
+        indices.to_vec(py)?.into_iter().map(u64::try_from).collect();
+    unsigned.map_err(|_| PyIndexError::new_err("an index below 0"))
 }
 
 fn steps(start: u64, count: u64, step: i64) -> AxisSelection {

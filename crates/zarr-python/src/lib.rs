@@ -14,6 +14,7 @@ mod array;
 mod axes;
 mod batch;
 mod codec;
+mod compare;
 mod error;
 mod group;
 mod join;
@@ -44,6 +45,8 @@ mod _native {
     use super::array::PyArray;
     #[pymodule_export]
     use super::codec::{PyChain, PyReader, check_codec};
+    #[pymodule_export]
+    use super::compare::diff;
     #[pymodule_export]
     use super::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]

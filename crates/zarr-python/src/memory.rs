@@ -48,6 +48,14 @@ impl Memory {
         Ok(Self { buffer, view, first, len })
     }
 
+    /// Refuses elements with gaps between them, or in another order than that of their memory.
+    pub(crate) fn check_in_order(&self) -> PyResult<()> {
+        match self.view.is_contiguous() {
+            true => Ok(()),
+            false => Err(PyBufferError::new_err("elements that are not contiguous in C order")),
+        }
+    }
+
     /// Works on the elements without the GIL: `work` gets a view of them, and the bytes from the
     /// first to the last of them.
     ///

@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use zarr_kit::codec::{ByteStrings, Strings};
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
-use zarr_kit::{Array, ArrayError, Selection};
+use zarr_kit::{Array, ArrayError, Points, Selection};
 
 /// Elements that were read from an array of strings or byte strings, in C order.
 ///
@@ -65,6 +65,14 @@ pub(crate) fn read(array: &Array, selection: &Selection) -> Result<PyElements, A
     read.map(PyElements)
 }
 
+pub(crate) fn read_points(array: &Array, points: Points) -> Result<PyElements, ArrayError> {
+    let read = match is_text(array) {
+        true => array.read_points_strings(points).map(Read::Text),
+        false => array.read_points_byte_strings(points).map(Read::Bytes),
+    };
+    read.map(PyElements)
+}
+
 /// Python's elements to be written: `str` for strings, `bytes` for byte strings.
 pub(crate) enum New {
     Text(Vec<PyBackedStr>),
@@ -84,6 +92,13 @@ impl New {
         match self {
             New::Text(elements) => array.write_strings(selection.clone(), elements),
             New::Bytes(elements) => array.write_byte_strings(selection.clone(), elements),
+        }
+    }
+
+    pub(crate) fn write_points(&self, array: &Array, points: Points) -> Result<(), ArrayError> {
+        match self {
+            New::Text(elements) => array.write_points_strings(points, elements),
+            New::Bytes(elements) => array.write_points_byte_strings(points, elements),
         }
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -128,6 +129,33 @@ def test_a_handle_notices_others_changes(tmp_path):
     with pytest.raises(RuntimeError, match="changed by others"):
         array.resize((8,))
     assert array.refresh().shape == (6,)
+
+
+def test_a_refreshed_handle_is_the_new_array(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="i1", chunks=[(3, 1)], attributes={"a": 1}, threads=3)
+    array[:] = [1, 2, 3, 4]
+    outer, points = array.oindex, array.vindex
+    assert (array.chunks, array.dtype, dict(array.attrs)) == (((3, 1),), np.dtype("i1"), {"a": 1})
+    before = array.__dask_tokenize__()
+    other = zarr_kit.open(tmp_path / "a.zarr")
+    other.append([5, 6], chunks=[2])
+    other.attrs["b"] = 2
+    assert array.refresh() is array
+    assert (array.shape, array.chunks, dict(array.attrs)) == ((6,), ((3, 1, 2),), {"a": 1, "b": 2})
+    assert array[:].tolist() == array.read().tolist() == [1, 2, 3, 4, 5, 6]
+    assert outer[[5, 0]].tolist() == points[[5, 0]].tolist() == [6, 1]
+    assert array.__dask_tokenize__() == other.__dask_tokenize__() != before
+    assert pickle.loads(pickle.dumps(array)).shape == (6,) and array._native.threads == 3
+    array.append([7])
+    assert other.refresh()[6] == 7
+    # An array in place of the old one, of another type.
+    shutil.rmtree(tmp_path / "a.zarr")
+    zarr_kit.create(tmp_path / "a.zarr", shape=(2, 2), dtype="string", chunks=1)[0, 0] = "é"
+    assert array.refresh().ndim == 2 and array.dtype == np.dtypes.StringDType() and array[0, 0] == "é"
+    shutil.rmtree(tmp_path / "a.zarr")
+    with pytest.raises(FileNotFoundError):
+        array.refresh()
+    assert array.shape == (2, 2)
 
 
 def test_append_and_resize(tmp_path):

@@ -80,7 +80,7 @@ def test_damaged_archives_are_errors(archive, tmp_path):
             zarr_kit.open_group(place)
 
 
-@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json"])
+@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json", "fastparquet.parq", "pyarrow.parq"])
 def test_reference_files_are_opened_wherever_a_folder_is(name):
     path = FIXTURES / "references" / name
     for found in (
@@ -97,7 +97,7 @@ def test_reference_files_are_opened_wherever_a_folder_is(name):
         found[0] = 1
 
 
-@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json"])
+@pytest.mark.parametrize("name", ["v3.json", "virtualizarr.json", "fastparquet.parq", "pyarrow.parq"])
 def test_reference_files_are_datasets(name):
     xr = pytest.importorskip("xarray")
     found = xr.open_dataset(FIXTURES / "references" / name, engine="zarr-kit", chunks={}, mask_and_scale=False)

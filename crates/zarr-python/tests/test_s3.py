@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 
@@ -80,6 +81,31 @@ def test_stores_of_obstore(options, tmp_path):
         zarr_kit.open(obstore.MemoryStore())
 
 
+def test_credential_providers_of_obstore_are_refused(options):
+    obstore = pytest.importorskip("obstore.store")
+    asked = []
+
+    def provider():
+        asked.append(1)
+        return {"access_key_id": "a", "secret_access_key": SECRET, "token": None, "expires_at": None}
+
+    store = obstore.S3Store(
+        "bucket", endpoint=options["endpoint"], region="us-east-1", client_options={"allow_http": True},
+        credential_provider=provider,
+    )  # fmt: skip
+    for work in (zarr_kit.open, zarr_kit.open_group):
+        with pytest.raises(TypeError, match="S3Store: a credential provider is Python's; give credentials as storage_options"):
+            work(store, "a.zarr")
+    # zarr-python asks the provider, and reads and writes through the pipeline what zarr-kit decodes.
+    zarr = pytest.importorskip("zarr")
+    with zarr.config.set({"codec_pipeline.path": "zarr_kit.pipeline.ZarrKitCodecPipeline"}):
+        array = zarr.create_array(zarr.storage.ObjectStore(store), name="a.zarr", shape=4, chunks=2, dtype="i4")
+        array[1:] = [1, 2, 3]
+        assert array[:].tolist() == [0, 1, 2, 3]
+    assert asked
+    assert zarr_kit.open("s3://bucket/a.zarr", storage_options=options)[:].tolist() == [0, 1, 2, 3]
+
+
 def test_pickles_leave_out_what_the_environment_says(options, monkeypatch):
     array = zarr_kit.create("s3://bucket/a.zarr", shape=3, dtype="i4", storage_options=options, threads=3)
     array[:] = [1, 2, 3]
@@ -127,6 +153,18 @@ def test_a_fork_after_a_read_works(options, tmp_path):
     assert array[:].tolist() == [1, 2, 3, 4]
     from multiprocessing import get_context
 
+    # Threads of the parent, which a child does not have, are started anew: nothing waits for them.
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        status = 1
+        try:
+            array[1] = 7
+            status = int(array[:].tolist() != [1, 7, 3, 4])
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    array[1] = 2
     with get_context("fork").Pool(2) as pool:
         assert pool.map_async(array.__getitem__, range(4)).get(timeout=30) == [1, 2, 3, 4]
 

@@ -15,7 +15,8 @@ from . import _create, _native, _store
 from ._array import Array
 from ._check import Finding, Report, check
 from ._copy import Copied, copy
-from ._describe import Info, Tree
+from ._describe import Info, Picture, Tree
+from ._diff import diff
 from ._group import Group
 from ._join import Joined, JoinedArray, JoinPlan, join
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
@@ -32,6 +33,7 @@ __all__ = [
     "Joined",
     "JoinedArray",
     "LossError",
+    "Picture",
     "Plan",
     "PlannedChunk",
     "Report",
@@ -42,6 +44,7 @@ __all__ = [
     "copy",
     "create",
     "create_group",
+    "diff",
     "join",
     "open",
     "open_group",

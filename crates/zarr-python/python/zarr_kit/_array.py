@@ -6,8 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -213,73 +212,11 @@ class Array(Node[_native.Array]):
         self._elements.write(selected.axes, selected.counts, value)
 
     def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
-        out = np.empty(points.shape, self.dtype)
-        flat = out.reshape(-1)
-        indices = [axis.reshape(-1) for axis in points.indices]
-        groups = list(self._by_chunk(points))
-        count = min(len(groups), self._native.threads or os.cpu_count() or 1)
-        array = self if count < 2 else self.with_threads(1)
-
-        def read(places: NDArray[np.int64]) -> None:
-            lists = [axis[places] for axis in indices]
-            axes = tuple(_box(list_) for list_ in lists)
-            box = array._elements.read(axes, tuple(count for _, count, _ in axes))
-            within = tuple(list_ - start for list_, (start, _, _) in zip(lists, axes, strict=True))
-            flat[places] = box[within]
-
-        if count < 2:
-            for places in groups:
-                read(places)
-        else:
-            # One chunk per thread: a box within a chunk is decoded by one.
-            with ThreadPoolExecutor(count) as pool:
-                for _ in pool.map(read, groups):
-                    pass
-        return out
+        return self._elements.read_points(points.lists).reshape(points.shape)
 
     def _write_points(self, points: _indexing.Points, value: Any) -> None:
-        value = np.broadcast_to(self._elements.checked(value), points.shape).reshape(-1)
-        if not points.indices:
-            self._elements.write((), (), value)
-            return
-        lists = np.stack([axis.reshape(-1) for axis in points.indices])
-        # A stable order by index: if one element gets several values, the last one counts, as
-        # with numpy.
-        order = np.lexsort(lists[::-1])
-        lists, value = lists[:, order], value[order]
-        differs = np.any(lists[:, 1:] != lists[:, :-1], axis=0)
-        lasts = np.append(differs, True)[: lists.shape[1]]
-        lists, value = lists[:, lasts], value[lasts]
-        # One write per row: points are not a box, and others may write the elements in between.
-        rows = np.flatnonzero(np.any(lists[:-1, 1:] != lists[:-1, :-1], axis=0)) + 1
-        for row in np.split(np.arange(lists.shape[1]), rows) if lists.shape[1] else ():
-            axes: list[_indexing.Axis] = [(int(index), 1, 1) for index in lists[:-1, row[0]]]
-            counts = (1,) * len(axes) + (len(row),)
-            last = np.ascontiguousarray(lists[-1, row])
-            self._elements.write((*axes, last), counts, value[row].reshape(counts))
-
-    def _by_chunk(self, points: _indexing.Points) -> Iterator[NDArray[np.int64]]:
-        """The positions of each chunk's points, in the given order."""
-        if not points.indices:
-            yield np.zeros(1, np.int64)
-            return
-        ends = [np.cumsum(self._edges(axis)) for axis in range(self.ndim)]
-        numbers = [
-            np.searchsorted(end, axis.reshape(-1), side="right")
-            for end, axis in zip(ends, points.indices, strict=True)
-        ]
-        if not numbers[0].size:
-            return
-        # Numbers of chunks in C order, made dense before they could overflow.
-        chunk, chunks = numbers[0], len(ends[0])
-        for number, end in zip(numbers[1:], ends[1:], strict=True):
-            if chunks * len(end) >= 1 << 62:
-                found, chunk = np.unique(chunk, return_inverse=True)
-                chunks = len(found)
-            chunk, chunks = chunk * len(end) + number, chunks * len(end)
-        order = np.argsort(chunk, kind="stable")
-        ordered = chunk[order]
-        yield from np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+        value = np.broadcast_to(self._elements.checked(value), points.shape)
+        self._elements.write_points(points.lists, value.reshape(-1))
 
     def _type_name(self) -> str:
         found = self._document["data_type"]
@@ -380,17 +317,89 @@ class Array(Node[_native.Array]):
             raise IndexError("a plan is of slices and of one list per axis, not of single elements")
         return Plan(self._native, selected.axes)
 
-    def draw(self, key: Any = None, file: str | os.PathLike[str] | None = None) -> str:
-        """An SVG picture of the chunks that shows which are stored.
+    @overload
+    def draw(
+        self,
+        key: Any = None,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        values: Literal[False] = False,
+    ) -> str: ...
+
+    @overload
+    def draw(
+        self,
+        key: Any = None,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        values: Literal[True],
+    ) -> _describe.Picture: ...
+
+    def draw(
+        self,
+        key: Any = None,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        values: bool = False,
+    ) -> str | _describe.Picture:
+        """An SVG picture of the chunks that shows which are stored, or a PNG picture of the values.
 
         Parameters
         ----------
         key
-            A selection to mark.
+            A selection to mark; with ``values``, the plane that is drawn.
         file
             Where to write it as well.
+        values
+            Whether the values of a plane of numbers or times are drawn, as ``zarr-kit draw --values``
+            does. Of axes with more than 1,024 indices every n-th is read. What is missing and the
+            fill value are transparent. The picture is `bytes` that a notebook shows; its ``notes``
+            tell the range of the colours.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=(2, 20, 30), dtype="f4", chunks=10)
+        >>> a[0] = np.arange(600).reshape(20, 30)
+        >>> picture = a.draw(0, values=True)
+        >>> picture[:4], picture.notes[0]
+        (b'\\x89PNG', 'dark to bright: 1 to 599')
         """
-        return _describe.draw(self, key, file)
+        return _describe.draw_values(self, key, file) if values else _describe.draw(self, key, file)
+
+    def stats(self, key: Any = ...) -> dict[str, Any]:
+        """Minimum, maximum, mean and a histogram of numbers or times, as ``zarr-kit stats --json``.
+
+        Elements that the attributes declare as missing, and NaN, are counted and left out. Memory
+        does not grow with the selection.
+
+        Parameters
+        ----------
+        key
+            As in ``array[key]``, without lists of single elements.
+
+        Returns
+        -------
+        dict
+            ``elements``, and how many of them are ``fill``, ``missing``, ``nan`` and ``infinite``;
+            ``min``, ``max``, ``mean``, ``std``, which are None without elements; ``histogram``, a
+            list of dicts; ``decoded``, the same in the attributes' units, if these scale the values.
+
+        Raises
+        ------
+        TypeError
+            If the elements are not numbers or times.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=4, dtype="i2")
+        >>> a[1:] = [5, -2, 9]
+        >>> found = a.stats()
+        >>> found["min"], found["max"], found["mean"], found["fill"]
+        (-2, 9, 3.0, 1)
+        """
+        return _describe.stats(self, key)
 
     def check(
         self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
@@ -483,8 +492,3 @@ def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:
     """Whether numpy would return a scalar: an integer drops every axis."""
     entries = key if isinstance(key, tuple) else (key,)
     return selected.shape == () and ... not in [e for e in entries if e is ...]
-
-
-def _box(indices: NDArray[np.int64]) -> tuple[int, int, int]:
-    first = int(indices.min())
-    return first, int(indices.max()) - first + 1, 1

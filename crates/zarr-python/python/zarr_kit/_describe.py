@@ -82,14 +82,49 @@ def info(array: Array) -> Info:
     )
 
 
+class Picture(bytes):
+    """A picture as PNG: bytes, which a notebook shows as a picture.
+
+    Attributes
+    ----------
+    notes
+        What is to be said of it: the range of the colours, what is transparent, and which indices
+        are left out.
+    """
+
+    notes: tuple[str, ...]
+
+    def _repr_png_(self) -> bytes:
+        return bytes(self)
+
+
+def draw_values(array: Array, key: Any, file: str | os.PathLike[str] | None) -> Picture:
+    """The values of a plane of an array as PNG."""
+    axes = _axes(array, ... if key is None else key)
+    found, notes = array._native.draw_values(axes, array._where)
+    picture = Picture(found)
+    picture.notes = tuple(notes)
+    if file is not None:
+        Path(file).write_bytes(picture)
+    return picture
+
+
+def stats(array: Array, key: Any) -> dict[str, Any]:
+    """The document of ``zarr-kit stats --json``."""
+    found: dict[str, Any] = json.loads(array._native.stats(_axes(array, key), array._where))
+    return found
+
+
+def _axes(array: Array, key: Any) -> tuple[_indexing.Axis, ...]:
+    selected = _indexing.translate(key, array.shape)
+    if isinstance(selected, _indexing.Points):
+        raise IndexError("slices and one list per axis are possible here, single elements are not")
+    return selected.axes
+
+
 def draw(array: Array, key: Any, file: str | os.PathLike[str] | None) -> str:
     """The picture of an array as SVG."""
-    axes = None
-    if key is not None:
-        selected = _indexing.translate(key, array.shape)
-        if isinstance(selected, _indexing.Points):
-            raise IndexError("a picture marks slices and one list per axis, not single elements")
-        axes = selected.axes
+    axes = None if key is None else _axes(array, key)
     picture = array._native.draw(axes, array._where)
     if file is not None:
         Path(file).write_text(picture, encoding="utf-8")

@@ -18,6 +18,9 @@ from ._indexing import Axis
 OBJECTS = 1 << 14
 """How many strings are made at a time: some milliseconds, between which other threads run."""
 
+Lists = tuple[NDArray[np.int64], ...]
+"""Single elements: one list of indices per axis, none for the element of an array without axes."""
+
 
 class Elements(Protocol):
     """The elements of an array: how they are read, checked and written."""
@@ -51,6 +54,12 @@ class Elements(Protocol):
         self, axes: tuple[Axis, ...], counts: tuple[int, ...], value: NDArray[Any]
     ) -> None:
         """Writes a selection from a checked array with as many elements in the same order."""
+
+    def read_points(self, lists: Lists) -> NDArray[Any]:
+        """Reads single elements into a new array of one axis."""
+
+    def write_points(self, lists: Lists, value: NDArray[Any]) -> None:
+        """Writes single elements from a checked array of one axis."""
 
     def append(
         self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
@@ -114,6 +123,14 @@ class Fixed:
             source = np.ascontiguousarray(value).reshape(counts)
         self._native.write(axes, _bytes(source))
 
+    def read_points(self, lists: Lists) -> NDArray[Any]:
+        found = np.empty(_count(lists), self._plain)
+        self._native.read_points(lists, found)
+        return self._numpys(found)
+
+    def write_points(self, lists: Lists, value: NDArray[Any]) -> None:
+        self._native.write_points(lists, _bytes(np.ascontiguousarray(value)))
+
     def append(
         self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
     ) -> _native.Array:
@@ -147,7 +164,9 @@ class Objects:
     def read_into(
         self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]
     ) -> None:
-        found = self._native.read_variable(axes)
+        self._convert(self._native.read_variable(axes), out)
+
+    def _convert(self, found: _native.Elements, out: NDArray[Any]) -> None:
         for start in range(0, len(found), OBJECTS):
             stop = min(start + OBJECTS, len(found))
             out.flat[start:stop] = np.array(found.objects(start, stop), self.dtype)
@@ -160,10 +179,22 @@ class Objects:
     ) -> None:
         self._native.write_variable(axes, value.reshape(-1).tolist())
 
+    def read_points(self, lists: Lists) -> NDArray[Any]:
+        out = np.empty(_count(lists), self.dtype)
+        self._convert(self._native.read_variable_points(lists), out)
+        return out
+
+    def write_points(self, lists: Lists, value: NDArray[Any]) -> None:
+        self._native.write_variable_points(lists, value.tolist())
+
     def append(
         self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
     ) -> _native.Array:
         return self._native.append_variable(axis, count, value.reshape(-1).tolist(), edges)
+
+
+def _count(lists: Lists) -> int:
+    return len(lists[0]) if lists else 1
 
 
 def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:

@@ -43,6 +43,11 @@ class Points:
     indices: tuple[NDArray[np.int64], ...]
     shape: tuple[int, ...]
 
+    @property
+    def lists(self) -> tuple[NDArray[np.int64], ...]:
+        """One list of indices per axis, each contiguous."""
+        return tuple(np.ascontiguousarray(axis).reshape(-1) for axis in self.indices)
+
 
 def basic(key: Any, shape: tuple[int, ...]) -> Selection:
     """Translates integers, slices, ``...`` and ``None``, as numpy's basic indexing defines them."""

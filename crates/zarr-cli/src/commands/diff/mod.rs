@@ -46,34 +46,80 @@ struct Report {
 }
 
 pub(super) fn run(args: &Diff) -> Result<u8, CliError> {
-    let one = NodeStore::open(&args.one)?;
-    let other = NodeStore::open(&args.other)?;
-    let (ours, theirs) = (nodes(&one)?, nodes(&other)?);
-    let paths: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let one = Root { place: &NodeStore::open(&args.one)?, prefix: Prefix::root() };
+    let other = Root { place: &NodeStore::open(&args.other)?, prefix: Prefix::root() };
+    let how = How { json: args.json, metadata_only: args.metadata_only, bar: Bar::new };
     let mut out = Out::stdout();
+    let report = compared(&how, &one, &other, &mut out)?;
+    report.finish(&how, &one, &other, out)
+}
+
+/// The differences as the document that `--json` prints, without a progress bar.
+pub(crate) fn json_of(
+    one: &Root<'_>,
+    other: &Root<'_>,
+    metadata_only: bool,
+) -> Result<Value, CliError> {
+    let how = How { json: true, metadata_only, bar: Bar::hidden };
+    // Nothing is printed of what becomes a document.
+    let report = compared(&how, one, other, &mut Out::stdout())?;
+    Ok(report.document(one, other))
+}
+
+/// What is compared, and how it is told.
+struct How {
+    json: bool,
+    metadata_only: bool,
+    bar: fn() -> Bar,
+}
+
+/// A node, and where it is in its store.
+pub(crate) struct Root<'a> {
+    pub(crate) place: &'a NodeStore,
+    pub(crate) prefix: Prefix,
+}
+
+impl Root<'_> {
+    /// The place of the node at this path below.
+    fn at(&self, path: &str) -> Result<Prefix, CliError> {
+        let place = || self.place.shown.clone();
+        self.prefix.join(path).map_err(|cause| CliError::Key { place: place(), cause })
+    }
+}
+
+fn compared(
+    how: &How,
+    one: &Root<'_>,
+    other: &Root<'_>,
+    out: &mut Out,
+) -> Result<Report, CliError> {
+    let (ours, theirs) = (nodes(one)?, nodes(other)?);
+    let paths: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
     let mut report = Report::default();
     for path in paths {
         match (ours.get(path), theirs.get(path)) {
             (Some(Ok(a)), Some(Ok(b))) => {
-                node(args, path, (&one, a), (&other, b), &mut report, &mut out)?;
+                node(how, path, (one, a), (other, b), &mut report, out)?;
             }
             (Some(Err(error)), Some(_)) | (Some(_), Some(Err(error))) => {
-                report.not_compared(path, error, args, &mut out)?;
+                report.not_compared(path, error, how, out)?;
             }
-            (Some(_), None) => report.only(path, &one, args, &mut out)?,
-            (None, Some(_)) => report.only(path, &other, args, &mut out)?,
+            (Some(_), None) => report.only(path, one.place, how, out)?,
+            (None, Some(_)) => report.only(path, other.place, how, out)?,
             (None, None) => {}
         }
     }
-    report.finish(args, &one, &other, out)
+    Ok(report)
 }
 
 /// The node and all nodes below it, by their paths; that of the node itself is empty. Of those below,
 /// some may have documents that cannot be read, such as arrays of pickled objects.
-fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Found>, CliError> {
+fn nodes(root: &Root<'_>) -> Result<BTreeMap<String, Found>, CliError> {
+    let place = root.place;
+    let node = open_node(&place.store, &root.prefix).map_err(|cause| place.failed(cause))?;
     let mut found = BTreeMap::new();
-    let mut next = vec![(Prefix::root(), Ok(place.node()?))];
-    while let Some((prefix, node)) = next.pop() {
+    let mut next = vec![(String::new(), root.prefix.clone(), Ok(node))];
+    while let Some((path, prefix, node)) = next.pop() {
         if let Ok(NodeMetadata::Group(_)) = node {
             let failed = |cause| place.failed(cause);
             let group = Group::open(place.store.clone(), &prefix).map_err(failed)?;
@@ -82,27 +128,28 @@ fn nodes(place: &NodeStore) -> Result<BTreeMap<String, Found>, CliError> {
                     .join(&name)
                     .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
                 let node = open_node(&place.store, &below).map_err(failed);
-                next.push((below, node));
+                let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+                next.push((path, below, node));
             }
         }
-        found.insert(prefix.as_str().to_owned(), node);
+        found.insert(path, node);
     }
     Ok(found)
 }
 
 /// Compares two nodes of one path.
 fn node(
-    args: &Diff,
+    how: &How,
     path: &str,
-    (one, ours): (&NodeStore, &NodeMetadata),
-    (other, theirs): (&NodeStore, &NodeMetadata),
+    (one, ours): (&Root<'_>, &NodeMetadata),
+    (other, theirs): (&Root<'_>, &NodeMetadata),
     report: &mut Report,
     out: &mut Out,
 ) -> Result<(), CliError> {
     let (a, b) = match (ours, theirs) {
         (NodeMetadata::Group(a), NodeMetadata::Group(b)) => {
             report.groups += 1;
-            return report.changes(path, &groups(a, b), args, out);
+            return report.changes(path, &groups(a, b), how, out);
         }
         (NodeMetadata::Array(a), NodeMetadata::Array(b)) => (a, b),
         _ => {
@@ -111,40 +158,40 @@ fn node(
                 NodeMetadata::Group(_) => "a group".to_owned(),
             };
             let change = Change::content("node", kind(ours), kind(theirs));
-            return report.changes(path, &[change], args, out);
+            return report.changes(path, &[change], how, out);
         }
     };
     report.arrays += 1;
-    report.changes(path, &arrays(a, b), args, out)?;
-    if args.metadata_only || a.shape() != b.shape() || a.data_type() != b.data_type() {
+    report.changes(path, &arrays(a, b), how, out)?;
+    if how.metadata_only || a.shape() != b.shape() || a.data_type() != b.data_type() {
         return Ok(());
     }
-    let opened = |place, metadata: &zarr_kit::ArrayMetadata| -> Result<Side<'_>, CliError> {
-        let place: &NodeStore = place;
-        let prefix = match path {
-            "" => Prefix::root(),
-            path => Prefix::new(path)
-                .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?,
-        };
-        let array = zarr_kit::Array::with_metadata(
-            place.store.clone(),
-            &prefix,
-            metadata.clone(),
-            zarr_kit::codec::Options::new(),
-        );
-        Ok(Side { place, array: array.map_err(|cause| place.failed(cause))? })
-    };
-    let bar = Bar::new();
+    let bar = (how.bar)();
     let name = if path.is_empty() { "comparing" } else { path };
-    let values = opened(one, a)
-        .and_then(|one| Ok((one, opened(other, b)?)))
+    let values = opened(one, path, a)
+        .and_then(|one| Ok((one, opened(other, path, b)?)))
         .and_then(|(one, other)| compare(name, &one, &other, &bar));
     drop(bar);
     match values {
-        Ok(values) => report.values(path, &values, args, out),
-        Err(error @ CliError::Node { .. }) => report.not_compared(path, &error, args, out),
+        Ok(values) => report.values(path, &values, how, out),
+        Err(error @ CliError::Node { .. }) => report.not_compared(path, &error, how, out),
         Err(error) => Err(error),
     }
+}
+
+fn opened<'a>(
+    root: &Root<'a>,
+    path: &str,
+    metadata: &zarr_kit::ArrayMetadata,
+) -> Result<Side<'a>, CliError> {
+    let place = root.place;
+    let array = zarr_kit::Array::with_metadata(
+        place.store.clone(),
+        &root.at(path)?,
+        metadata.clone(),
+        zarr_kit::codec::Options::new(),
+    );
+    Ok(Side { place, array: array.map_err(|cause| place.failed(cause))? })
 }
 
 /// The path as it begins a line; the root is not named.
@@ -157,11 +204,11 @@ impl Report {
         &mut self,
         path: &str,
         place: &NodeStore,
-        args: &Diff,
+        how: &How,
         out: &mut Out,
     ) -> Result<(), CliError> {
         self.different += 1;
-        if args.json {
+        if how.json {
             self.documents.push(json!({"path": path, "what": "node", "only_in": place.shown}));
             return Ok(());
         }
@@ -173,11 +220,11 @@ impl Report {
         &mut self,
         path: &str,
         error: &CliError,
-        args: &Diff,
+        how: &How,
         out: &mut Out,
     ) -> Result<(), CliError> {
         self.not_compared += 1;
-        if args.json {
+        if how.json {
             let reason = error.to_string();
             self.documents.push(json!({"path": path, "what": "not compared", "reason": reason}));
             return Ok(());
@@ -189,7 +236,7 @@ impl Report {
         &mut self,
         path: &str,
         changes: &[Change],
-        args: &Diff,
+        how: &How,
         out: &mut Out,
     ) -> Result<(), CliError> {
         for change in changes {
@@ -203,7 +250,7 @@ impl Report {
                     " (only how it is stored)"
                 }
             };
-            if args.json {
+            if how.json {
                 self.documents.push(json!({
                     "path": path, "what": change.what, "one": change.one, "other": change.other,
                     "content": change.is_content,
@@ -225,13 +272,13 @@ impl Report {
         &mut self,
         path: &str,
         values: &Values,
-        args: &Diff,
+        how: &How,
         out: &mut Out,
     ) -> Result<(), CliError> {
         self.elements = self.elements.saturating_add(values.elements);
         let Some(first) = &values.first else { return Ok(()) };
         self.different += 1;
-        if args.json {
+        if how.json {
             let pair =
                 |pair: &Pair| json!({"index": pair.index, "one": pair.one, "other": pair.other});
             let largest = values
@@ -260,24 +307,28 @@ impl Report {
         out.line(line)
     }
 
+    fn document(&self, one: &Root<'_>, other: &Root<'_>) -> Value {
+        json!({
+            "one": one.place.shown, "other": other.place.shown,
+            "groups": self.groups, "arrays": self.arrays, "elements": self.elements,
+            "differences": self.documents,
+            "different": self.different, "stored_differently": self.stored,
+            "not_compared": self.not_compared,
+        })
+    }
+
     fn finish(
         self,
-        args: &Diff,
-        one: &NodeStore,
-        other: &NodeStore,
+        how: &How,
+        one: &Root<'_>,
+        other: &Root<'_>,
         mut out: Out,
     ) -> Result<u8, CliError> {
-        if args.json {
-            out.json(&json!({
-                "one": one.shown, "other": other.shown,
-                "groups": self.groups, "arrays": self.arrays, "elements": self.elements,
-                "differences": self.documents,
-                "different": self.different, "stored_differently": self.stored,
-                "not_compared": self.not_compared,
-            }))?;
+        if how.json {
+            out.json(&self.document(one, other))?;
         }
         out.finish()?;
-        if !args.json {
+        if !how.json {
             let compared = format!(
                 "compared {}, {}, {}",
                 words::counted(self.groups, "group"),

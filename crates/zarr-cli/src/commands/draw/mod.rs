@@ -6,7 +6,7 @@
 
 mod svg;
 mod terminal;
-mod values;
+pub(crate) mod values;
 
 use std::ops::Range;
 use std::sync::Arc;

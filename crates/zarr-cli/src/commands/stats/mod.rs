@@ -6,7 +6,7 @@ mod summary;
 
 use serde_json::{Value, json};
 use zarr_kit::metadata::{DataType, FillValue};
-use zarr_kit::{ArrayMetadata, Selection};
+use zarr_kit::{Array, ArrayMetadata, Selection};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
 use super::write::bytes_of;
@@ -30,21 +30,10 @@ const MISSING: [&str; 2] = ["_FillValue", "missing_value"];
 pub(super) fn run(args: &Stats) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
-    let data_type = array.data_type().clone();
-    let Some(numbers) = Numbers::of(&data_type) else {
-        return Err(CliError::NotNumbers {
-            place: place.shown,
-            data_type: words::data_type(&data_type),
-        });
-    };
-    let metadata = array.metadata();
+    let (metadata, data_type) = (array.metadata(), array.data_type());
+    let mut summary = begun(&place, metadata)?;
     let region = region(&place, metadata, args.region.as_deref())?;
-    let apart = Apart {
-        fill: metadata.fill_value().bytes().unwrap_or_default().to_vec(),
-        missing: missing(metadata),
-    };
-    let mut summary = Summary::new(numbers, apart);
-    let name = words::data_type(&data_type);
+    let name = words::data_type(data_type);
     match args.part {
         _ if !args.combine.is_empty() => {
             let all = array.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
@@ -52,32 +41,59 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
         }
         Some(part) => {
             let regions = part.regions(&array).map_err(|cause| place.failed(cause))?;
-            add_all(&place, &array, &regions, &mut summary)?;
+            add_all(&place, &array, &regions, &mut summary, &Bar::new())?;
         }
-        None => add_all(&place, &array, &[region], &mut summary)?,
+        None => add_all(&place, &array, &[region], &mut summary, &Bar::new())?,
     }
     let scale = Scale::of(metadata);
     let mut out = Out::stdout();
     if args.json {
-        let mut document = document(&place.shown, &data_type, &summary, &scale)?;
+        let mut document = document(&place.shown, data_type, &summary, &scale)?;
         if let (Some(part), Some(members)) = (args.part, document.as_object_mut()) {
             members.insert("partial".to_owned(), partial::document(part, &name, &summary));
         }
         out.json(&document)?;
     } else {
-        text(&data_type, &summary, &scale, metadata, &mut out)?;
+        text(data_type, &summary, &scale, metadata, &mut out)?;
     }
     out.finish()
 }
 
+/// The document of an array that is open already, without a progress bar.
+pub(crate) fn json_of(
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<Value, CliError> {
+    let mut summary = begun(place, array.metadata())?;
+    add_all(place, array, std::slice::from_ref(region), &mut summary, &Bar::hidden())?;
+    document(&place.shown, array.data_type(), &summary, &Scale::of(array.metadata()))
+}
+
+/// A summary without elements.
+fn begun(place: &NodeStore, metadata: &ArrayMetadata) -> Result<Summary, CliError> {
+    let data_type = metadata.data_type();
+    let Some(numbers) = Numbers::of(data_type) else {
+        return Err(CliError::NotNumbers {
+            place: place.shown.clone(),
+            data_type: words::data_type(data_type),
+        });
+    };
+    let apart = Apart {
+        fill: metadata.fill_value().bytes().unwrap_or_default().to_vec(),
+        missing: missing(metadata),
+    };
+    Ok(Summary::new(numbers, apart))
+}
+
 fn add_all(
     place: &NodeStore,
-    array: &zarr_kit::Array,
+    array: &Array,
     regions: &[Selection],
     summary: &mut Summary,
+    bar: &Bar,
 ) -> Result<(), CliError> {
     let failed = |cause| place.failed(cause);
-    let bar = Bar::new();
     let total = regions.iter().try_fold(0_u64, |total, region| {
         total.checked_add(bytes_of(region, array.element_size())?)
     });

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import multiprocessing
-import os
 import threading
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -76,30 +72,7 @@ class LazyArray(BackendArray):
         return self._as_array(self.reader().oindex[key])
 
     def _points(self, key: Any) -> NDArray[Any]:
-        """Single elements: those of several chunks are read at the same time."""
-        array, points = self.reader(), _indexing.points(_without_slices(key, self.shape), self.shape)
-        lists = tuple(axis.reshape(-1) for axis in points.indices)
-        flat = np.empty(math.prod(points.shape), self.dtype)
-
-        def read(places: NDArray[np.int64]) -> None:
-            flat[places] = array.vindex[tuple(axis[places] for axis in lists)]
-
-        chunks = list(array._by_chunk(_indexing.Points(lists, flat.shape)))
-        at_a_time = min(self._requests(), len(chunks))
-        if at_a_time > 1:
-            with ThreadPoolExecutor(at_a_time) as pool:
-                deque(pool.map(read, chunks), maxlen=0)
-        else:
-            deque(map(read, chunks), maxlen=0)
-        return flat.reshape(points.shape)
-
-    def _requests(self) -> int:
-        """How many chunks are read at the same time, if each is a separate read."""
-        if self._threads is not None:
-            return self._threads
-        if _has_siblings():
-            return 1
-        return LOOKUPS if is_remote(self._array.url) else os.cpu_count() or 1
+        return self._as_array(self.reader().vindex[_without_slices(key, self.shape)])
 
     def _as_array(self, found: Any) -> NDArray[Any]:
         return np.asarray(found, self.dtype)

@@ -37,12 +37,11 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     let in_terminal = args.output.is_none();
     let (height, width) = if in_terminal { terminal::room() } else { (SIDE, SIDE) };
-    let plane = Plane::read(&place, &array, &region, height, width)?;
+    let plane = Plane::read(&place, &array, &region, height, width, &Bar::new())?;
     match &args.output {
         Some(path) => {
             let mut out = Out::file(path)?;
-            let factors = plane.factors(ENLARGED, ENLARGED);
-            out.bytes(&png::encode(&plane, factors).map_err(CliError::Output)?)?;
+            out.bytes(&plane.png()?)?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
             plane.words.iter().for_each(note);
@@ -60,6 +59,16 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// The picture as PNG of an array that is open already, and what is to be said of it.
+pub(crate) fn png(
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<(Vec<u8>, Vec<String>), CliError> {
+    let plane = Plane::read(place, array, region, SIDE, SIDE, &Bar::hidden())?;
+    Ok((plane.png()?, plane.words))
 }
 
 /// Values as shares of their range.
@@ -81,6 +90,7 @@ impl Plane {
         region: &Selection,
         height: u64,
         width: u64,
+        bar: &Bar,
     ) -> Result<Self, CliError> {
         let (metadata, data_type) = (array.metadata(), array.data_type());
         let Some(numbers) = Numbers::of(data_type) else {
@@ -109,7 +119,7 @@ impl Plane {
             stepped(axis, step)
         });
         let read: Selection = Selection::new(axes.collect());
-        let mut cells = Self::cells(place, array, &read, &numbers)?;
+        let mut cells = Self::cells(place, array, &read, &numbers, bar)?;
         let all = || cells.iter().flatten().copied();
         let finite = || all().filter(|number| number.is_finite());
         let least = finite().reduce(f64::min);
@@ -147,13 +157,13 @@ impl Plane {
         array: &Array,
         read: &Selection,
         numbers: &Numbers,
+        bar: &Bar,
     ) -> Result<Vec<Option<f64>>, CliError> {
         let failed = |cause| place.failed(cause);
         let mut apart = missing(array.metadata());
         apart.extend(array.metadata().fill_value().bytes().map(<[u8]>::to_vec));
         let size = array.element_size().max(1);
         let total = bytes_of(read, size);
-        let bar = Bar::new();
         let (mut cells, mut list, mut done) = (Vec::new(), Vec::new(), 0_u64);
         // The picture is small and what is read for it need not be: pieces let the bar move.
         let piece = total.unwrap_or(0) / 16;
@@ -180,6 +190,10 @@ impl Plane {
         };
         let units = scale.units.as_ref().map_or_else(String::new, |units| format!(" {units}"));
         ([shown(least), shown(greatest)], units)
+    }
+
+    fn png(&self) -> Result<Vec<u8>, CliError> {
+        png::encode(self, self.factors(ENLARGED, ENLARGED)).map_err(CliError::Output)
     }
 
     fn height(&self) -> usize {
