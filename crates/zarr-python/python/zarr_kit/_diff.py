@@ -37,7 +37,8 @@ def diff(
     -------
     dict
         ``different``, the number of differences of what readers see, 0 if there are none;
-        ``stored_differently``, those that are only of chunks, codecs and the like; how many
+        ``not_compared``, the number of nodes that could not be read, each with its ``reason``;
+        ``stored_differently``, differences that are only of chunks, codecs and the like; how many
         ``groups``, ``arrays`` and ``elements`` were compared; and ``differences``, a list of dicts
         with the ``path`` of the node, ``what`` differs, and its value in ``one`` and ``other``. That
         of ``values`` has the first pair and the pair with the largest difference.
