@@ -34,8 +34,11 @@ impl<'a> Arbitrary<'a> for Input {
             .bit_order(if u.arbitrary()? { BitOrder::LsbFirst } else { BitOrder::MsbFirst })
             .build()
             .expect("a range within the component");
-        let padding =
-            *u.choose(&[PaddingEncoding::None, PaddingEncoding::FirstByte, PaddingEncoding::LastByte])?;
+        let padding = *u.choose(&[
+            PaddingEncoding::None,
+            PaddingEncoding::FirstByte,
+            PaddingEncoding::LastByte,
+        ])?;
         let at = if u.ratio(1, 20)? { u.arbitrary()? } else { u.int_in_range(0..=300)? };
         let elements = u.int_in_range(0..=3000)?;
         let align = u.int_in_range(0..=63)?;
@@ -69,7 +72,9 @@ fn same<E: PartialEq + std::fmt::Debug>(
 
 /// Repeats `bytes` to this length.
 fn fill(bytes: &[u8], len: usize) -> Vec<u8> {
-    (0..len).map(|i| bytes.get(i % bytes.len().max(1)).map_or(i as u8, |b| b ^ (i >> 8) as u8)).collect()
+    (0..len)
+        .map(|i| bytes.get(i % bytes.len().max(1)).map_or(i as u8, |b| b ^ (i >> 8) as u8))
+        .collect()
 }
 
 fuzz_target!(|input: Input| {

@@ -50,9 +50,7 @@ fuzz_target!(|input: &[u8]| {
     let region: Selection = match elements {
         Some(bytes) if bytes <= LONGEST => Selection::whole(array.shape()),
         _ if array.shape().len() > 8 => return,
-        _ => {
-            array.shape().iter().map(|length| 0..(*length).min(3)).collect()
-        }
+        _ => array.shape().iter().map(|length| 0..(*length).min(3)).collect(),
     };
     if let Ok(read) = array.read(&region) {
         // Read again by halves of the first axis, it is the same.

@@ -45,7 +45,8 @@ fn map(view: &View) -> Map {
             let full: Vec<_> = view.shape().iter().map(|&n| (0, n)).collect();
             let mask = view.mask().unwrap_or(&full);
             let valid = index.iter().zip(mask).all(|(&i, &(lo, hi))| lo <= i && i < hi);
-            let sum: i128 = index.iter().zip(view.strides()).map(|(&i, &s)| i as i128 * s as i128).sum();
+            let sum: i128 =
+                index.iter().zip(view.strides()).map(|(&i, &s)| i as i128 * s as i128).sum();
             for (i, &n) in index.iter_mut().zip(view.shape()).rev() {
                 *i += 1;
                 if *i < n {
@@ -53,7 +54,9 @@ fn map(view: &View) -> Map {
                 }
                 *i = 0;
             }
-            valid.then(|| usize::try_from(sum + view.offset() as i128).expect("positions are not negative"))
+            valid.then(|| {
+                usize::try_from(sum + view.offset() as i128).expect("positions are not negative")
+            })
         })
         .collect()
 }
@@ -137,23 +140,31 @@ fn apply(view: &View, step: &Step) -> Option<View> {
 }
 
 fuzz_target!(|input: Input| {
-    let grow = |n: i64| if input.extreme { n.wrapping_mul(0x0123_4567_89ab_cdef) as isize } else { n as isize };
+    let grow = |n: i64| {
+        if input.extreme { n.wrapping_mul(0x0123_4567_89ab_cdef) as isize } else { n as isize }
+    };
     let dims = &input.dims[..input.dims.len().min(6)];
     let shape: Vec<usize> = dims
         .iter()
         .map(|dim| if input.extreme { grow(dim.0.into()) as usize } else { dim.0 as usize % 16 })
         .collect();
     let strides: Vec<isize> = dims.iter().map(|dim| grow(dim.1.into())).collect();
-    let mask: Vec<(usize, usize)> =
-        dims.iter().zip(&shape).map(|(dim, &n)| ((dim.2 as usize).min(n), (dim.3 as usize).min(n))).collect();
-    let Ok(mut view) = View::masked(&shape, &strides, grow(input.offset.into()), &mask) else { return };
+    let mask: Vec<(usize, usize)> = dims
+        .iter()
+        .zip(&shape)
+        .map(|(dim, &n)| ((dim.2 as usize).min(n), (dim.3 as usize).min(n)))
+        .collect();
+    let Ok(mut view) = View::masked(&shape, &strides, grow(input.offset.into()), &mask) else {
+        return;
+    };
     for step in input.steps.iter().take(8) {
         let next = apply(&view, step);
         let _ = (view.span(), view.split(5), view.runs().take(20).count());
         if view.len() <= SMALL {
             let before = map(&view);
             assert_eq!(map(&view.coalesce()), before);
-            if let Ok(Some((a, b))) = common_shape(&view, &View::contiguous(view.shape()).unwrap()) {
+            if let Ok(Some((a, b))) = common_shape(&view, &View::contiguous(view.shape()).unwrap())
+            {
                 assert_eq!(map(&a), before);
                 assert!(b.is_contiguous());
             }
@@ -169,7 +180,9 @@ fuzz_target!(|input: Input| {
             let wanted: Map = map(&outer).iter().map(|p| p.and_then(|p| below[p])).collect();
             match &result {
                 Some(result) => assert_eq!(map(result), wanted, "{outer:?} over {view:?}"),
-                None => assert!(!exists(&wanted, outer.shape()), "{outer:?} over {view:?} is missed"),
+                None => {
+                    assert!(!exists(&wanted, outer.shape()), "{outer:?} over {view:?} is missed")
+                }
             }
         }
         if let Some(next) = next {

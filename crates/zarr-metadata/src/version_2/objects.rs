@@ -51,7 +51,7 @@ pub fn json2_elements<'a>(chunk: &'a [u8], shape: &[usize]) -> Result<Vec<&'a st
 }
 
 fn check_shape(raw: Raw<'_>, shape: &[usize]) -> Result<()> {
-    let allowed = || format!("{shape:?}, the shape of the chunk").replace(", ", ",");
+    let allowed = || format!("{shape:?}, the shape of the chunk");
     let found = read_elements(raw, allowed(), |length| Ok(length.natural()))?;
     let expected = shape.iter().map(|length| u64::try_from(*length).ok());
     match found.into_iter().eq(expected) {

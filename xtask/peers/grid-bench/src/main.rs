@@ -148,9 +148,7 @@ fn regions() {
             }
             sum
         };
-        let walk_ours = |grid: &Grid| {
-            walk(grid.chunks(&region).expect("in bounds"))
-        };
+        let walk_ours = |grid: &Grid| walk(grid.chunks(&region).expect("in bounds"));
         assert_eq!(walk_peer(&peer), walk_ours(&grid));
         let count = usize::try_from(grid.occupied_chunks().expect("few")).expect("few");
         let cases = [

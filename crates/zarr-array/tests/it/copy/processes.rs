@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
-use zarr_array::store::{LocalStore, Prefix, Store};
-use zarr_array::{Array, Selection};
+use zarr_array::store::{Fault, FaultStore, LocalStore, Prefix, Store};
+use zarr_array::{Array, Part, Selection};
 
 use super::ends::{array, group, prefix};
 use super::parts::Random;
@@ -41,12 +41,21 @@ fn large(folder: &std::path::Path) -> Shared {
     store
 }
 
-/// One part of a copy between two folders, in other chunks: what a process does.
-pub(crate) fn copy_part(from: &str, to: &str, part: &str, say: impl Fn(&str)) {
+/// One part of a copy between two folders, in other chunks: what a process does. It is killed at
+/// its operation `last` of the target, or later, if it makes so many.
+pub(crate) fn copy_part(from: &str, to: &str, part: &str, last: u64) {
     let from: Shared = Arc::new(LocalStore::open(from).expect("opens"));
-    let to: Shared = Arc::new(LocalStore::create(to).expect("creates"));
-    say("copying");
-    let part = part.parse().expect("a part");
+    let to = FaultStore::new(LocalStore::create(to).expect("creates"));
+    let to = Arc::new(to.at(last, Fault::Delay(Duration::from_secs(3600))));
+    let watched = Arc::clone(&to);
+    thread::spawn(move || {
+        while watched.operations() <= last {
+            thread::sleep(Duration::from_micros(200));
+        }
+        // Nothing is unwound, and the other threads are wherever they are.
+        std::process::abort();
+    });
+    let (to, part): (Shared, Part) = (to, part.parse().expect("a part"));
     processes_copy(&from, &to, &CopyOptions::new().memory(60_000).part(part)).expect("copies");
 }
 
@@ -70,7 +79,7 @@ fn processes_copy(
 }
 
 /// 16 parts, of which four processes run at a time, in random order, some of them twice; many are
-/// killed at random moments and run again.
+/// killed at random operations and run again.
 #[test]
 fn sixteen_parts_by_four_processes_that_are_killed() {
     const OF: u32 = 16;
@@ -87,28 +96,26 @@ fn sixteen_parts_by_four_processes_that_are_killed() {
         let mut waiting = random.shuffled(OF);
         waiting.extend([3, 11]);
         let mut running = Vec::new();
-        let mut kills_left = 12;
+        let mut kills_left = 16_u32;
         while !waiting.is_empty() || !running.is_empty() {
             while running.len() < 4
                 && let Some(part) = waiting.pop()
             {
-                let job =
-                    format!("copy-part {} {} {part}/{OF}", path("from").display(), to.display());
+                let last = match kills_left {
+                    0 => u64::MAX,
+                    _ => random.below(120) as u64,
+                };
+                kills_left -= u32::from(last < u64::MAX);
+                let (from, to) = (path("from"), to.display());
+                let job = format!("copy-part {} {to} {part}/{OF} {last}", from.display());
                 running.push((part, processes::start(&job)));
             }
             let (part, (mut child, mut output)) = running.swap_remove(random.below(running.len()));
-            if kills_left > 0 {
-                zarr_store_tests::child::wait_for(&mut output, "copying");
-                thread::sleep(Duration::from_micros(random.below(40_000) as u64));
-                // It may have ended before.
-                let _ended = child.kill();
-            }
             let mut text = String::new();
             std::io::Read::read_to_string(&mut output, &mut text).expect("text");
             let ended = child.wait().expect("ends");
             if !ended.success() {
                 assert_eq!(ended.code(), None, "part {part}: {text}");
-                kills_left -= 1;
                 kills += 1;
                 waiting.insert(random.below(waiting.len() + 1), part);
             }
@@ -122,7 +129,7 @@ fn sixteen_parts_by_four_processes_that_are_killed() {
         .expect("checks");
         assert_eq!(ids, Vec::<String>::new());
     }
-    assert!(kills > 3, "{kills}");
+    assert!(kills > 20, "{kills}");
     let copied = Array::open(plain, &prefix("small")).expect("opens");
     assert_eq!(copied.read(Selection::whole(copied.shape())).expect("reads"), elements());
 }
