@@ -5,6 +5,8 @@
 //! implied by a type, right where they are used.
 #![expect(unsafe_code, reason = "vector loads and stores take pointers")]
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -15,12 +17,10 @@ mod guarded;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod stream;
-#[cfg(target_arch = "aarch64")]
-mod token;
 #[cfg(target_arch = "x86_64")]
-mod tokens;
+mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub(crate) use token::Neon;
+pub(crate) use aarch64::Neon;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use tokens::{Avx2, Avx512};
+pub(crate) use x86_64::{Avx2, Avx512};

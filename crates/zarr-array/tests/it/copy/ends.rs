@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
+use zarr_array::copy::{
+    CopyOptions, CopySummary, Endpoint, MARKER, TransferError, copy_array, copy_tree,
+};
 use zarr_array::store::{
     LocalStore, MemoryStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
 };
 use zarr_array::{Array, Group, Selection};
-use zarr_metadata::GroupMetadata;
+use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 use super::{LITTLE, SHAPE, elements, metadata, regular};
 use crate::workload::objects;
@@ -35,18 +37,37 @@ pub(super) fn copy(
     to: (&Shared, &str),
     chunks: Option<[u64; 2]>,
     options: &CopyOptions,
-) -> Result<(), TransferError> {
+) -> Result<CopySummary, TransferError> {
+    copy_with(from, to, options, &|old| match chunks {
+        None => old.clone(),
+        Some(chunks) => metadata(&regular(chunks), LITTLE),
+    })
+}
+
+/// Copies a store.
+pub(super) fn copy_root(
+    from: &Shared,
+    to: &Shared,
+    chunks: Option<[u64; 2]>,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    copy((from, ""), (to, ""), chunks, options)
+}
+
+/// Copies what is there, with other metadata for arrays.
+pub(super) fn copy_with(
+    from: (&Shared, &str),
+    to: (&Shared, &str),
+    options: &CopyOptions,
+    change: &dyn Fn(&ArrayMetadata) -> ArrayMetadata,
+) -> Result<CopySummary, TransferError> {
     copy_tree(
         Endpoint::new(from.0, &prefix(from.1)),
         Endpoint::new(to.0, &prefix(to.1)),
-        &mut |_, old| match chunks {
-            None => Ok(old.clone()),
-            Some(chunks) => Ok(metadata(&regular(chunks), LITTLE)),
-        },
+        &mut |_, old| Ok(change(old)),
         options,
         &mut |_, _| {},
     )
-    .map(drop)
 }
 
 /// Neither way of copying, and neither of replacing, changes anything.
@@ -60,7 +81,7 @@ fn refuses(store: &Shared, from: (&Shared, &str), to: (&Shared, &str)) {
             let other = metadata(&regular([3, 5]), LITTLE);
             let to = (to.0.clone(), &prefix(to.1));
             let result = copy_array(&array, to.0, to.1, other, &options, &mut |_| {});
-            results.push(result.map(drop));
+            results.push(result.map(|(_, summary)| summary));
         }
         for result in results {
             let refused = matches!(result, Err(TransferError::Overlap { .. }));

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
+use zarr_array::copy::{CopyOptions, TransferError};
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
 };
 use zarr_array::{Array, Group, Selection};
 
-use super::ends::{array, copy, group, prefix};
-use super::{LITTLE, elements, metadata, regular};
+use super::elements;
+use super::ends::{array, copy, copy_root, group, prefix};
 use crate::workload::objects;
 
 type Shared = Arc<dyn Store>;
@@ -37,25 +37,6 @@ fn source(store: &Shared) {
     open("").consolidate().expect("consolidates");
 }
 
-fn summary(
-    from: &Shared,
-    to: &Shared,
-    chunks: Option<[u64; 2]>,
-    options: &CopyOptions,
-) -> Result<CopySummary, TransferError> {
-    let root = Prefix::root();
-    copy_tree(
-        Endpoint::new(from, &root),
-        Endpoint::new(to, &root),
-        &mut |_, old| match chunks {
-            None => Ok(old.clone()),
-            Some(chunks) => Ok(metadata(&regular(chunks), LITTLE)),
-        },
-        options,
-        &mut |_, _| {},
-    )
-}
-
 /// Findings about consolidated metadata.
 fn stale(store: &Shared) -> Vec<String> {
     let mut stale = Vec::new();
@@ -74,12 +55,12 @@ fn a_plain_copy_is_the_source_byte_for_byte() {
         source(&from);
         let to: Shared = Arc::new(MemoryStore::new());
         let options = CopyOptions::new().verify(true);
-        let done = summary(&from, &to, None, &options).expect("copies");
+        let done = copy_root(&from, &to, None, &options).expect("copies");
         assert_eq!(objects(&*to), objects(&*from));
         // The notes in the folder of an array go with the array.
         assert_eq!((done.groups, done.arrays, done.others, done.left_out), (2, 3, 4, 0));
         // Once more, over it.
-        summary(&from, &to, None, &options.overwrite(true)).expect("overwrites");
+        copy_root(&from, &to, None, &options.overwrite(true)).expect("overwrites");
         assert_eq!(objects(&*to), objects(&*from));
     }
 }
@@ -89,7 +70,7 @@ fn consolidated_metadata_says_what_changed() {
     let from: Shared = Arc::new(MemoryStore::new());
     source(&from);
     let to: Shared = Arc::new(MemoryStore::new());
-    let done = summary(&from, &to, Some([7, 5]), &CopyOptions::new()).expect("copies");
+    let done = copy_root(&from, &to, Some([7, 5]), &CopyOptions::new()).expect("copies");
     assert_eq!((done.groups, done.arrays, done.others), (2, 3, 5));
     assert_eq!(stale(&to), Vec::<String>::new());
     let root = Group::open_consolidated(to.clone(), &Prefix::root()).expect("opens");
@@ -113,7 +94,7 @@ fn what_is_left_out_is_counted() {
     for chunks in [None, Some([7, 5])] {
         let to: Shared = Arc::new(MemoryStore::new());
         let options = CopyOptions::new().nodes_only(true);
-        let done = summary(&from, &to, chunks, &options).expect("copies");
+        let done = copy_root(&from, &to, chunks, &options).expect("copies");
         let left_out = if chunks.is_some() { 5 } else { 4 };
         assert_eq!((done.arrays, done.others, done.left_out), (3, 0, left_out));
         let found = objects(&*to);
@@ -130,11 +111,11 @@ fn an_overwrite_removes_no_object_of_somebody_else() {
         [("thesis.tex", false), ("g/x/y", false), ("a/z.txt", false), ("README.md", true)]
     {
         let to: Shared = Arc::new(MemoryStore::new());
-        summary(&from, &to, None, &CopyOptions::new()).expect("copies");
+        copy_root(&from, &to, None, &CopyOptions::new()).expect("copies");
         put(&to, key, b"theirs");
         let before = objects(&*to);
         let overwrite = CopyOptions::new().overwrite(true);
-        match summary(&from, &to, None, &overwrite) {
+        match copy_root(&from, &to, None, &overwrite) {
             Ok(_) => assert!(also, "{key}"),
             Err(TransferError::Foreign { key: found, .. }) => {
                 assert_eq!((found.as_str(), also), (key, false));
@@ -143,7 +124,7 @@ fn an_overwrite_removes_no_object_of_somebody_else() {
             Err(error) => panic!("{error}"),
         }
         // Without others nothing takes its place.
-        let refused = summary(&from, &to, None, &overwrite.nodes_only(true));
+        let refused = copy_root(&from, &to, None, &overwrite.nodes_only(true));
         assert!(matches!(refused, Err(TransferError::Foreign { .. })), "{key}: {refused:?}");
     }
 }
@@ -156,20 +137,20 @@ fn a_copy_of_everything_that_dies_anywhere_is_resumed() {
     for chunks in [None, Some([7, 5])] {
         let counted = Arc::new(FaultStore::new(MemoryStore::new()));
         let shared: Shared = counted.clone();
-        summary(&from, &shared, chunks, &options).expect("copies");
+        copy_root(&from, &shared, chunks, &options).expect("copies");
         let expected = objects(&*shared);
         for number in (0..counted.operations()).step_by(3) {
             for fault in [Fault::DieBefore, Fault::DieAfter] {
                 let inner = MemoryStore::new();
                 let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(number, fault));
-                let died = summary(&from, &dying, chunks, &options);
+                let died = copy_root(&from, &dying, chunks, &options);
                 let inner: Shared = Arc::new(inner);
                 if died.is_ok() {
                     assert_eq!(objects(&*inner), expected, "{number} {fault:?}");
                     continue;
                 }
                 match copy((&from, ""), (&inner, ""), chunks, &options.clone().resume(true)) {
-                    Ok(()) => assert_eq!(objects(&*inner), expected, "{number} {fault:?}"),
+                    Ok(_) => assert_eq!(objects(&*inner), expected, "{number} {fault:?}"),
                     Err(TransferError::NotInterrupted { .. }) => {
                         assert_eq!(objects(&*inner), expected, "{number} {fault:?}");
                     }
@@ -190,9 +171,9 @@ fn a_link_out_of_the_store_is_named() {
     std::fs::create_dir(folder.path().join("elsewhere")).expect("makes");
     std::os::unix::fs::symlink("../../elsewhere", root.join("g/link")).expect("links");
     let to: Shared = Arc::new(MemoryStore::new());
-    let refused = summary(&from, &to, None, &CopyOptions::new()).expect_err("a link");
+    let refused = copy_root(&from, &to, None, &CopyOptions::new()).expect_err("a link");
     assert!(refused.to_string().contains("g/link"), "{refused}");
     assert!(objects(&*to).is_empty());
-    let done = summary(&from, &to, None, &CopyOptions::new().nodes_only(true)).expect("copies");
+    let done = copy_root(&from, &to, None, &CopyOptions::new().nodes_only(true)).expect("copies");
     assert_eq!(done.left_out, 5);
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
+use zarr_array::copy::{CopyOptions, CopySummary, TransferError};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Part, Selection};
 use zarr_metadata::{ChunkKeyEncoding, Codec, Separator};
 
+use super::ends::copy_with;
 use super::{LITTLE, SHAPE, elements, metadata, regular};
 use crate::workload::objects;
 
@@ -34,17 +35,13 @@ fn copy(
     codecs: Option<&[Codec]>,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
-    let root = Prefix::root();
-    copy_tree(
-        Endpoint::new(from, &root),
-        Endpoint::new(to, &root),
-        &mut |_, old| {
-            let changed = old.with_chunk_key_encoding(&keys)?;
-            Ok(codecs.map_or(Ok(changed.clone()), |codecs| changed.with_codecs(codecs))?)
-        },
-        options,
-        &mut |_, _| {},
-    )
+    copy_with((from, ""), (to, ""), options, &|old| {
+        let changed = old.with_chunk_key_encoding(&keys).expect("is valid");
+        match codecs {
+            Some(codecs) => changed.with_codecs(codecs).expect("fit"),
+            None => changed,
+        }
+    })
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn an_overwrite_that_dies_at_any_step_never_looks_finished() {
                         let again: Shared = Arc::new(inner.clone());
                         match copy((&from, ""), (&again, ""), chunks, &options.clone().resume(true))
                         {
-                            Ok(()) => assert_eq!(objects(&inner), expected, "{at}"),
+                            Ok(_) => assert_eq!(objects(&inner), expected, "{at}"),
                             Err(TransferError::NotInterrupted { .. }) => {
                                 assert!(untouched || finished, "{at}");
                             }

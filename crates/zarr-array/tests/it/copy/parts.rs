@@ -5,14 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{
-    CopyOptions, CopySummary, Endpoint, MARKER, PartStatus, TransferError, copy_tree,
-};
+use zarr_array::copy::{CopyOptions, CopySummary, MARKER, PartStatus, TransferError};
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Group, Part, delete_node};
 
-use super::ends::{array, copy, group, prefix};
-use super::{LITTLE, metadata, regular, source, targets};
+use super::ends::{array, copy, copy_root, group, prefix};
+use super::{LITTLE, regular, source, targets};
 use crate::workload::objects;
 
 type Shared = Arc<dyn Store>;
@@ -25,29 +23,9 @@ fn options(number: u32, of: u32) -> CopyOptions {
     CopyOptions::new().memory(1000).part(Part::new(number, of).expect("a part"))
 }
 
-/// Copies a part of all that `from` holds, arrays in these chunks.
-fn tree_part(
-    from: &Shared,
-    to: &Shared,
-    chunks: Option<[u64; 2]>,
-    options: &CopyOptions,
-) -> Result<CopySummary, TransferError> {
-    let root = Prefix::root();
-    copy_tree(
-        Endpoint::new(from, &root),
-        Endpoint::new(to, &root),
-        &mut |_, old| match chunks {
-            None => Ok(old.clone()),
-            Some(chunks) => Ok(metadata(&regular(chunks), LITTLE)),
-        },
-        options,
-        &mut |_, _| {},
-    )
-}
-
 fn whole_tree(from: &Shared, chunks: Option<[u64; 2]>) -> Shared {
     let to = memory();
-    tree_part(from, &to, chunks, &CopyOptions::new().memory(1000)).expect("copies");
+    copy_root(from, &to, chunks, &CopyOptions::new().memory(1000)).expect("copies");
     to
 }
 
@@ -143,7 +121,7 @@ fn parts_of_a_hierarchy_make_the_copy_of_one_process() {
             let mut others = 0;
             let parts = random.shuffled(of);
             for part in &parts {
-                let done = tree_part(&from, &to, chunks, &options(*part, of)).expect("copies");
+                let done = copy_root(&from, &to, chunks, &options(*part, of)).expect("copies");
                 others += done.others;
                 let is_last = Some(part) == parts.last();
                 assert_eq!(done.part == Some(PartStatus::Completed), is_last);
@@ -160,7 +138,7 @@ fn parts_of_a_hierarchy_make_the_copy_of_one_process() {
             }
             assert!(objects(&*to) == plain, "{of} parts");
             assert_eq!(others, if chunks.is_some() { 4 } else { 3 });
-            let again = tree_part(&from, &to, chunks, &options(1, of)).expect("is there");
+            let again = copy_root(&from, &to, chunks, &options(1, of)).expect("is there");
             assert_eq!(again.part, Some(PartStatus::WasComplete));
             assert!(objects(&*to) == plain, "{of} parts, again");
         }
@@ -180,28 +158,28 @@ fn nodes_whose_document_is_not_valid_are_copied_in_parts() {
     from.put(&key("g/wrong/zarr.json"), WRONG.as_bytes()).expect("puts");
     let keeping = |part| options(part, OF).keep_unfit(true);
     let plain = memory();
-    tree_part(&from, &plain, Some([7, 5]), &CopyOptions::new().keep_unfit(true)).expect("copies");
+    copy_root(&from, &plain, Some([7, 5]), &CopyOptions::new().keep_unfit(true)).expect("copies");
     assert_eq!(objects(&*plain)["g/wrong/zarr.json"], WRONG.as_bytes());
 
     let to = memory();
-    let refused = tree_part(&from, &to, Some([7, 5]), &options(1, OF)).expect_err("not valid");
+    let refused = copy_root(&from, &to, Some([7, 5]), &options(1, OF)).expect_err("not valid");
     assert!(refused.to_string().starts_with("source: g/wrong/zarr.json: "), "{refused}");
     assert!(objects(&*to).is_empty());
 
     let mut random = Random(5);
     for part in random.shuffled(OF) {
         assert!(!objects(&*to).keys().any(|key| key.ends_with("zarr.json")), "before {part}");
-        let done = tree_part(&from, &to, Some([7, 5]), &keeping(part)).expect("copies");
+        let done = copy_root(&from, &to, Some([7, 5]), &keeping(part)).expect("copies");
         let kept: Vec<_> = done.kept.iter().map(|kept| &*kept.path).collect();
         assert_eq!(kept, ["g/wrong"]);
     }
     assert!(objects(&*to) == objects(&*plain));
-    let again = tree_part(&from, &to, Some([7, 5]), &keeping(2)).expect("is there");
+    let again = copy_root(&from, &to, Some([7, 5]), &keeping(2)).expect("is there");
     assert_eq!(again.part, Some(PartStatus::WasComplete));
 
     // The target of another copy, without the document below.
     to.delete(&key("g/wrong/below/zarr.json")).expect("deletes");
-    let refused = tree_part(&from, &to, Some([7, 5]), &keeping(2));
+    let refused = copy_root(&from, &to, Some([7, 5]), &keeping(2));
     assert!(matches!(refused, Err(TransferError::Exists { .. })), "{refused:?}");
 
     // The part that completes the copy dies at any of its steps.
@@ -209,19 +187,19 @@ fn nodes_whose_document_is_not_valid_are_copied_in_parts() {
         let store = MemoryStore::new();
         let shared: Shared = Arc::new(store.clone());
         for part in 1..OF {
-            tree_part(&from, &shared, Some([7, 5]), &keeping(part)).expect("copies");
+            copy_root(&from, &shared, Some([7, 5]), &keeping(part)).expect("copies");
         }
         store
     };
     let counted = Arc::new(FaultStore::new(begun()));
     let shared: Shared = counted.clone();
-    tree_part(&from, &shared, Some([7, 5]), &keeping(OF)).expect("copies");
+    copy_root(&from, &shared, Some([7, 5]), &keeping(OF)).expect("copies");
     for step in 0..counted.operations() {
         let inner = begun();
         let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieAfter));
-        tree_part(&from, &dying, Some([7, 5]), &keeping(OF)).expect_err("dies");
+        copy_root(&from, &dying, Some([7, 5]), &keeping(OF)).expect_err("dies");
         for part in [OF, 1] {
-            tree_part(&from, &(Arc::new(inner.clone()) as Shared), Some([7, 5]), &keeping(part))
+            copy_root(&from, &(Arc::new(inner.clone()) as Shared), Some([7, 5]), &keeping(part))
                 .unwrap_or_else(|error| panic!("{step}, then part {part}: {error}"));
         }
         assert!(objects(&inner) == objects(&*plain), "{step}");
@@ -230,19 +208,19 @@ fn nodes_whose_document_is_not_valid_are_copied_in_parts() {
     // The document has changed since, and still is not valid.
     let to: Shared = Arc::new(begun());
     from.put(&key("g/wrong/zarr.json"), WRONG.replace('1', "2").as_bytes()).expect("puts");
-    let refused = tree_part(&from, &to, Some([7, 5]), &keeping(OF));
+    let refused = copy_root(&from, &to, Some([7, 5]), &keeping(OF));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
 }
 
 #[test]
 fn what_version_3_cannot_express_is_left_out_by_every_part() {
     let (from, plain, to) = (super::unfit::pickled(), memory(), memory());
-    tree_part(&from, &plain, None, &CopyOptions::new().keep_unfit(true)).expect("copies");
-    let refused = tree_part(&from, &to, None, &options(1, 2)).expect_err("pickled").to_string();
+    copy_root(&from, &plain, None, &CopyOptions::new().keep_unfit(true)).expect("copies");
+    let refused = copy_root(&from, &to, None, &options(1, 2)).expect_err("pickled").to_string();
     assert!(refused.starts_with("source: b/.zarray: $.filters[0].id: "), "{refused}");
     assert!(objects(&*to).is_empty());
     for part in [2, 1] {
-        let done = tree_part(&from, &to, None, &options(part, 2).keep_unfit(true)).expect("copies");
+        let done = copy_root(&from, &to, None, &options(part, 2).keep_unfit(true)).expect("copies");
         let missing: Vec<_> = done.untranslated.iter().map(|array| &*array.path).collect();
         assert_eq!(missing, ["b"]);
     }
@@ -261,7 +239,7 @@ fn records_that_are_left_at_the_source_are_no_records_of_the_copy() {
     }
     let to = memory();
     for part in [3, 1, 2] {
-        let done = tree_part(&from, &to, None, &options(part, 3)).expect("copies");
+        let done = copy_root(&from, &to, None, &options(part, 3)).expect("copies");
         assert_eq!(done.part == Some(PartStatus::Completed), part == 2);
     }
     assert!(objects(&*to) == plain);
@@ -272,7 +250,7 @@ fn records_that_are_left_at_the_source_are_no_records_of_the_copy() {
     let plain = objects(&*from);
     from.put(&Key::new("zarr-kit-copy.2.done.json").expect("a key"), b"{}").expect("puts");
     for part in [1, 2] {
-        tree_part(&from, &to, None, &options(part, 2)).expect("copies");
+        copy_root(&from, &to, None, &options(part, 2)).expect("copies");
     }
     assert!(objects(&*to) == plain);
 }
@@ -289,20 +267,20 @@ fn parts_that_die_at_any_step_are_run_again() {
                 let store = MemoryStore::new();
                 let shared: Shared = Arc::new(store.clone());
                 for part in 1..=before {
-                    tree_part(&from, &shared, chunks, &options(part, OF)).expect("copies");
+                    copy_root(&from, &shared, chunks, &options(part, OF)).expect("copies");
                 }
                 store
             };
             let dying = before + 1;
             let counted = Arc::new(FaultStore::new(begun()));
             let shared: Shared = counted.clone();
-            tree_part(&from, &shared, chunks, &options(dying, OF)).expect("copies");
+            copy_root(&from, &shared, chunks, &options(dying, OF)).expect("copies");
             for step in 0..counted.operations() {
                 for fault in [Fault::DieBefore, Fault::DieAfter] {
                     let at = format!("{chunks:?}: part {dying} {fault:?} {step}");
                     let inner = begun();
                     let faulty: Shared = Arc::new(FaultStore::new(inner.clone()).at(step, fault));
-                    tree_part(&from, &faulty, chunks, &options(dying, OF)).expect_err("dies");
+                    copy_root(&from, &faulty, chunks, &options(dying, OF)).expect_err("dies");
                     let to: Shared = Arc::new(inner.clone());
                     let found = objects(&inner);
                     // The document of the root is there only if all is.
@@ -316,7 +294,7 @@ fn parts_that_die_at_any_step_are_run_again() {
                         false => (dying + 1..=OF).chain([dying]).collect(),
                     };
                     for part in rest {
-                        tree_part(&from, &to, chunks, &options(part, OF))
+                        copy_root(&from, &to, chunks, &options(part, OF))
                             .unwrap_or_else(|error| panic!("{at}, then part {part}: {error}"));
                     }
                     assert!(objects(&inner) == plain, "{at}");
@@ -347,7 +325,7 @@ fn parts_at_the_same_time_and_twice() {
                     });
                     let to: Shared = Arc::new(slow);
                     start.wait();
-                    tree_part(from, &to, Some([7, 5]), &options(at % OF + 1, OF))
+                    copy_root(from, &to, Some([7, 5]), &options(at % OF + 1, OF))
                         .unwrap_or_else(|error| panic!("round {round}: {error}"));
                 });
             }
@@ -361,7 +339,7 @@ fn another_request_is_refused() {
     let (here, elsewhere) = (hierarchy(), hierarchy());
     let begun = || {
         let to = memory();
-        tree_part(&here, &to, Some([7, 5]), &options(1, 3)).expect("copies");
+        copy_root(&here, &to, Some([7, 5]), &options(1, 3)).expect("copies");
         to
     };
     let to = begun();
@@ -369,51 +347,51 @@ fn another_request_is_refused() {
     let other = |refused: Result<CopySummary, TransferError>| {
         assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
     };
-    other(tree_part(&here, &to, Some([5, 7]), &options(2, 3)));
-    other(tree_part(&here, &to, None, &options(2, 3)));
-    other(tree_part(&elsewhere, &to, Some([7, 5]), &options(2, 3)));
-    other(tree_part(&here, &to, Some([7, 5]), &options(2, 3).nodes_only(true)));
+    other(copy_root(&here, &to, Some([5, 7]), &options(2, 3)));
+    other(copy_root(&here, &to, None, &options(2, 3)));
+    other(copy_root(&elsewhere, &to, Some([7, 5]), &options(2, 3)));
+    other(copy_root(&here, &to, Some([7, 5]), &options(2, 3).nodes_only(true)));
     let parts = |refused: Result<CopySummary, TransferError>, expected: Option<u32>| {
         let Err(TransferError::OtherParts { of, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!(of, expected);
     };
-    parts(tree_part(&here, &to, Some([7, 5]), &options(2, 4)), Some(3));
+    parts(copy_root(&here, &to, Some([7, 5]), &options(2, 4)), Some(3));
     let plain = CopyOptions::new().memory(1000);
-    parts(tree_part(&here, &to, Some([7, 5]), &plain), Some(3));
-    parts(tree_part(&here, &to, Some([7, 5]), &plain.clone().resume(true)), Some(3));
-    let overwrites = tree_part(&here, &to, Some([7, 5]), &options(2, 3).overwrite(true));
+    parts(copy_root(&here, &to, Some([7, 5]), &plain), Some(3));
+    parts(copy_root(&here, &to, Some([7, 5]), &plain.clone().resume(true)), Some(3));
+    let overwrites = copy_root(&here, &to, Some([7, 5]), &options(2, 3).overwrite(true));
     assert!(matches!(overwrites, Err(TransferError::PartOverwrites)), "{overwrites:?}");
     assert_eq!(objects(&*to), before);
-    let is_source = tree_part(&to, &memory(), None, &options(1, 2));
+    let is_source = copy_root(&to, &memory(), None, &options(1, 2));
     assert!(matches!(is_source, Err(TransferError::UnfinishedSource { .. })), "{is_source:?}");
 
     // Of the same source with another document in it.
     let deep = Array::open(here.clone(), &prefix("folder/deep/c")).expect("opens");
     deep.update_attributes(&[("title", Some("\"new\""))]).expect("updates");
-    let plain_target = tree_part(&here, &to, None, &options(2, 3));
+    let plain_target = copy_root(&here, &to, None, &options(2, 3));
     other(plain_target);
 
     // A copy that is not in parts.
     let inner = MemoryStore::new();
     let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(20, Fault::DieBefore));
-    tree_part(&here, &dying, Some([7, 5]), &plain).expect_err("dies");
+    copy_root(&here, &dying, Some([7, 5]), &plain).expect_err("dies");
     let unfinished: Shared = Arc::new(inner);
-    parts(tree_part(&here, &unfinished, Some([7, 5]), &options(1, 3)), None);
+    parts(copy_root(&here, &unfinished, Some([7, 5]), &options(1, 3)), None);
 
     // What is not a copy of this source, although the documents of the roots are equal.
     let small = memory();
     group(&small, "");
     array(&small, "x");
-    let refused = tree_part(&small, &whole_tree(&elsewhere, None), None, &options(1, 3));
+    let refused = copy_root(&small, &whole_tree(&elsewhere, None), None, &options(1, 3));
     assert!(matches!(refused, Err(TransferError::Exists { .. })), "{refused:?}");
     let strange = memory();
     strange.put(&Key::new("thesis.tex").expect("a key"), b"").expect("puts");
-    let refused = tree_part(&small, &strange, None, &options(1, 3));
+    let refused = copy_root(&small, &strange, None, &options(1, 3));
     assert!(matches!(refused, Err(TransferError::NotEmpty { .. })), "{refused:?}");
     assert_eq!(objects(&*strange).len(), 1);
 
     // An overwrite by one process, and a deletion, remove parts as well.
-    tree_part(&here, &to, None, &plain.overwrite(true)).expect("overwrites");
+    copy_root(&here, &to, None, &plain.overwrite(true)).expect("overwrites");
     assert!(objects(&*to) == objects(&*here));
     let to = begun();
     delete_node(&to, &Prefix::root()).expect("deletes");
@@ -425,7 +403,7 @@ fn another_request_is_refused() {
 fn a_part_whose_copy_is_removed_stops() {
     let from = hierarchy();
     let inner = MemoryStore::new();
-    tree_part(&from, &(Arc::new(inner.clone()) as Shared), Some([7, 5]), &options(1, 3))
+    copy_root(&from, &(Arc::new(inner.clone()) as Shared), Some([7, 5]), &options(1, 3))
         .expect("copies");
     let to: Shared = Arc::new(inner.clone());
     let removed = thread::scope(|scope| {
@@ -433,7 +411,7 @@ fn a_part_whose_copy_is_removed_stops() {
             let slow: Shared = Arc::new(
                 FaultStore::new(inner.clone()).at(30, Fault::Delay(Duration::from_millis(300))),
             );
-            tree_part(&from, &slow, Some([7, 5]), &options(2, 3))
+            copy_root(&from, &slow, Some([7, 5]), &options(2, 3))
         });
         thread::sleep(Duration::from_millis(150));
         to.delete(&Key::new(MARKER).expect("a key")).expect("deletes");

@@ -5,11 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
+use zarr_array::copy::{CopyOptions, CopySummary, TransferError};
 use zarr_array::store::{Fault, FaultStore, LocalStore, Prefix, Store};
 use zarr_array::{Array, Part, Selection};
 
-use super::ends::{array, group, prefix};
+use super::ends::{array, copy_with, group, prefix};
 use super::parts::Random;
 use super::{LITTLE, elements};
 use crate::store::processes;
@@ -64,18 +64,11 @@ fn processes_copy(
     to: &Shared,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
-    let root = Prefix::root();
-    copy_tree(
-        Endpoint::new(from, &root),
-        Endpoint::new(to, &root),
-        &mut |_, old| {
-            let chunk: Vec<u64> = old.shape().iter().map(|length| length.div_ceil(23)).collect();
-            let grid = zarr_metadata::ChunkGrid::Regular { chunk_shape: chunk };
-            Ok(old.with_shape_and_grid(old.shape(), &grid)?)
-        },
-        options,
-        &mut |_, _| {},
-    )
+    copy_with((from, ""), (to, ""), options, &|old| {
+        let chunk: Vec<u64> = old.shape().iter().map(|length| length.div_ceil(23)).collect();
+        let grid = zarr_metadata::ChunkGrid::Regular { chunk_shape: chunk };
+        old.with_shape_and_grid(old.shape(), &grid).expect("fits")
+    })
 }
 
 /// 16 parts, of which four processes run at a time, in random order, some of them twice; many are

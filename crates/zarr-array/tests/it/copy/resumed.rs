@@ -133,7 +133,7 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
                     }
                 }
                 match copy((&from, ""), (&store, ""), chunks, &options.clone().resume(true)) {
-                    Ok(()) => {}
+                    Ok(_) => {}
                     Err(TransferError::NotInterrupted { .. }) => assert!(finished, "{at}"),
                     Err(error) => panic!("{at}: {error}"),
                 }
