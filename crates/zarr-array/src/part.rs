@@ -145,6 +145,7 @@ pub(crate) struct OwnedChunks {
 
 impl OwnedChunks {
     /// Whether a chunk is one of them; `None` if the array has no such chunk.
+    #[cfg(any(test, feature = "check", feature = "copy"))]
     pub(crate) fn contains(&self, chunk: &[u64]) -> Option<bool> {
         if chunk.len() != self.counts.len() {
             return None;
