@@ -77,29 +77,6 @@ pub struct Pieces<'a> {
     left: Range<u64>,
 }
 
-impl Pieces<'_> {
-    /// The position, after the given one, at which the selection leaves its chunk.
-    fn chunk_end(&self, axis: usize, indices: &AxisSelection, position: u64) -> Option<u64> {
-        let axis = self.array.grid().axes().get(axis)?;
-        let index = indices.get(position)?;
-        let chunk = axis.clipped(axis.chunk_of(index)?.0)?;
-        let step = match indices {
-            AxisSelection::Indices(list) => {
-                let rest = list.get(usize::try_from(position).ok()?..)?;
-                let within = rest.iter().take_while(|index| chunk.contains(index)).count();
-                return position.checked_add(u64::try_from(within).ok()?);
-            }
-            AxisSelection::Step { step, .. } => *step,
-            _ => 1,
-        };
-        let ahead = match step < 0 {
-            true => index.checked_sub(chunk.start)?,
-            false => chunk.end.checked_sub(index)?.checked_sub(1)?,
-        };
-        position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)
-    }
-}
-
 impl Iterator for Pieces<'_> {
     type Item = Selection;
 
@@ -114,7 +91,8 @@ impl Iterator for Pieces<'_> {
         let start = self.left.start;
         let indices = self.selection.axes().get(cut)?;
         let most = start.saturating_add(self.rows);
-        let ends = |end: u64| self.chunk_end(cut, indices, end).map(|end| end.min(self.left.end));
+        let chunks = self.array.grid().axes().get(cut)?;
+        let ends = |end: u64| chunks.chunk_end(indices, end).map(|end| end.min(self.left.end));
         let mut end = ends(start)?;
         while end < self.left.end
             && let Some(next) = ends(end)

@@ -22,6 +22,44 @@ enum Sorted<'g> {
 }
 
 impl Axis {
+    /// The position after `position` at which a selection leaves the chunk of its index there. It may
+    /// lie past the end of the selection. `None` if the selection has no such position, or its index
+    /// there lies outside of the axis.
+    ///
+    /// Takes one look-up, and a pass over the indices of a list that are in the chunk, or over a mask.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, AxisSelection};
+    ///
+    /// let months = Axis::from_edges(90, [31, 28, 31])?;
+    /// let days = AxisSelection::Step { range: 0..90, step: 10 }; // 0, 10, 20, 30, 40, ...
+    /// assert_eq!(months.chunk_end(&days, 1), Some(4)); // the position of 40
+    /// let listed = AxisSelection::from([58, 31, 30, 59]);
+    /// assert_eq!(months.chunk_end(&listed, 0), Some(2)); // the position of 30
+    /// assert_eq!(months.chunk_end(&listed, 4), None);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_end(&self, selection: &AxisSelection, position: u64) -> Option<u64> {
+        let index = selection.get(position)?;
+        let chunk = self.clipped(self.chunk_of(index)?.0)?;
+        let step = match selection {
+            AxisSelection::Indices(list) => {
+                let rest = list.get(usize::try_from(position).ok()?..)?;
+                let within = rest.iter().take_while(|index| chunk.contains(index)).count();
+                return position.checked_add(to_u64(within));
+            }
+            AxisSelection::Step { step, .. } => *step,
+            _ => 1,
+        };
+        let ahead = match step < 0 {
+            true => index.checked_sub(chunk.start)?,
+            false => chunk.end.checked_sub(index)?.checked_sub(1)?,
+        };
+        position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)
+    }
+
     /// The chunks that a selection touches, each with what is selected in it. Chunks of which
     /// nothing is selected are left out, without being visited.
     ///

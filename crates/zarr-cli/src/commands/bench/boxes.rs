@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_kit::grid::{Axis, Grid};
+use zarr_kit::grid::Grid;
 use zarr_kit::{AxisSelection, Selection};
 
 /// A part of a selection.
@@ -80,9 +80,9 @@ impl<'a> Boxes<'a> {
         let most = *self.most.get(axis)?;
         let mut cut = Cut { positions: start..start, chunks: 0 };
         while cut.chunks < most
-            && let Some(end) = chunk_end(chunks, selection, cut.positions.end)
+            && let Some(end) = chunks.chunk_end(selection, cut.positions.end)
         {
-            cut.positions.end = end;
+            cut.positions.end = end.min(selection.len());
             cut.chunks += 1;
         }
         (cut.chunks > 0).then_some(cut)
@@ -109,28 +109,6 @@ impl Iterator for Boxes<'_> {
         }
         Some(part)
     }
-}
-
-/// The first position after the given one whose index is in another chunk, or the end of the
-/// selection; `None` at its end.
-fn chunk_end(axis: &Axis, selection: &AxisSelection, position: u64) -> Option<u64> {
-    let index = selection.get(position)?;
-    let chunk = axis.clipped(axis.chunk_of(index)?.0)?;
-    let step = match selection {
-        AxisSelection::Indices(list) => {
-            let rest = list.get(usize::try_from(position).ok()?..)?;
-            let within = rest.iter().take_while(|index| chunk.contains(index)).count();
-            return position.checked_add(u64::try_from(within).ok()?);
-        }
-        AxisSelection::Step { step, .. } => *step,
-        _ => 1,
-    };
-    let ahead = match step < 0 {
-        true => index.checked_sub(chunk.start)?,
-        false => chunk.end.checked_sub(index)?.checked_sub(1)?,
-    };
-    let end = position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)?;
-    Some(end.min(selection.len()))
 }
 
 #[cfg(test)]
