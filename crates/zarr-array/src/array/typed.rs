@@ -16,9 +16,9 @@ use crate::transfer::Selected;
 ///
 /// Implemented for the integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of
 /// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"
-/// (with the feature `jiff`, `Array::read_timestamps` has them as times); `[u8; N]` for raw bits and for bytes of fixed length; `[u32; N]` for the code points of strings of
-/// fixed length; `f16` and `bf16` with the feature `half`, `Complex` with the feature
-/// `num-complex`.
+/// (with the feature `jiff`, `Array::read_timestamps` has them as times); `[u8; N]` for raw bits
+/// and for bytes of fixed length; `[u32; N]` for the code points of strings of fixed length; `f16`
+/// and `bf16` with the feature `half`, `Complex` with the feature `num-complex`.
 ///
 /// Any other type with the memory layout of the elements can implement it too, with the derive
 /// macros of the crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit

@@ -12,7 +12,7 @@ use super::begin::{begin, withdraw};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, source, target};
 use super::marker::{Marker, TargetState};
-use super::parts::{PartRun, Share};
+use super::parts::{Share, copy_part_of_array};
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
@@ -36,8 +36,8 @@ use crate::unfinished::Kind;
 /// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
 /// this copy, interrupted; [`TransferError::Unfinished`] if it does and `resume` is not set;
 /// [`TransferError::OtherParts`], [`TransferError::Removed`] and [`TransferError::PartOverwrites`]
-/// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written before an error stay, to be
-/// resumed; if there are none, nothing stays.
+/// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written
+/// before an error stay, to be resumed; if there are none, nothing stays.
 ///
 /// # Examples
 /// ```
@@ -75,12 +75,8 @@ pub fn copy_array(
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
     if let Some(part) = options.checked_part()? {
-        let marker = marker.in_parts(part.of(), &[], options.nodes_only);
-        let run = PartRun::new(&marker, part);
-        let joined = run.join(here, Some(metadata))?;
-        let mut summary =
-            run.work(joined, |found, share| prepared.run(from, found, share, options, progress))?;
-        summary.part = Some(run.end(joined, || Ok(()))?);
+        let work = |found, share: &Share<'_>| prepared.run(from, found, share, options, progress);
+        let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;
         return Ok((prepared.to, summary));
     }
     let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;

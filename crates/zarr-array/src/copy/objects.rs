@@ -50,9 +50,7 @@ impl Renamed {
             None => Cow::Borrowed(name),
         }
     }
-}
 
-impl Renamed {
     /// Refuses objects of the source that are no chunks, but would have keys of chunks in the copy.
     pub(super) fn check_others(&self, from: Endpoint<'_>) -> Result<(), TransferError> {
         if self.from == self.to {

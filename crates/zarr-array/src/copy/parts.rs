@@ -32,7 +32,7 @@ use super::begin::{Stranger, stranger};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, target};
 use super::marker::{Marker, Step, TargetState, below};
-use super::{CopySummary, PartStatus};
+use super::{CopyOptions, CopySummary, PartStatus};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
@@ -272,6 +272,23 @@ impl<'a> PartRun<'a> {
         );
         removed.map_err(target)
     }
+}
+
+/// Copies a part of one array, whose copy has this marker; `metadata` is that of the target.
+pub(super) fn copy_part_of_array(
+    marker: Marker<'_>,
+    part: Part,
+    from: Endpoint<'_>,
+    metadata: &ArrayMetadata,
+    options: &CopyOptions,
+    work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
+) -> Result<CopySummary, TransferError> {
+    let marker = marker.in_parts(part.of(), &[], options.nodes_only);
+    let run = PartRun::new(&marker, part);
+    let joined = run.join(from, Some(metadata))?;
+    let mut summary = run.work(joined, work)?;
+    summary.part = Some(run.end(joined, || Ok(()))?);
+    Ok(summary)
 }
 
 /// What of a copy is to be done: all of it, or one part.

@@ -11,8 +11,8 @@ use super::first_visit::FirstVisit;
 use super::job::{Change, Job};
 use super::marker::TargetState;
 use super::objects::{copy_below, copy_others};
-use super::parts::Share;
-use super::tree_parts::{copy_array_in_parts, copy_group_in_parts};
+use super::parts::{Share, copy_part_of_array};
+use super::tree_parts::copy_group_in_parts;
 use super::walk::{Visit, walk};
 use super::{CopyOptions, CopySummary, Progress, UnfitArray};
 use crate::node;
@@ -71,14 +71,16 @@ pub fn copy_tree(
     match node::open(from.store, from.prefix).map_err(source)? {
         NodeMetadata::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
-            if let Some(part) = options.checked_part()? {
-                let progress = &mut |done| progress(from.prefix, done);
-                return copy_array_in_parts(job, from, part, options, progress);
-            }
+            let part = options.checked_part()?;
             let marker = job.marker()?;
+            let progress = &mut |done| progress(from.prefix, done);
+            if let Some(part) = part {
+                let target = job.changed.clone();
+                let work = |found, share: &Share<'_>| job.run(found, share, options, progress);
+                return copy_part_of_array(marker, part, from, &target, options, work);
+            }
             let target = Some(&job.changed);
             let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
-            let progress = &mut |done| progress(from.prefix, done);
             let all = Share::all(to.prefix);
             let result = marker.finish(found, || job.run(found, &all, options, progress));
             result.inspect(|_| to.follow()).inspect_err(|error| {

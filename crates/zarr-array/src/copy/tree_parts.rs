@@ -1,8 +1,7 @@
-//! Copies one part of a node and everything below it.
+//! Copies one part of a group and everything below it.
 
 use zarr_metadata::GroupMetadata;
 
-use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::first_visit::FirstVisit;
 use super::job::{Change, Job};
@@ -10,26 +9,9 @@ use super::marker::Marker;
 use super::objects::{copy_below, copy_others, documents_below};
 use super::parts::{Joined, PartRun};
 use super::walk::{Visit, walk};
-use super::{CopyOptions, CopySummary, Progress, UnfitArray};
+use super::{CopySummary, Progress, UnfitArray};
 use crate::part::Part;
 use crate::store::{Key, Prefix, StoreExt as _};
-
-/// Copies a part of one array.
-pub(super) fn copy_array_in_parts(
-    job: Job<'_>,
-    from: Endpoint<'_>,
-    part: Part,
-    options: &CopyOptions,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<CopySummary, TransferError> {
-    let changed = job.changed.clone();
-    let marker = job.marker()?.in_parts(part.of(), &[], options.nodes_only);
-    let run = PartRun::new(&marker, part);
-    let joined = run.join(from, Some(&changed))?;
-    let mut summary = run.work(joined, |found, share| job.run(found, share, options, progress))?;
-    summary.part = Some(run.end(joined, || Ok(()))?);
-    Ok(summary)
-}
 
 /// Copies a part of a group.
 ///
