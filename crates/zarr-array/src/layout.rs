@@ -60,7 +60,7 @@ impl ChunkLayout {
     /// [`ArrayError::Grid`] if the document's chunk grid does not fit its shape.
     pub fn new(prefix: &Prefix, metadata: &ArrayMetadata) -> Result<Self, ArrayError> {
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
-            .map_err(|cause| ArrayError::Grid { key: node::metadata_key(prefix), cause })?;
+            .map_err(|cause| node::grid_error(prefix, cause))?;
         let key_encoding = *metadata.chunk_key_encoding();
         Ok(Self { prefix: prefix.clone(), key_encoding, grid })
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr_grid::GridError;
 use zarr_metadata::NodeMetadata;
 
 use crate::error::ArrayError;
@@ -137,6 +138,11 @@ pub(crate) fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<()
 /// A node's path for messages: the root has no name of its own.
 pub(crate) fn display(prefix: &Prefix) -> String {
     if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }
+}
+
+/// The error of an array's chunk grid, at its document.
+pub(crate) fn grid_error(prefix: &Prefix, cause: GridError) -> ArrayError {
+    ArrayError::Grid { key: metadata_key(prefix), cause }
 }
 
 /// The key of a node's document, for messages.

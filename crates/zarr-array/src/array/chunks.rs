@@ -112,10 +112,8 @@ impl Array {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn chunks(&self) -> Result<ChunksOf<'_>, ArrayError> {
-        let parts = self
-            .grid()
-            .all_chunks()
-            .map_err(|cause| ArrayError::Grid { key: node::metadata_key(self.prefix()), cause })?;
+        let parts = self.grid().all_chunks();
+        let parts = parts.map_err(|cause| node::grid_error(self.prefix(), cause))?;
         Ok(ChunksOf { array: self, parts })
     }
 

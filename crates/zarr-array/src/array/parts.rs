@@ -13,9 +13,8 @@ impl Part {
     /// # Errors
     /// [`ArrayError::Grid`] if the array has more chunks than `u64` counts.
     pub fn regions(self, array: &Array) -> Result<Vec<Selection>, ArrayError> {
-        let owned = self
-            .chunks(array.grid(), array.prefix().as_str())
-            .map_err(|cause| ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })?;
+        let owned = self.chunks(array.grid(), array.prefix().as_str());
+        let owned = owned.map_err(|cause| node::grid_error(array.prefix(), cause))?;
         let boxes = owned.regions(array.grid());
         Ok(boxes.iter().map(|region| Selection::from(region.as_slice())).collect())
     }

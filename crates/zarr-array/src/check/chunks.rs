@@ -18,7 +18,7 @@ use crate::change::{REARRANGE_MARKER, RearrangeMarker, RearrangeStep, away};
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
-use crate::node::METADATA_KEY;
+use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::part::OwnedChunks;
 use crate::store::StoreExt as _;
@@ -45,11 +45,8 @@ impl Walk<'_> {
             return self.members(array, members);
         }
         let owned = self.options.part.map(|part| {
-            let name = layout.prefix().as_str();
-            part.chunks(layout.grid(), name).map_err(|cause| {
-                let key = crate::node::metadata_key(layout.prefix());
-                ArrayError::Grid { key, cause }
-            })
+            let chunks = part.chunks(layout.grid(), layout.prefix().as_str());
+            chunks.map_err(|cause| node::grid_error(layout.prefix(), cause))
         });
         let owned = owned.transpose()?;
         let data = match array.filter(|_| self.options.data) {

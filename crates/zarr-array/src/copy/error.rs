@@ -262,5 +262,5 @@ impl From<StoreError> for TransferError {
 }
 
 pub(super) fn grid_error(array: &Array, cause: GridError) -> TransferError {
-    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
+    target(node::grid_error(array.prefix(), cause))
 }

@@ -105,10 +105,8 @@ impl Array {
         own: &Axis,
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<(Vec<Placed>, Axis), ArrayError> {
-        let grid = |cause: zarr_grid::GridError| ArrayError::Grid {
-            key: node::metadata_key(self.prefix()),
-            cause: cause.on_axis(axis),
-        };
+        let grid =
+            |cause: zarr_grid::GridError| node::grid_error(self.prefix(), cause.on_axis(axis));
         let mut placed: Vec<Placed> = Vec::new();
         for span in spans {
             match span {
