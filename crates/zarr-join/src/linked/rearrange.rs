@@ -14,7 +14,7 @@ use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 use super::error::LinkError;
 use super::open::DocumentPlace;
 use super::record::record;
-use super::relaid::{Placed, Relaid, place_spans};
+use super::relaid::{Placed, Relaid, Wanted, place_spans};
 use crate::document::{Document, JoinedArray, MemberReference, Node};
 use crate::error::JoinError;
 use crate::insert::check_member;
@@ -269,18 +269,14 @@ impl LinkedDocument {
         spans: &[MemberSpan],
     ) -> Result<Vec<Placed>, LinkError> {
         let place = || self.shown(path);
-        let mut kept = Vec::new();
-        let mut inserted = Vec::new();
-        for span in spans {
-            match span {
-                MemberSpan::Kept(range) => kept.push(Some(range.clone())),
-                MemberSpan::Inserted(member) => {
-                    kept.push(None);
-                    inserted.push((member.clone(), self.inserted(path, array, axis, member)?));
-                }
+        let wanted = spans.iter().map(|span| match span {
+            MemberSpan::Kept(range) => Ok(Wanted::Own(range.clone())),
+            MemberSpan::Inserted(member) => {
+                let reference = self.inserted(path, array, axis, member)?;
+                Ok(Wanted::Inserted(Box::new((member.clone(), reference))))
             }
-        }
-        place_spans(array, axis, kept, inserted, &place)
+        });
+        place_spans(array, axis, wanted.collect::<Result<_, LinkError>>()?, &place)
     }
 
     /// What the document will say of an inserted array, which fits.

@@ -26,23 +26,30 @@ pub(super) enum Placed {
     Inserted(Box<(Member, MemberReference)>),
 }
 
-/// The members of spans, `None` where the next inserted one comes.
+/// A span that is asked for.
+pub(super) enum Wanted {
+    /// These indices of the array.
+    Own(Range<u64>),
+    Inserted(Box<(Member, MemberReference)>),
+}
+
+/// The members of spans.
 pub(super) fn place_spans(
     array: &JoinedArray,
     axis: usize,
-    kept: Vec<Option<Range<u64>>>,
-    inserted: Vec<(Member, MemberReference)>,
+    spans: Vec<Wanted>,
     place: &dyn Fn() -> String,
 ) -> Result<Vec<Placed>, LinkError> {
     let Some(own) = array.grid.axes().get(axis) else {
         return Err(LinkError::Axis { place: place(), axis, rank: array.grid.rank() });
     };
-    let mut inserted = inserted.into_iter();
     let mut placed = Vec::new();
-    for span in kept {
+    for span in spans {
         match span {
-            None => placed.extend(inserted.next().map(|both| Placed::Inserted(Box::new(both)))),
-            Some(indices) => {
+            // A member without elements has no place in a grid.
+            Wanted::Inserted(both) if both.0.array().shape().contains(&0) => {}
+            Wanted::Inserted(both) => placed.push(Placed::Inserted(both)),
+            Wanted::Own(indices) => {
                 let (start, stop, extent) = (indices.start, indices.end, own.extent());
                 if start > stop || stop > extent {
                     return Err(LinkError::Range { place: place(), axis, start, stop, extent });
@@ -66,11 +73,6 @@ pub(super) fn place_spans(
     if let Some((_, twice)) = overlap {
         return Err(LinkError::KeptTwice { place: place(), axis, index: twice.start });
     }
-    // A member without elements has no place in a grid.
-    placed.retain(|placed| match placed {
-        Placed::Own { .. } => true,
-        Placed::Inserted(both) => !both.0.array().shape().contains(&0),
-    });
     if placed.is_empty() {
         return Err(LinkError::Nothing { place: place(), axis });
     }
@@ -121,7 +123,7 @@ impl Relaid {
             chunks.axes().iter().map(cut).collect::<Result<Vec<_>, _>>().map_err(grid)?;
         let mut member_axes = array.grid.axes().to_vec();
         let mut members = Vec::new();
-        let mut runs = (Vec::new(), Vec::new());
+        let (mut member_runs, mut chunk_runs) = (Vec::new(), Vec::new());
         let mut extent = 0_u64;
         let own = (member_axes.get(axis).cloned(), chunk_axes.get(axis).cloned());
         let (Some(own_members), Some(own_chunks)) = own else {
@@ -133,8 +135,8 @@ impl Relaid {
             let length = match placed {
                 Placed::Own { members: numbers, indices } => {
                     let chunks = whole(&own_chunks, axis, indices, place)?;
-                    runs.0.extend(part(&own_members, numbers));
-                    runs.1.extend(part(&own_chunks, &chunks));
+                    member_runs.extend(part(&own_members, numbers));
+                    chunk_runs.extend(part(&own_chunks, &chunks));
                     indices.end.saturating_sub(indices.start)
                 }
                 Placed::Inserted(both) => {
@@ -147,7 +149,7 @@ impl Relaid {
                         };
                         let found = clipped(found).map_err(grid)?;
                         if at == axis {
-                            runs.1.extend(found.runs());
+                            chunk_runs.extend(found.runs());
                         } else if let Some(slot) = chunk_axes.get_mut(at)
                             && !slot.same_chunks(&found)
                         {
@@ -156,12 +158,12 @@ impl Relaid {
                     }
                     let length = match array.new_axis {
                         Some(_) => {
-                            runs.1.push(Run { edge: 1, count: 1 });
+                            chunk_runs.push(Run { edge: 1, count: 1 });
                             1
                         }
                         None => both.0.array().shape().get(axis).copied().unwrap_or(0),
                     };
-                    runs.0.push(Run { edge: length, count: 1 });
+                    member_runs.push(Run { edge: length, count: 1 });
                     length
                 }
             };
@@ -193,7 +195,7 @@ impl Relaid {
             let made = Axis::from_runs(extent, runs).map_err(grid)?;
             Ok::<_, LinkError>(made.to_regular().unwrap_or(made))
         };
-        let (of_members, of_chunks) = (made(runs.0)?, made(runs.1)?);
+        let (of_members, of_chunks) = (made(member_runs)?, made(chunk_runs)?);
         member_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_members.clone());
         chunk_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_chunks.clone());
         let chunk_axes = chunk_axes.into_iter().map(|axis| axis.to_regular().unwrap_or(axis));
