@@ -122,13 +122,17 @@ impl Moved {
     /// The same array, whose operations are shown until the bar is dropped.
     pub(crate) fn show(array: &Array, direction: Direction) -> (Array, Bar) {
         let bar = Bar::new();
+        if !bar.is_shown() {
+            // The store does more than its watched form forwards.
+            return (array.clone(), bar);
+        }
         let watch = Arc::new(Self { bar: bar.clone(), direction, bytes: AtomicU64::new(0) });
         let store = WatchedStore { inner: Arc::clone(array.store()), watch };
         (array.clone().with_store(Arc::new(store)), bar)
     }
 
     fn add(&self, bytes: u64, direction: Direction) {
-        if self.direction == direction && self.bar.is_shown() {
+        if self.direction == direction {
             let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
             let name = match direction {
                 Direction::Read => "reading: stored",
