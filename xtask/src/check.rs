@@ -189,10 +189,6 @@ fn selective_dependencies() -> Outcome {
         }
         clippy(&["--all-features"])?;
         clippy(&["--no-default-features"])?;
-        // Its features are those of the crates below, each of which is checked there.
-        if name == "zarr-kit" {
-            continue;
-        }
         for feature in features {
             clippy(&["--no-default-features", "--features", &feature])?;
         }
