@@ -2,7 +2,8 @@
 //!
 //! [`main_from`] parses arguments, runs a command and turns errors into one line and an exit status.
 //! The library `zarr_kit` does the work of each command; the command's module here reads the
-//! arguments and prints. [`Description`] has the output of `info`, `draw`, `stats` and `diff` for other programs.
+//! arguments and prints. [`Description`] has the output of `info`, `draw`, `stats` and `diff` for
+//! other programs.
 //!
 //! # Non-goals
 //! No arithmetic on arrays, no plots but pictures of a plane, nothing written in Zarr version 2. This

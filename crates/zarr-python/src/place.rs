@@ -109,8 +109,12 @@ impl Place {
 
     /// The URL and path of a node without secrets, for messages.
     pub(crate) fn shown_node(&self, prefix: &Prefix) -> String {
-        let shown = self.shown();
-        if prefix.is_root() { shown } else { format!("{}/{prefix}", shown.trim_end_matches('/')) }
+        below(self.shown(), prefix)
+    }
+
+    /// The URL of a node. It may hold a password.
+    pub(crate) fn url_of(&self, prefix: &Prefix) -> String {
+        below(self.url.clone(), prefix)
     }
 
     /// The result, whose error names the node.
@@ -199,4 +203,9 @@ pub(crate) type Changes = Vec<(String, Option<String>)>;
 
 pub(crate) fn borrowed(changes: &Changes) -> Vec<(&str, Option<&str>)> {
     changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect()
+}
+
+/// The path or URL of a node in the store at this one.
+fn below(url: String, prefix: &Prefix) -> String {
+    if prefix.is_root() { url } else { format!("{}/{prefix}", url.trim_end_matches('/')) }
 }

@@ -67,10 +67,7 @@ fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>
             }
         });
     }
-    let url = match prefix.is_root() {
-        true => place.url.clone(),
-        false => format!("{}/{prefix}", place.url.trim_end_matches('/')),
-    };
+    let url = place.url_of(prefix);
     let (store, _) = options(&place.settings)?;
     py.detach(|| {
         Signals::during(|_| {

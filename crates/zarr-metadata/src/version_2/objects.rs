@@ -64,8 +64,8 @@ fn check_length(found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    let (found, allowed) = (format!("length {found}"), format!("length {expected}"));
-    Err(MetadataError::unexpected(found, format!("{allowed}, as the shape of the chunk says")))
+    let allowed = format!("length {expected}, as the shape of the chunk says");
+    Err(MetadataError::unexpected(format!("length {found}"), allowed))
 }
 
 /// Appends the elements of nested arrays of this shape.

@@ -36,7 +36,8 @@ pub(super) fn run(args: &Stats) -> Result<(), CliError> {
     let name = words::data_type(data_type);
     match args.part {
         _ if !args.combine.is_empty() => {
-            let all = array.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
+            // Without --region, which --combine excludes.
+            let all = region.elements().unwrap_or(u64::MAX);
             partial::combine(&args.combine, &name, all, &mut summary)?;
         }
         Some(part) => {
