@@ -1,5 +1,6 @@
 """Pictures of values, statistics and differences: those of the command line, from Python."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -65,11 +66,23 @@ def test_pictures_of_values_are_those_of_the_command_line(array, tmp_path):
     assert all(note in done.stderr for note in picture.notes)
 
 
+def test_notebooks_show_a_picture_with_its_notes(array):
+    picture = array.draw(0, values=True)
+    html = picture._repr_html_()
+    source = html.partition('src="data:image/png;base64,')[2].partition('"')[0]
+    assert base64.b64decode(source, validate=True) == picture
+    assert all(note in html for note in picture.notes)
+    hostile = zarr_kit.create("memory:", shape=2, dtype="u1", attributes={"units": "<script>"})
+    hostile[:] = [1, 2]
+    assert "<script>" not in hostile.draw(values=True)._repr_html_()
+
+
 def test_pictures_show_the_values(array):
     found = pixels(array.draw(np.s_[0, :, ::-1], values=True))
-    factor = found.shape[0] // 20
-    assert found.shape[1] >= 30 * factor and factor >= 1
-    cells = found[::factor, : 30 * factor : factor][:20]
+    # Squares, with the colour bar below.
+    factor = found.shape[1] // 30
+    assert found.shape[1] == 30 * factor and found.shape[0] == 20 * factor + 44
+    cells = found[: 20 * factor : factor, ::factor]
     # NaN is transparent, all else opaque, and the green of viridis grows with the value, up to rounding.
     assert (cells[0, 27:, 3] == 0).all() and (cells[1:, :, 3] == 255).all()
     greens = cells[:, ::-1, 1].ravel()

@@ -11,8 +11,8 @@ use super::value;
 /// several chunks.
 ///
 /// With --values, draws the elements of two axes, from dark to bright: the first index at the top,
-/// of long axes every n-th index, fill values, missing values and NaN transparent. Of more axes, the
-/// region selects the plane.
+/// of long axes every n-th index, fill values, missing values and NaN transparent. A colour bar below
+/// has their range and unit. Of more axes, the region selects the plane.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -136,7 +136,8 @@ fn values_as_png() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
     let create = ["create", "a", "--shape", "2,100,100", "--dtype", "float32", "--dims", "z,y,x"];
-    succeed(folder, &[&create[..], &["--chunks", "1,30,30", "--fill", "-1"]].concat());
+    let units = ["--attributes", r#"{"units": "m s⁻¹"}"#];
+    succeed(folder, &[&create[..], &["--chunks", "1,30,30", "--fill", "-1"], &units].concat());
     let values: Vec<u8> = (0..10_000_u16)
         .flat_map(|at| {
             match at {
@@ -153,8 +154,8 @@ fn values_as_png() {
     );
     succeed(folder, &["draw", "a", "--values", "-r", "z=0", "-o", "a.png"]);
     let (found, width, height) = pixels(&folder.join("a.png"));
-    // Five pixels a value.
-    assert_eq!((width, height), (500, 500));
+    // Five pixels a value, and the colour bar below.
+    assert_eq!((width, height), (500, 500 + 44));
     let pixel = |row: usize, column: usize| {
         let at = (row * 5 * 500 + column * 5) * 4;
         <[u8; 4]>::try_from(&found[at..at + 4]).expect("four bytes")
@@ -168,6 +169,17 @@ fn values_as_png() {
     let light = |pixel: [u8; 4]| pixel[..3].iter().map(|part| u32::from(*part)).sum::<u32>();
     let lights: Vec<u32> = (0..100).step_by(9).map(|row| light(pixel(row, 50))).collect();
     assert!(lights.is_sorted(), "{lights:?}");
+    // The bar, from the darkest colour to the brightest, opaque on white as wide as the picture.
+    let at = |row: usize, column: usize| {
+        let at = (row * 500 + column) * 4;
+        <[u8; 4]>::try_from(&found[at..at + 4]).expect("four bytes")
+    };
+    let bar: Vec<[u8; 4]> = (8..492).map(|column| at(510, column)).collect();
+    assert_eq!((bar[0], bar[483]), ([68, 1, 84, 255], [253, 231, 37, 255]));
+    // Its green grows from pixel to pixel.
+    assert!(bar.iter().map(|pixel| pixel[1]).is_sorted());
+    assert_eq!((at(510, 0), at(510, 499), at(500, 250)), ([255; 4], [255; 4], [255; 4]));
+    insta::assert_snapshot!(ink(&found[500 * 500 * 4..], 500, 24..44));
 
     // Of long axes every n-th index; nothing that was never written.
     let create = ["create", "long", "--shape", "1000000000,4", "--dtype", "int16", "--chunks"];
@@ -177,6 +189,71 @@ fn values_as_png() {
     assert!(found.iter().all(|byte| *byte == 0) && width == 256 && height <= 1024);
     succeed(folder, &["draw", "long", "--values", "-r", "0:0", "-o", "empty.png"]);
     assert_eq!(pixels(&folder.join("empty.png")), (vec![0; 4], 1, 1));
+}
+
+/// What is written on white below a picture: its outermost columns, dark pixels as `#`.
+fn ink(below: &[u8], width: usize, rows: std::ops::Range<usize>) -> String {
+    let side = 72;
+    let row = |row: usize| {
+        let mark = |column: usize| {
+            let pixel = &below[(row * width + column) * 4..][..4];
+            if pixel[0] < 128 { '#' } else { ' ' }
+        };
+        let shown: String = (0..side).chain(width - side..width).map(mark).collect();
+        format!("{}\n", shown.trim_end())
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_colour_bar_has_room_and_says_what_the_values_are() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, dtype: &str, more: &[&str]| {
+        let create = ["create", name, "--shape", "3", "--dtype", dtype];
+        succeed(folder, &[&create[..], more].concat());
+    };
+    let time = r#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}"#;
+    create("time", time, &[]);
+    create("same", "int8", &["--attributes", r#"{"units": "\u001b[31m%", "scale_factor": 0.5}"#]);
+    create("none", "float32", &["--fill", "NaN"]);
+    create("infinite", "float64", &[]);
+    let write = |name: &str, bytes: &[u8]| {
+        assert!(run_with(folder, &["write", name, "--from", "-"], bytes).status.success());
+    };
+    let times = [0_i64, 86_400, 1_700_000_000];
+    write("time", &times.map(i64::to_le_bytes).concat());
+    write("same", &[7; 3]);
+    write("infinite", &[f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(f64::to_le_bytes).concat());
+    let drawn = ["time", "same", "none", "infinite"]
+        .map(|name| ["draw", name, "--values", "-o", &format!("{name}.png")].map(str::to_owned));
+    let shown = ["time", "same", "none", "infinite"]
+        .map(|name| ["draw", name, "--values"].map(str::to_owned));
+    let commands: Vec<Vec<&str>> = drawn
+        .iter()
+        .map(|words| words.iter().map(String::as_str).collect())
+        .chain(shown.iter().map(|words| words.iter().map(String::as_str).collect()))
+        .collect();
+    let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
+    insta::assert_snapshot!(session(folder, &commands));
+    // 3 values of 64 pixels are narrower than two times; what is right of them is transparent.
+    let (found, width, height) = pixels(&folder.join("time.png"));
+    assert_eq!((width, height), (2 * 8 + 32 + 2 * 19 * 7, 64 + 44));
+    assert_eq!(found[4 * 191 + 3], 255);
+    assert_eq!(found[4 * 192..][..4], [0; 4]);
+    // One colour, in the middle of the map, for one value.
+    let (found, width, _) = pixels(&folder.join("same.png"));
+    let row = (64 + 8 + 6) * width as usize * 4;
+    assert_eq!(found[row + 4 * 10..][..4], found[..4]);
+    assert_eq!(found[row + 4 * 100..][..4], found[..4]);
+    // Without a number there is no bar.
+    assert_eq!(pixels(&folder.join("none.png")), (vec![0; 64 * 192 * 4], 192, 64));
+    let (found, width, height) = pixels(&folder.join("infinite.png"));
+    assert_eq!((width, height), (192, 64));
+    assert_eq!(
+        (&found[..4], &found[4 * 64..][..4]),
+        (&[253, 231, 37, 255][..], &[68, 1, 84, 255][..])
+    );
 }
 
 #[test]

@@ -353,8 +353,8 @@ class Array(Node[_native.Array]):
         values
             Whether the values of a plane of numbers or times are drawn, as ``zarr-kit draw --values``
             does. Of axes with more than 1,024 indices every n-th is read. What is missing and the
-            fill value are transparent. The picture is `bytes` that a notebook shows; its ``notes``
-            tell the range of the colours.
+            fill value are transparent. Below is a colour bar with the range and the unit of the values.
+            The picture is `bytes` that a notebook shows; its ``notes`` tell the same in words.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -83,7 +84,7 @@ def info(array: Array) -> Info:
 
 
 class Picture(bytes):
-    """A picture as PNG: bytes, which a notebook shows as a picture.
+    """A picture as PNG: bytes, which a notebook shows as a picture with its notes.
 
     Attributes
     ----------
@@ -96,6 +97,14 @@ class Picture(bytes):
 
     def _repr_png_(self) -> bytes:
         return bytes(self)
+
+    def _repr_html_(self) -> str:
+        source = base64.b64encode(self).decode()
+        notes = "<br>".join(escape(note) for note in self.notes)
+        return (
+            f'<figure style="margin: 0"><img src="data:image/png;base64,{source}" alt="values">'
+            f"<figcaption>{notes}</figcaption></figure>"
+        )
 
 
 def draw_values(array: Array, key: Any, file: str | os.PathLike[str] | None) -> Picture:

@@ -5,12 +5,15 @@
 //! missing is transparent: elements equal to the fill value or to one that the attributes declare as
 //! missing, and NaN.
 
+mod colors;
 mod png;
 mod terminal;
+mod text;
 
 use zarr_kit::{Array, ArrayMetadata, AxisSelection, Selection};
 
-use super::super::stats::{Scale, missing, short};
+use self::colors::Colors;
+use super::super::stats::missing;
 use super::super::write::bytes_of;
 use crate::args::Draw;
 use crate::error::CliError;
@@ -44,7 +47,7 @@ pub(super) fn run(args: &Draw) -> Result<(), CliError> {
             out.bytes(&plane.png()?)?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
-            plane.words.iter().for_each(note);
+            plane.notes().iter().for_each(note);
         }
         None => {
             let mut out = Out::stdout();
@@ -68,7 +71,7 @@ pub(crate) fn png(
     region: &Selection,
 ) -> Result<(Vec<u8>, Vec<String>), CliError> {
     let plane = Plane::read(place, array, region, SIDE, SIDE, &Bar::hidden())?;
-    Ok((plane.png()?, plane.words))
+    Ok((plane.png()?, plane.notes()))
 }
 
 /// Values as shares of their range.
@@ -76,9 +79,9 @@ struct Plane {
     width: usize,
     /// Row by row: 0 to 1, `None` for what is missing.
     cells: Vec<Option<f64>>,
-    /// The least and the greatest value, in words.
-    ends: Option<[String; 2]>,
-    /// What is drawn.
+    /// What the colours stand for; `None` if there is no value.
+    colors: Option<Colors>,
+    /// What else is to be said.
     words: Vec<String>,
 }
 
@@ -129,26 +132,27 @@ impl Plane {
         if !said.is_empty() {
             words.push(format!("drawn is {}", said.join(", ")));
         }
-        let ends = least.zip(greatest).map(|ends| Self::ends(metadata, ends));
-        match &ends {
-            Some(([least, greatest], units)) => {
-                words.push(format!("dark to bright: {least} to {greatest}{units}"));
-            }
-            None => words.push("there is no value".to_owned()),
+        let colors = least.zip(greatest).map(|ends| Colors::new(metadata, ends));
+        if colors.is_none() {
+            let what = if transparent == cells.len() { "value" } else { "finite value" };
+            words.push(format!("there is no {what}"));
         }
         if transparent > 0 {
             let of = words::counted(to_u64(cells.len()), "element");
             let transparent = words::count(to_u64(transparent));
             words.push(format!("{transparent} of {of} are transparent: fill value or missing"));
         }
-        if let Some((least, greatest)) = least.zip(greatest) {
-            cells.iter_mut().flatten().for_each(|number| {
-                *number = share(*number, least, greatest);
-            });
-        }
+        let (least, greatest) = least.zip(greatest).unwrap_or_default();
+        cells.iter_mut().flatten().for_each(|number| *number = share(*number, least, greatest));
         let width = across.and_then(|axis| read.axes().get(axis)).map_or(1, AxisSelection::len);
         let width = usize::try_from(width).unwrap_or(usize::MAX).max(1);
-        Ok(Self { width, cells, ends: ends.map(|(ends, _)| ends), words })
+        Ok(Self { width, cells, colors, words })
+    }
+
+    /// What is to be said of the picture where it is not seen.
+    fn notes(&self) -> Vec<String> {
+        let colors = self.colors.as_ref().map(Colors::words);
+        colors.into_iter().chain(self.words.iter().cloned()).collect()
     }
 
     /// The numbers of a region; `None` where they are missing.
@@ -180,18 +184,6 @@ impl Plane {
         Ok(cells)
     }
 
-    /// The ends of the range as the attributes say that they are meant, and their unit.
-    fn ends(metadata: &ArrayMetadata, (least, greatest): (f64, f64)) -> ([String; 2], String) {
-        let scale = Scale::of(metadata);
-        let shown = |number: f64| match scale.is_one() {
-            true => super::super::stats::number(metadata.data_type(), number)
-                .unwrap_or_else(|_| short(number)),
-            false => short(scale.of_number(number)),
-        };
-        let units = scale.units.as_ref().map_or_else(String::new, |units| format!(" {units}"));
-        ([shown(least), shown(greatest)], units)
-    }
-
     fn png(&self) -> Result<Vec<u8>, CliError> {
         png::encode(self, self.factors(ENLARGED, ENLARGED)).map_err(CliError::Output)
     }
@@ -214,15 +206,20 @@ impl Plane {
         (narrow(down), narrow(across))
     }
 
-    /// The colour at a place: viridis, which is as bright as the value is large.
+    /// The colour at a place.
     fn color(&self, row: usize, column: usize) -> Option<[u8; 3]> {
         let share = self.share(row, column)?;
-        Some(colorous::VIRIDIS.eval_continuous(share).as_array())
+        Some(color(share))
     }
 
     fn share(&self, row: usize, column: usize) -> Option<f64> {
         self.cells.get(row * self.width + column).copied().flatten()
     }
+}
+
+/// Viridis, which is as bright as the share is large.
+fn color(share: f64) -> [u8; 3] {
+    colorous::VIRIDIS.eval_continuous(share).as_array()
 }
 
 /// The vertical and the horizontal axis: the two of the region that have more than one index.
@@ -283,13 +280,16 @@ fn stepped(axis: &AxisSelection, step: u64) -> AxisSelection {
     }
 }
 
+/// The share of values that are all equal.
+const MIDDLE: f64 = 0.5;
+
 /// Where a number is between two, from 0 to 1; halfway if they are equal. Infinities are at the ends.
 fn share(number: f64, least: f64, greatest: f64) -> f64 {
     // Halves, because the difference of large numbers may be too large.
     let (from, to) = (number / 2.0 - least / 2.0, greatest / 2.0 - least / 2.0);
     match to > 0.0 {
         true => (from / to).clamp(0.0, 1.0),
-        false if number.is_finite() => 0.5,
+        false if number.is_finite() => MIDDLE,
         false => f64::from(number > 0.0),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
+use zarr_kit::metadata::Printable;
 
 use super::Plane;
 use crate::error::CliError;
@@ -10,6 +11,9 @@ use crate::print::{self, Out};
 
 /// The most lines of a picture.
 const LINES: u64 = 32;
+
+/// The length of the colour bar.
+const CELLS: u32 = 24;
 
 /// Characters for values from the least to the greatest, where there are no colours.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
@@ -24,6 +28,8 @@ pub(super) fn draw(
     (down, across): (usize, usize),
     out: &mut Out,
 ) -> Result<(), CliError> {
+    // Nothing but transparent lines would say nothing.
+    let Some(colors) = &plane.colors else { return Ok(()) };
     let (height, width) = (plane.height() * down, plane.width * across);
     let is_true = is_true_color();
     let style = |row: usize, column: usize| {
@@ -53,21 +59,22 @@ pub(super) fn draw(
         // Symbols with a style, without any text from a store.
         out.bytes(text.as_bytes())?;
     }
-    let Some([least, greatest]) = &plane.ends else { return Ok(()) };
     // The colours of the range, between its ends.
     let mut bar = String::new();
-    const CELLS: u32 = 24;
     for cell in 0..CELLS {
-        let share = f64::from(cell) / f64::from(CELLS - 1);
+        let share = colors.share(f64::from(cell) / f64::from(CELLS - 1));
         if out.color() {
-            let color = self::color(colorous::VIRIDIS.eval_continuous(share).as_array(), is_true);
+            let color = self::color(super::color(share), is_true);
             let style = Style::new().fg_color(Some(color));
             let _infallible = write!(bar, "{style}█{style:#}");
         } else {
             bar.push(shade(Some(share), Some(share)));
         }
     }
-    let line = format!("{least} {bar} {greatest}\n");
+    let (least, greatest) = colors.labels();
+    let least = least.map_or_else(String::new, |least| format!("{least} "));
+    // The units come from the store.
+    let line = format!("{}{bar} {}\n", Printable(least), Printable(greatest));
     out.bytes(line.as_bytes())
 }
 
