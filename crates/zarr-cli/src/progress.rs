@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use zarr_kit::Array;
+use zarr_kit::array::store::Key;
+use zarr_kit::grid::{Growth, Run};
 use zarr_kit::metadata::Printable;
+use zarr_kit::{Array, Selection};
 
 use crate::watched_store::{Watch, WatchedStore};
 
@@ -102,53 +104,176 @@ impl Drop for Bar {
     }
 }
 
-/// Shows how many bytes a command has read from a store, or written to it, where the elements are
-/// moved all at once.
+/// Shows how far a command is that moves all elements at once.
 #[derive(Debug)]
 pub(crate) struct Moved {
     bar: Bar,
-    direction: Direction,
+    work: Work,
+    /// Objects that were written or removed.
+    objects: AtomicU64,
+    /// Bytes that were read or written.
     bytes: AtomicU64,
 }
 
-/// Which bytes are shown.
+/// What is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Read,
-    Written,
+pub(crate) enum Work {
+    /// Bytes that are read. How many there will be is not known.
+    Reading,
+    /// Chunks that are written, of so many.
+    Writing { chunks: u64 },
+}
+
+impl Work {
+    /// Writing a region of an array.
+    pub(crate) fn writing(array: &Array, region: &Selection) -> Self {
+        // A region that is not of the array is refused before anything is written.
+        let chunks = array.grid().select(region.axes()).map_or(0, |chunks| chunks.len());
+        Self::Writing { chunks }
+    }
+
+    /// Appending so many indices to an axis, in chunks of these edges.
+    pub(crate) fn appending(array: &Array, axis: usize, count: u64, edges: &[Run]) -> Self {
+        let growth = match edges {
+            [] => Growth::RepeatLast,
+            edges => Growth::Edges(edges),
+        };
+        let chunks = array.grid().axes().iter().enumerate().map(|(at, old)| {
+            if at != axis {
+                return Some(old.occupied());
+            }
+            // Edges that do not fit are refused before anything is written.
+            let new = old.appended(count, growth).ok()?;
+            let chunks = new.chunks_in(old.extent()..new.extent()).ok()?;
+            Some(chunks.end.saturating_sub(chunks.start))
+        });
+        let chunks = chunks.map(|chunks| chunks.unwrap_or(0)).fold(1, u64::saturating_mul);
+        Self::Writing { chunks }
+    }
 }
 
 impl Moved {
     /// The same array, whose operations are shown until the bar is dropped.
-    pub(crate) fn show(array: &Array, direction: Direction) -> (Array, Bar) {
+    pub(crate) fn show(array: &Array, work: Work) -> (Array, Bar) {
         let bar = Bar::new();
-        if !bar.is_shown() {
+        match bar.is_shown() {
+            true => (Self::on(array, work, bar.clone()), bar),
             // The store does more than its watched form forwards.
-            return (array.clone(), bar);
+            false => (array.clone(), bar),
         }
-        let watch = Arc::new(Self { bar: bar.clone(), direction, bytes: AtomicU64::new(0) });
-        let store = WatchedStore { inner: Arc::clone(array.store()), watch };
-        (array.clone().with_store(Arc::new(store)), bar)
     }
 
-    fn add(&self, bytes: u64, direction: Direction) {
-        if self.direction == direction {
-            let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-            let name = match direction {
-                Direction::Read => "reading: stored",
-                Direction::Written => "writing: stored",
-            };
-            self.bar.bytes(name, before.saturating_add(bytes), None);
+    fn on(array: &Array, work: Work, bar: Bar) -> Array {
+        if let Work::Writing { chunks } = work {
+            // Before several threads report.
+            bar.chunks("writing", 0, chunks, 0);
         }
+        let (objects, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let watch = Arc::new(Self { bar, work, objects, bytes });
+        let store = WatchedStore { inner: Arc::clone(array.store()), watch };
+        array.clone().with_store(Arc::new(store))
+    }
+
+    /// An object has its new content.
+    fn changed(&self, key: &Key, bytes: u64) {
+        let Work::Writing { chunks } = self.work else { return };
+        // Documents are no chunks.
+        if key.name() == "zarr.json" {
+            return;
+        }
+        let objects = self.objects.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.bar.chunks("writing", objects.min(chunks), chunks, bytes);
     }
 }
 
 impl Watch for Moved {
     fn got(&self, bytes: Option<u64>, _took: Duration) {
-        self.add(bytes.unwrap_or(0), Direction::Read);
+        if self.work == Work::Reading {
+            let bytes = bytes.unwrap_or(0);
+            let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+            self.bar.bytes("reading: stored", bytes, None);
+        }
     }
 
-    fn put(&self, bytes: u64) {
-        self.add(bytes, Direction::Written);
+    fn put(&self, key: &Key, bytes: u64) {
+        self.changed(key, bytes);
+    }
+
+    fn deleted(&self, key: &Key) {
+        self.changed(key, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use zarr_kit::array::Cut;
+    use zarr_kit::grid::Run;
+    use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection};
+
+    use super::{Bar, Moved, Work};
+
+    /// 3 rows of 4, in 2 by 2 chunks.
+    fn array() -> Array {
+        let metadata = ArrayBuilder::new([3, 4], DataType::Uint8)
+            .chunks([[2, 1].into(), [3, 1].into()])
+            .codecs([Codec::array_to_bytes(&DataType::Uint8)])
+            .build()
+            .expect("a document");
+        let store = Arc::new(MemoryStore::new());
+        Array::create(store, &Prefix::root(), metadata).expect("an array")
+    }
+
+    /// How much is done, and the total.
+    fn shown(bar: &Bar) -> (u64, Option<u64>) {
+        (bar.bar.position(), bar.bar.length())
+    }
+
+    #[test]
+    fn appending_ends_with_all_chunks() {
+        let array = array();
+        let edges = [Run { edge: 2, count: 2 }];
+        let work = Work::appending(&array, 0, 4, &edges);
+        assert_eq!(work, Work::Writing { chunks: 2 * 2 });
+        let bar = Bar::hidden();
+        let watched = Moved::on(&array, work, bar.clone());
+        // The first two of the added chunks hold only the fill value: they are removed.
+        let rows: Vec<u8> = (0..16).map(|at| u8::from(at >= 8)).collect();
+        let longer = watched.append(0, 4, &rows, &edges).expect("appends");
+        assert_eq!(shown(&bar), (4, Some(4)));
+
+        // Within a chunk that the array's end cuts, and past it, by the last edge.
+        let within = Array::open(Arc::clone(array.store()), &Prefix::root()).expect("opens");
+        assert_eq!(within.shape(), longer.shape());
+        let work = Work::appending(&within, 1, 3, &[Run { edge: 3, count: 1 }]);
+        assert_eq!(work, Work::Writing { chunks: 4 });
+        let shorter = within.resize(&[6, 4], &[vec![], vec![]], Cut::Keep).expect("cuts");
+        let work = Work::appending(&shorter, 0, 3, &[]);
+        assert_eq!(work, Work::Writing { chunks: 2 * 2 });
+        let bar = Bar::hidden();
+        let watched = Moved::on(&shorter, work, bar.clone());
+        watched.append(0, 3, &[1; 12], &[]).expect("appends");
+        assert_eq!(shown(&bar), (4, Some(4)));
+    }
+
+    #[test]
+    fn writing_ends_with_the_chunks_of_the_region() {
+        let array = array();
+        let region = Selection::parse("1:3,0:2", array.shape()).expect("a region");
+        let work = Work::writing(&array, &region);
+        assert_eq!(work, Work::Writing { chunks: 2 });
+        let bar = Bar::hidden();
+        Moved::on(&array, work, bar.clone()).write(&region, &[1, 2, 3, 4]).expect("writes");
+        assert_eq!(shown(&bar), (2, Some(2)));
+    }
+
+    #[test]
+    fn what_does_not_fit_has_no_chunks() {
+        let array = array();
+        let wrong = Work::appending(&array, 0, u64::MAX, &[]);
+        assert_eq!(wrong, Work::Writing { chunks: 0 });
+        assert_eq!(Work::appending(&array, 0, 0, &[]), Work::Writing { chunks: 0 });
     }
 }

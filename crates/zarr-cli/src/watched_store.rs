@@ -17,7 +17,10 @@ pub(crate) trait Watch: Debug + Send + Sync {
     fn got(&self, _bytes: Option<u64>, _took: Duration) {}
 
     /// An object of so many bytes has been written.
-    fn put(&self, _bytes: u64) {}
+    fn put(&self, _key: &Key, _bytes: u64) {}
+
+    /// An object has been removed, or was not there.
+    fn deleted(&self, _key: &Key) {}
 }
 
 /// Forwards all that commands on arrays need. What it does not forward has a default that is slower
@@ -50,7 +53,7 @@ impl Store for WatchedStore {
     ) -> Result<PutOutcome, StoreError> {
         let outcome = self.inner.put_opts(key, pieces, mode)?;
         let bytes = pieces.iter().map(|piece| u64::try_from(piece.len()).unwrap_or(u64::MAX)).sum();
-        self.watch.put(bytes);
+        self.watch.put(key, bytes);
         Ok(outcome)
     }
 
@@ -59,7 +62,9 @@ impl Store for WatchedStore {
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key)
+        self.inner.delete(key)?;
+        self.watch.deleted(key);
+        Ok(())
     }
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::format::npy::Npy;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use crate::progress::{Direction, Moved};
+use crate::progress::{Moved, Work};
 use crate::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
@@ -27,13 +27,10 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
         None => Vec::new(),
     };
     let before = array.shape().to_vec();
-    // The elements become visible together: no part of them is done before the others.
-    let (array, bar) = Moved::show(&array, Direction::Written);
     let array = match array.data_type().is_variable_length() {
         true => strings::append(&args.from, &place, &array, axis, &edges)?,
         false => append(args, &place, &array, axis, &edges)?,
     };
-    bar.clear();
     place.changed()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
@@ -91,5 +88,7 @@ fn append(
     let big_endian = header.is_some_and(|header| header.big_endian);
     let header = Npy { shape: Vec::new(), fortran: false, big_endian };
     let elements = in_memory(elements, &header, array.data_type());
+    // The elements become visible together: no part of them is done before the others.
+    let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
     array.append(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

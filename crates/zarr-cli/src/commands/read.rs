@@ -10,7 +10,7 @@ use crate::format::nested::Nested;
 use crate::format::{csv, lines, npy, text};
 use crate::node_store::NodeStore;
 use crate::print::{self, Out};
-use crate::progress::{Bar, Direction, Moved};
+use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
 use crate::words;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let (array, _bar) = match args.output.is_some() && is_whole {
         // How many bytes there are is not known, or they are read all at once.
         true => {
-            let (array, bar) = Moved::show(&array, Direction::Read);
+            let (array, bar) = Moved::show(&array, Work::Reading);
             (array, Some(bar))
         }
         false => (array, None),

@@ -17,6 +17,7 @@ use crate::format::quoted::quoted;
 use crate::format::text;
 use crate::node_store::NodeStore;
 use crate::print::Out;
+use crate::progress::{Moved, Work};
 use crate::sizes::PIECE;
 use crate::words;
 
@@ -201,6 +202,7 @@ pub(super) fn write(
         return Err(CliError::Input { path: path.to_owned(), reason });
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
+    let (array, _bar) = Moved::show(array, Work::writing(array, region));
     array.write_byte_strings(region, &elements).map_err(|cause| place.failed(cause))
 }
 
@@ -234,5 +236,6 @@ pub(super) fn append(
         )));
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
+    let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
     array.append_byte_strings(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

@@ -17,7 +17,7 @@ use crate::format::json;
 use crate::format::npy::{self, Npy};
 use crate::node_store::NodeStore;
 use crate::print::done;
-use crate::progress::{Bar, Direction, Moved};
+use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
 use crate::words;
@@ -62,8 +62,7 @@ fn write(
     region: &Selection,
 ) -> Result<(), CliError> {
     if array.data_type().is_variable_length() {
-        let (array, _bar) = Moved::show(array, Direction::Written);
-        return strings::write(&args.from, place, &array, region);
+        return strings::write(&args.from, place, array, region);
     }
     let mut input = Input::open(&args.from)?;
     let header = input.header(array.data_type())?;
@@ -81,7 +80,7 @@ fn write(
         let elements = c_order(&elements, &region.shape(), size)
             .map_err(|error| input.wrong(error.to_string()))?;
         let elements = in_memory(elements, header, array.data_type());
-        let (array, _bar) = Moved::show(array, Direction::Written);
+        let (array, _bar) = Moved::show(array, Work::writing(array, region));
         return array.write(region, &elements).map_err(failed);
     }
     let big_endian = header.is_some_and(|header| header.big_endian);
