@@ -230,8 +230,7 @@ Examples:
   zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
     --preset mask
   zarr-kit create camera.zarr --shape 100,512,640 --dtype uint16 --codecs packbits:12,zstd:3
-  zarr-kit create time.zarr --shape 90 --dtype \\
-    '{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 1}}'
+  zarr-kit create time.zarr --shape 90 --dtype 'M8[s]'
   zarr-kit create copy.zarr --metadata zarr.json
   zarr-kit create weather.zarr/temp --like temp.npy --chunks 365,100,100
   zarr-kit create weather.zarr --group --attributes '{\"title\": \"Weather\"}'
@@ -255,8 +254,8 @@ pub(crate) struct Create {
         allow_hyphen_values = true, value_parser = value
     )]
     pub(crate) shape: Option<String>,
-    /// The type of the elements: float32, int16, bool, uint4, r24, ..., or the JSON object of a type
-    /// with a configuration.
+    /// The type of the elements: float32, int16, bool, uint4, string, ..., as numpy calls it (f4, >i2,
+    /// M8[s], U5), or as the JSON object in zarr.json.
     #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
     pub(crate) dtype: Option<String>,
     /// The lengths of the chunks [default: regular, of 1 to 4 MiB].

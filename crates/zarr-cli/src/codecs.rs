@@ -4,7 +4,8 @@
 //! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
 //! bits per value, and zstd at level 3. What it leaves out depends on the array: the order of the
 //! axes on their number, the byte order and blosc's element size on the data type. If no codec makes
-//! bytes of elements, `bytes` does, in little-endian order, or the type's own codec, such as that of strings.
+//! bytes of elements, `bytes` does, in little-endian order unless the name of the data type says
+//! big-endian, or the type's own codec, such as that of strings.
 
 use std::str::FromStr;
 
@@ -59,7 +60,8 @@ pub(crate) enum Codecs {
 pub(crate) enum Short {
     /// The axes in reverse order.
     Transpose,
-    Bytes(Endian),
+    /// In this byte order, or in that of the data type's name.
+    Bytes(Option<Endian>),
     /// All bits of the data type, or the lowest ones.
     Packbits(Option<u64>),
     Zstd(i32),
@@ -85,27 +87,65 @@ impl Codecs {
         codecs.collect::<Result<_, _>>().map(Self::Short)
     }
 
-    /// The chain for an array of this type and number of axes.
-    pub(crate) fn of(&self, data_type: &DataType, rank: usize) -> Vec<Codec> {
+    /// The chain for an array of this type and number of axes, in a byte order unless a codec of the
+    /// chain names one.
+    pub(crate) fn of(&self, data_type: &DataType, rank: usize, order: Endian) -> Vec<Codec> {
         let codecs = match self {
             Self::Listed(codecs) => return codecs.clone(),
             Self::Short(codecs) => codecs,
         };
-        let mut chain: Vec<Codec> = codecs.iter().map(|codec| codec.of(data_type, rank)).collect();
+        let mut chain: Vec<Codec> =
+            codecs.iter().map(|codec| codec.of(data_type, rank, order)).collect();
         if !codecs.iter().any(|codec| matches!(codec, Short::Bytes(_) | Short::Packbits(_))) {
             let after = codecs.iter().take_while(|codec| **codec == Short::Transpose).count();
-            chain.insert(after, Codec::array_to_bytes(data_type));
+            chain.insert(after, array_to_bytes(data_type, order));
         }
         chain
     }
 }
 
+/// The codec that makes bytes of elements if none is given.
+fn array_to_bytes(data_type: &DataType, order: Endian) -> Codec {
+    match Codec::array_to_bytes(data_type) {
+        Codec::Bytes(Bytes { endian: Some(_), .. }) => Codec::Bytes(Bytes::new(Some(order))),
+        codec => codec,
+    }
+}
+
+/// The byte order in which a chain stores elements, if its array-to-bytes codec has one.
+fn order_of(codecs: &[Codec]) -> Option<Endian> {
+    codecs.iter().find_map(|codec| match codec {
+        Codec::Bytes(bytes) => bytes.endian,
+        Codec::ShardingIndexed(sharding) => order_of(&sharding.codecs),
+        _ => None,
+    })
+}
+
+/// Why a chain does not store elements in the byte order that was asked for. `<` is what numpy writes
+/// before all its types, so that it fits codecs without a byte order, such as packbits.
+pub(crate) fn check_order(codecs: &[Codec], order: Option<Endian>) -> Result<(), &'static str> {
+    match (order, order_of(codecs)) {
+        (None, _) | (Some(Endian::Little), Some(Endian::Little) | None) => Ok(()),
+        (Some(Endian::Big), Some(Endian::Big)) => Ok(()),
+        (Some(Endian::Big), None) => {
+            Err("big-endian, but the codecs have no byte order; leave out the >")
+        }
+        (Some(Endian::Big), Some(Endian::Little)) => {
+            Err("big-endian, but the codecs store little-endian elements; leave out one of both")
+        }
+        (Some(Endian::Little), Some(Endian::Big)) => {
+            Err("little-endian, but the codecs store big-endian elements; leave out one of both")
+        }
+    }
+}
+
 impl Short {
-    fn of(&self, data_type: &DataType, rank: usize) -> Codec {
+    fn of(&self, data_type: &DataType, rank: usize, order: Endian) -> Codec {
         match self {
             Self::Transpose => Codec::transpose((0..rank).rev().collect::<Vec<_>>()),
             Self::Bytes(endian) => {
-                Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(*endian)))
+                let order = endian.unwrap_or(order);
+                Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(order)))
             }
             Self::Packbits(Some(bits)) => Codec::packbits(0..=bits.saturating_sub(1)),
             Self::Packbits(None) => Codec::Packbits(Packbits::default()),
@@ -140,8 +180,9 @@ impl FromStr for Short {
             "transpose" => Ok(Self::Transpose),
             "crc32c" => Ok(Self::Crc32c),
             "bytes" => match first {
-                None | Some("little") => Ok(Self::Bytes(Endian::Little)),
-                Some("big") => Ok(Self::Bytes(Endian::Big)),
+                None => Ok(Self::Bytes(None)),
+                Some("little") => Ok(Self::Bytes(Some(Endian::Little))),
+                Some("big") => Ok(Self::Bytes(Some(Endian::Big))),
                 Some(other) => Err(format!("bytes has no byte order {other:?}; little or big")),
             },
             "packbits" => {
@@ -198,11 +239,12 @@ fn number<T: FromStr + Ord + std::fmt::Display>(
 mod tests {
     use zarr_kit::DataType;
 
-    use super::Codecs;
+    use super::{Codecs, Endian};
 
     /// The names and configurations of the chain for an array of three axes.
     fn chain(text: &str, data_type: &DataType) -> Vec<String> {
-        let codecs = Codecs::parse("--codecs", text).expect("codecs").of(data_type, 3);
+        let codecs = Codecs::parse("--codecs", text).expect("codecs");
+        let codecs = codecs.of(data_type, 3, Endian::Little);
         let metadata = zarr_kit::ArrayBuilder::new([2, 3, 4], data_type.clone())
             .codecs(codecs)
             .build()

@@ -16,6 +16,7 @@ mod chunks;
 mod codecs;
 mod commands;
 mod describe;
+mod dtype;
 mod error;
 mod format;
 mod interrupt;

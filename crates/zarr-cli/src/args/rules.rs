@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::MetadataError;
+use zarr_kit::metadata::{Endian, MetadataError};
 
 use super::value;
 use crate::chunks::{self, ChunksError};
@@ -60,7 +60,8 @@ impl Rules {
             }
         }
         if let Some(codecs) = matching().find_map(|rule| rule.codecs.as_ref()) {
-            let codecs = codecs.of(metadata.data_type(), metadata.shape().len());
+            let rank = metadata.shape().len();
+            let codecs = codecs.of(metadata.data_type(), rank, Endian::Little);
             changed = changed.with_codecs(&codecs).map_err(wrong)?;
         }
         Ok(changed)

@@ -8,7 +8,7 @@ use serde_json::json;
 use zarr_kit::array::copy::{TransferError, create_over};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node};
-use zarr_kit::metadata::{Codec, FillValue, MetadataError, Rule};
+use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule};
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
     Prefix, Store,
@@ -17,6 +17,8 @@ use zarr_kit::{
 use super::chunk_counts;
 use crate::args::Create;
 use crate::chunks;
+use crate::codecs::{Preset, check_order};
+use crate::dtype::{self, Typed};
 use crate::error::CliError;
 use crate::format::npy;
 use crate::node_store::{Around, NodeStore, around, around_new};
@@ -183,8 +185,8 @@ impl Like {
         let file = file.map_err(|cause| CliError::File { path: path.clone(), cause })?;
         let (shape, name) = npy::read_shape(&mut io::BufReader::new(file))
             .map_err(|reason| CliError::Input { path: path.clone(), reason })?;
-        // Another type may be given.
-        let data_type = name.and_then(|name| data_type(&elsewhere(&name)?).ok());
+        // Another type may be given. The byte order is that of the file, not of the array.
+        let data_type = name.and_then(|name| Some(dtype::of_numpy(&name)?.data_type));
         Ok(Self { shape, data_type, metadata: None })
     }
 
@@ -201,14 +203,14 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
         (None, Some(like)) => like.shape.clone(),
         (shape, _) => numbers("--shape", shape.as_deref().unwrap_or_default())?,
     };
-    let data_type = match (&args.dtype, &like) {
-        (None, Some(Like { data_type: Some(data_type), .. })) => data_type.clone(),
+    let Typed { data_type, order } = match (&args.dtype, &like) {
+        (None, Some(Like { data_type: Some(data_type), .. })) => data_type.clone().into(),
         (None, Some(_)) => {
             let (path, reason) =
                 (args.like.clone().unwrap_or_default(), "its type is not known here; give --dtype");
             return Err(CliError::Input { path: path.into(), reason: reason.to_owned() });
         }
-        (dtype, _) => data_type(dtype.as_deref().unwrap_or_default())?,
+        (text, _) => dtype::parse(text.as_deref().unwrap_or_default())?,
     };
     let other = like.as_ref().and_then(|like| like.metadata.as_ref());
     let mut names = names(args.dims.as_deref(), shape.len())?;
@@ -229,8 +231,18 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
         builder = builder.chunk_grid(other.chunk_grid().clone());
     }
     let same = like.as_ref().and_then(|like| like.codecs(&data_type, shape.len()));
-    if let Some(codecs) = args.encoding.codecs()? {
-        builder = builder.codecs(codecs.of(&data_type, shape.len()));
+    let same = same.filter(|codecs| check_order(codecs, order).is_ok());
+    let chosen = match (args.encoding.codecs()?, order) {
+        // Those of an array without --codecs, in another order.
+        (None, Some(Endian::Big)) if same.is_none() => Some(Preset::Zstd.codecs()),
+        (chosen, _) => chosen,
+    };
+    if let Some(codecs) = chosen {
+        let codecs = codecs.of(&data_type, shape.len(), order.unwrap_or(Endian::Little));
+        check_order(&codecs, order).map_err(|reason| {
+            CliError::argument("--dtype", args.dtype.as_deref().unwrap_or_default(), reason)
+        })?;
+        builder = builder.codecs(codecs);
     } else if let Some(codecs) = same {
         builder = builder.codecs(codecs.to_vec());
     }
@@ -274,53 +286,6 @@ pub(super) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
     };
     let numbers = inside.split(',').map(number);
     numbers.collect::<Result<_, _>>().map_err(|reason| CliError::argument(argument, text, reason))
-}
-
-/// Parses a name, or the JSON object of a type with a configuration.
-fn data_type(text: &str) -> Result<DataType, CliError> {
-    let read = match text.trim_start().starts_with('{') {
-        true => DataType::from_json(text.as_bytes()),
-        false => DataType::from_name(text),
-    };
-    let data_type = read.map_err(|cause| match elsewhere(text) {
-        Some(here) => CliError::argument("--dtype", text, format!("did you mean {here}?")),
-        None => CliError::Metadata { argument: "--dtype", cause },
-    })?;
-    match data_type.size().is_some() || data_type.is_variable_length() {
-        true => Ok(data_type),
-        false => {
-            Err(CliError::argument("--dtype", text, "elements of this type are not read here"))
-        }
-    }
-}
-
-/// The Zarr name of a type with another name in numpy or C: `<i2`, `f4`, `double`, `<M8[s]`.
-fn elsewhere(name: &str) -> Option<String> {
-    let known = |name: &str| DataType::from_name(name).is_ok().then(|| name.to_owned());
-    let lower = name.trim_start_matches(['<', '>', '|', '=']).to_ascii_lowercase();
-    match lower.as_str() {
-        "?" | "b1" | "boolean" => return known("bool"),
-        "half" => return known("float16"),
-        "single" => return known("float32"),
-        "float" | "double" => return known("float64"),
-        "int" | "integer" | "long" => return known("int64"),
-        "complex" => return known("complex128"),
-        _ => {}
-    }
-    if let Some(data_type) = npy::of_type_string(name) {
-        return Some(data_type.to_json());
-    }
-    let digits = lower.find(|c: char| c.is_ascii_digit())?;
-    let (kind, size) = lower.split_at(digits);
-    let kind = match kind {
-        "i" => "int",
-        "u" => "uint",
-        "f" => "float",
-        "c" => "complex",
-        _ => return None,
-    };
-    let bits = size.parse::<u32>().ok()?.checked_mul(8)?;
-    known(&format!("{kind}{bits}"))
 }
 
 fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>, CliError> {

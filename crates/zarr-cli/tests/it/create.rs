@@ -238,3 +238,60 @@ fn an_array_is_replaced_and_a_group_is_not() {
         ],
     ));
 }
+
+/// What is typed big-endian is stored big-endian, or refused.
+#[test]
+fn the_byte_order_of_a_type_is_that_of_its_bytes() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    let stored = |name: &str, dtype: &str, more: &[&str], values: &str| -> Vec<u8> {
+        let create = ["create", name, "--shape", "2", "--dtype", dtype];
+        succeed(at, &[&create[..], more].concat());
+        file(at, "values.json", values);
+        succeed(at, &["write", name, "--from", "values.json"]);
+        let check = run(at, &["read", name, "-f", "json"]);
+        let read: serde_json::Value = serde_json::from_slice(&check.stdout).expect("JSON");
+        assert_eq!(read, serde_json::from_str::<serde_json::Value>(values).expect("JSON"));
+        fs::read(at.join(name).join("c/0")).expect("a chunk")
+    };
+    let plain = ["--codecs", "bytes"];
+    let big = [0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0];
+    assert_eq!(stored("a", ">f4", &plain, "[1.5, -2.0]"), big);
+    assert_eq!(stored("b", "f4", &["--codecs", "bytes:big"], "[1.5, -2.0]"), big);
+    assert_eq!(stored("c", "<f4", &plain, "[1.5, -2.0]"), [0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]);
+    assert_eq!(stored("d", ">u2", &["--codecs", "crc32c"], "[1, 515]")[..4], [0, 1, 2, 3]);
+    assert_eq!(stored("e", ">i1", &plain, "[1, -1]"), [1, 255]);
+    assert_eq!(stored("f", "<u2", &["--codecs", "packbits:12"], "[1, 515]"), [1, 48, 32]);
+    assert_eq!(
+        zstd::decode_all(&stored("g", ">u2", &[], "[1, 515]")[..]).expect("zstd"),
+        [0, 1, 2, 3]
+    );
+    let inner = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs":
+        [{"name": "bytes", "configuration": {"endian": "big"}}], "index_codecs":
+        [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
+    let shard = stored("h", ">u2", &["--codecs", inner], "[1, 515]");
+    assert_eq!((&shard[..4], shard.len()), (&[0, 1, 2, 3][..], 4 + 16));
+    // Like an array of the same type in the other order.
+    succeed(at, &["create", "i", "--like", "g", "--dtype", "<u2"]);
+    let codecs = |name: &str| {
+        let text = fs::read_to_string(at.join(name).join("zarr.json")).expect("written");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        json["codecs"][0]["configuration"]["endian"].as_str().map(str::to_owned)
+    };
+    assert_eq!(codecs("i").as_deref(), Some("little"));
+    succeed(at, &["create", "j", "--like", "g"]);
+    assert_eq!(codecs("j").as_deref(), Some("big"));
+    let create =
+        |dtype, codecs| ["create", "x", "--shape", "2", "--dtype", dtype, "--codecs", codecs];
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &create(">f4", "bytes:little"),
+            &create("<f4", "bytes:big"),
+            &create(">u2", "packbits:12,zstd"),
+            &create(">u2", &inner.replace("big", "little")),
+            &["create", "x", "--shape", "2", "--dtype", ">u2", "--preset", "12bit"],
+        ]
+    ));
+    assert!(!at.join("x").exists());
+}

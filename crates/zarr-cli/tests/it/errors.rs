@@ -26,8 +26,8 @@ fn arguments() {
             &["read", "a", "--region", "--output", "x"],
             &["locate", "a", "--json"],
             &["append", "a", "--axis", "--from", "x"],
-            &["create", "a", "--shape", "4", "--dtype", "<f4"],
-            &["create", "a", "--shape", "4", "--dtype", "double"],
+            &["create", "a", "--shape", "4", "--dtype", "<f3"],
+            &["create", "a", "--shape", "4", "--dtype", "boolean"],
             &[
                 "write",
                 "fixtures/seattle-weather.zarr/wind",

@@ -129,16 +129,18 @@ fn numpy_files_of_big_endian_records_are_swapped_field_by_field() {
 }
 
 #[test]
-fn types_are_given_as_json_and_numpys_names_say_how() {
+fn types_are_given_as_json_or_by_numpys_names() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let time = r#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}"#;
     let commands: &[&[&str]] = &[
         &["create", "time", "--shape", "2", "--dtype", time],
         &["info", "time"],
         &["read", "time"],
-        &["create", "x", "--shape", "2", "--dtype", "<M8[10us]"],
-        &["create", "x", "--shape", "2", "--dtype", "U4"],
-        &["create", "x", "--shape", "2", "--dtype", "|S5"],
+        &["create", "m", "--shape", "2", "--dtype", "<M8[10us]"],
+        &["create", "u", "--shape", "2", "--dtype", "U4"],
+        &["create", "s", "--shape", "2", "--dtype", "|S5"],
+        &["create", "x", "--shape", "2", "--dtype", "M8[sec]"],
+        &["create", "x", "--shape", "2", "--dtype", "U"],
         &["create", "x", "--shape", "2", "--dtype", "numpy.datetime64"],
         &["create", "x", "--shape", "2", "--dtype", "{\"name\": \"struct\"}"],
         &["create", "x", "--shape", "2", "--dtype", time, "--fill", "today"],

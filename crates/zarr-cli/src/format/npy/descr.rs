@@ -1,6 +1,6 @@
 //! numpy's type names: `'<i4'`, or the list of the fields of a record.
 
-use zarr_kit::metadata::{ByteLength, DataType, TimeStep, TimeUnit, Utf32Length};
+use zarr_kit::metadata::{DataType, TimeStep, TimeUnit};
 
 /// numpy's name of a type in its in-memory form, as a Python literal.
 pub(crate) fn type_string(data_type: &DataType) -> String {
@@ -51,36 +51,6 @@ fn kind(data_type: &DataType) -> Option<char> {
         DataType::ComplexFloat32 | DataType::ComplexFloat64 => 'c',
         _ => return None,
     })
-}
-
-/// The type with this numpy name, if it has a configuration here: `<M8[10us]`, `U4`, `S5`, `V3`.
-pub(crate) fn of_type_string(name: &str) -> Option<DataType> {
-    let name = name.trim_start_matches(['<', '>', '|', '=']);
-    let (kind, rest) = name.split_at_checked(1)?;
-    let length = || rest.parse::<usize>().ok();
-    match kind {
-        "U" => Some(DataType::FixedLengthUtf32(Utf32Length::new(length()?)?)),
-        "S" => Some(DataType::NullTerminatedBytes(ByteLength::new(length()?)?)),
-        "V" => Some(DataType::RawBytes(ByteLength::new(length()?)?)),
-        "M" | "m" => {
-            let step = match rest.strip_prefix('8')? {
-                "" => TimeStep::from(TimeUnit::Generic),
-                step => {
-                    let step = step.strip_prefix('[')?.strip_suffix(']')?;
-                    let digits = step.find(|c: char| !c.is_ascii_digit())?;
-                    let (scale, unit) = step.split_at(digits);
-                    let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
-                    TimeStep::new(TimeUnit::from_name(unit)?, scale)?
-                }
-            };
-            let is_time = kind == "M";
-            Some(match is_time {
-                true => DataType::NumpyDatetime64(step),
-                false => DataType::NumpyTimedelta64(step),
-            })
-        }
-        _ => None,
-    }
 }
 
 /// Types that are voids in numpy have no byte order there, even if they have one here.

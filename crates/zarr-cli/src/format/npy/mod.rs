@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use zarr_kit::metadata::DataType;
 
 use self::descr::Descr;
-pub(crate) use self::descr::{of_type_string, type_string};
+pub(crate) use self::descr::type_string;
 
 /// The first bytes of every .npy file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
