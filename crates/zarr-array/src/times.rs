@@ -62,12 +62,7 @@ impl Array {
         selection: impl Into<Selection>,
     ) -> Result<Vec<Option<Timestamp>>, ArrayError> {
         let step = self.datetime_step()?;
-        self.times(&selection.into(), step, |count| match months(step.unit()) {
-            Some(months) => month(i128::from(count), months, step),
-            None => {
-                Timestamp::from_nanosecond(nanoseconds(count, step)?).map_err(|_| TimeFault::Range)
-            }
-        })
+        timestamps(&self.read_as(selection)?, step)
     }
 
     /// Writes a [`Selection`] of times, in C order; `None` is "NaT".
@@ -82,11 +77,7 @@ impl Array {
         times: &[Option<Timestamp>],
     ) -> Result<(), ArrayError> {
         let step = self.datetime_step()?;
-        let counts = counts(times, |time| match months(step.unit()) {
-            Some(months) => steps_of_month(*time, months, step),
-            None => steps(time.as_nanosecond(), step),
-        })?;
-        self.write_as(selection, &counts)
+        self.write_as(selection, &of_timestamps(times, step)?)
     }
 
     /// Reads a [`Selection`] of durations, in C order; "NaT" is `None`.
@@ -104,14 +95,7 @@ impl Array {
         selection: impl Into<Selection>,
     ) -> Result<Vec<Option<SignedDuration>>, ArrayError> {
         let step = self.timedelta_step()?;
-        self.times(&selection.into(), step, |count| {
-            let all = nanoseconds(count, step)?;
-            let (seconds, rest) = (all.checked_div(SECOND), all.checked_rem(SECOND));
-            let seconds = seconds.and_then(|seconds| i64::try_from(seconds).ok());
-            let rest = rest.and_then(|rest| i32::try_from(rest).ok());
-            let both = seconds.zip(rest).ok_or(TimeFault::Range)?;
-            Ok(SignedDuration::new(both.0, both.1))
-        })
+        durations(&self.read_as(selection)?, step)
     }
 
     /// Writes a [`Selection`] of durations, in C order; `None` is "NaT".
@@ -125,18 +109,19 @@ impl Array {
         durations: &[Option<SignedDuration>],
     ) -> Result<(), ArrayError> {
         let step = self.timedelta_step()?;
-        let counts = counts(durations, |duration| steps(duration.as_nanos(), step))?;
-        self.write_as(selection, &counts)
+        self.write_as(selection, &of_durations(durations, step)?)
     }
 
-    fn datetime_step(&self) -> Result<TimeStep, ArrayError> {
+    /// The step of times that have one.
+    pub(crate) fn datetime_step(&self) -> Result<TimeStep, ArrayError> {
         match self.data_type() {
             DataType::NumpyDatetime64(step) if step.unit() != TimeUnit::Generic => Ok(*step),
             _ => Err(self.is_no_time(TIMESTAMP)),
         }
     }
 
-    fn timedelta_step(&self) -> Result<TimeStep, ArrayError> {
+    /// The step of durations that have a length.
+    pub(crate) fn timedelta_step(&self) -> Result<TimeStep, ArrayError> {
         match self.data_type() {
             DataType::NumpyTimedelta64(step)
                 if step.unit() != TimeUnit::Generic && months(step.unit()).is_none() =>
@@ -156,31 +141,70 @@ impl Array {
         };
         ArrayError::ElementType { data_type, requested }
     }
+}
 
-    /// Reads a selection, and converts each element that is a time.
-    fn times<T>(
-        &self,
-        selection: &Selection,
-        step: TimeStep,
-        time: impl Fn(i64) -> Result<T, TimeFault>,
-    ) -> Result<Vec<Option<T>>, ArrayError> {
-        let counts = self.read_as::<i64>(selection)?;
-        let times = counts.iter().enumerate().map(|(element, count)| {
-            if *count == NAT {
-                return Ok(None);
-            }
-            let value = || format!("{count} x {} {}", step.scale_factor(), step.unit().name());
-            time(*count).map(Some).map_err(|fault| ArrayError::Time {
-                element,
-                value: value(),
-                fault,
-            })
-        });
-        times.collect()
-    }
+/// The times of elements.
+pub(crate) fn timestamps(
+    counts: &[i64],
+    step: TimeStep,
+) -> Result<Vec<Option<Timestamp>>, ArrayError> {
+    times(counts, step, |count| match months(step.unit()) {
+        Some(months) => month(i128::from(count), months, step),
+        None => Timestamp::from_nanosecond(nanoseconds(count, step)?).map_err(|_| TimeFault::Range),
+    })
 }
 
 /// The elements of times.
+pub(crate) fn of_timestamps(
+    times: &[Option<Timestamp>],
+    step: TimeStep,
+) -> Result<Vec<i64>, ArrayError> {
+    counts(times, |time| match months(step.unit()) {
+        Some(months) => steps_of_month(*time, months, step),
+        None => steps(time.as_nanosecond(), step),
+    })
+}
+
+/// The durations of elements.
+pub(crate) fn durations(
+    counts: &[i64],
+    step: TimeStep,
+) -> Result<Vec<Option<SignedDuration>>, ArrayError> {
+    times(counts, step, |count| {
+        let all = nanoseconds(count, step)?;
+        let (seconds, rest) = (all.checked_div(SECOND), all.checked_rem(SECOND));
+        let seconds = seconds.and_then(|seconds| i64::try_from(seconds).ok());
+        let rest = rest.and_then(|rest| i32::try_from(rest).ok());
+        let both = seconds.zip(rest).ok_or(TimeFault::Range)?;
+        Ok(SignedDuration::new(both.0, both.1))
+    })
+}
+
+/// The elements of durations.
+pub(crate) fn of_durations(
+    durations: &[Option<SignedDuration>],
+    step: TimeStep,
+) -> Result<Vec<i64>, ArrayError> {
+    counts(durations, |duration| steps(duration.as_nanos(), step))
+}
+
+/// Converts each element that is a time.
+fn times<T>(
+    counts: &[i64],
+    step: TimeStep,
+    time: impl Fn(i64) -> Result<T, TimeFault>,
+) -> Result<Vec<Option<T>>, ArrayError> {
+    let times = counts.iter().enumerate().map(|(element, count)| {
+        if *count == NAT {
+            return Ok(None);
+        }
+        let value = || format!("{count} x {} {}", step.scale_factor(), step.unit().name());
+        time(*count).map(Some).map_err(|fault| ArrayError::Time { element, value: value(), fault })
+    });
+    times.collect()
+}
+
+/// Converts each time that is not missing.
 fn counts<T: ToString>(
     times: &[Option<T>],
     count: impl Fn(&T) -> Result<i64, TimeFault>,

@@ -7,6 +7,8 @@ mod points;
 mod read;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "jiff")]
+mod times;
 mod turns;
 mod variable;
 mod write;
