@@ -13,7 +13,7 @@ use zarr_kit::{ArrayError, DataType};
 use zarr_kit::codec::ChainErrorKind;
 
 use crate::chunks::ChunksError;
-use crate::{nearest, system};
+use crate::{nearest, servers, system};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -21,8 +21,9 @@ pub(crate) enum CliError {
     Usage { message: String },
     #[error("{argument} {found:?}: {reason}")]
     Argument { argument: &'static str, found: String, reason: String },
-    #[error(transparent)]
-    Store(StoreError),
+    /// A store that cannot be opened.
+    #[error("{}", opening(place, cause))]
+    Store { place: String, cause: StoreError },
     #[error(transparent)]
     VirtualJoin(LinkError),
     #[error("{}", at(place, cause))]
@@ -145,6 +146,12 @@ const CODECS: [&str; 9] = [
     "zstd",
 ];
 
+/// An error of opening, which has the place in it.
+fn opening(place: &str, cause: &StoreError) -> String {
+    let text = cause.to_string();
+    servers::explained(place, &text).unwrap_or(text)
+}
+
 /// An error of the library, with the place as the user wrote it: the library knows only the root
 /// of a store.
 fn at(place: &str, cause: &ArrayError) -> String {
@@ -188,33 +195,8 @@ fn at(place: &str, cause: &ArrayError) -> String {
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
             let text = other.to_string();
-            let hint = without_credentials(place, &text);
-            format!("{place}: {text}{hint}")
+            format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
         }
-    }
-}
-
-/// The address at which machines in a cloud ask for credentials, and nobody answers elsewhere.
-const CREDENTIALS: &str = "://169.254.169.254/";
-
-/// What to do if there are no credentials: services are then asked for those of the machine.
-fn without_credentials(place: &str, message: &str) -> &'static str {
-    let scheme = place.split("://").next().unwrap_or_default();
-    match scheme {
-        _ if !message.contains(CREDENTIALS) => "",
-        "s3" | "s3a" => {
-            "; no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
-             AWS_SKIP_SIGNATURE=true for a public bucket"
-        }
-        "gs" => {
-            "; no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS, or \
-             GOOGLE_SKIP_SIGNATURE=true for a public bucket"
-        }
-        "az" | "azure" | "abfs" | "abfss" | "adl" => {
-            "; no credentials were found: set AZURE_STORAGE_ACCOUNT_KEY, or \
-             AZURE_SKIP_SIGNATURE=true for a public container"
-        }
-        _ => "",
     }
 }
 
@@ -340,20 +322,5 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
         },
         TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
         other => format!("{place}: {other}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_credentials;
-
-    #[test]
-    fn nobody_is_left_alone_without_credentials() {
-        let message =
-            "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token";
-        assert!(without_credentials("s3://a/b", message).contains("AWS_SKIP_SIGNATURE=true"));
-        assert!(without_credentials("gs://a/b", message).contains("GOOGLE_SKIP_SIGNATURE=true"));
-        assert_eq!(without_credentials("s3://a/b", "Generic S3 error: 404"), "");
-        assert_eq!(without_credentials("http://169.254.169.254/a", message), "");
     }
 }

@@ -27,6 +27,7 @@ mod number;
 mod print;
 mod progress;
 mod region;
+mod servers;
 mod sizes;
 mod system;
 mod usage;

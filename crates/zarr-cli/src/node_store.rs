@@ -230,7 +230,7 @@ impl NodeStore {
                 CliError::NotRemote { place: shown }
             }
             // The error contains the place, as a URL without secrets.
-            (cause, _) => CliError::Store(cause),
+            (cause, _) => CliError::Store { place: shown, cause },
         })
     }
 

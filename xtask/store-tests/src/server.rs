@@ -1,4 +1,5 @@
-//! A small S3 server on loopback, which fails as a test tells it to.
+//! A small S3 server on loopback, which fails as a test tells it to. It has any bucket but one called
+//! `missing`, and refuses all access to one called `private`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -110,6 +111,12 @@ impl Server {
         self.state.lock().unwrap().objects.get(&format!("base/{key}")).cloned()
     }
 
+    /// The length of an object, by its whole path in the bucket; 0 if there is none.
+    #[must_use]
+    pub fn size(&self, path: &str) -> u64 {
+        self.state.lock().unwrap().objects.get(path).map_or(0, |object| object.len() as u64)
+    }
+
     /// The number of requests of `method` whose target contains `part`.
     pub fn count(&self, method: &str, part: &str) -> usize {
         let state = self.state.lock().unwrap();
@@ -120,6 +127,8 @@ impl Server {
 
 struct Request {
     method: String,
+    /// The first name of the path.
+    bucket: String,
     path: String,
     query: BTreeMap<String, String>,
     headers: BTreeMap<String, String>,
@@ -213,6 +222,7 @@ fn receive(reader: &mut BufReader<&TcpStream>) -> Option<(String, Request)> {
     let mut words = first.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let bucket = path.split('/').nth(1).unwrap_or("").to_owned();
     let query = query
         .split('&')
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
@@ -220,7 +230,7 @@ fn receive(reader: &mut BufReader<&TcpStream>) -> Option<(String, Request)> {
         .collect();
     let path = decoded(path.strip_prefix("/bucket").unwrap_or(path));
     let path = path.trim_start_matches('/').to_owned();
-    Some((target, Request { method, path, query, headers, body }))
+    Some((target, Request { method, bucket, path, query, headers, body }))
 }
 
 fn decoded(text: &str) -> String {
@@ -250,7 +260,18 @@ fn tag(bytes: &[u8]) -> String {
     format!("\"{hash:016x}\"")
 }
 
+/// As S3 refuses a request.
+fn refused(status: &'static str, code: &str) -> Answer {
+    let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>").into_bytes();
+    Answer { body, ..empty(status) }
+}
+
 fn answer(state: &mut State, request: &Request) -> Answer {
+    match request.bucket.as_str() {
+        "missing" => return refused("404 Not Found", "NoSuchBucket"),
+        "private" => return refused("403 Forbidden", "AccessDenied"),
+        _ => {}
+    }
     let found = state.objects.get(&request.path);
     match request.method.as_str() {
         "GET" if request.path.is_empty() => list(state, &request.query),

@@ -1,9 +1,87 @@
-//! Servers that do not answer.
+//! Arrays on servers, and servers that do not answer or refuse.
 
 use std::net::TcpListener;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-use crate::support::{root, run};
+use serde_json::Value;
+use zarr_store_tests::server::Server;
+
+use crate::support::{command, root, run};
+
+const ARRAY: &str = "fixtures/seattle-weather.zarr/temp_range_12bit";
+
+/// Would be noticed in any text.
+const SECRET: &str = "zQ7secretX4";
+
+/// Runs with `s3://` on a server, and with these variables.
+fn on(endpoint: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = command(&root(), arguments);
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
+        command.env_remove(name);
+    }
+    command.env("AWS_ENDPOINT_URL", endpoint).env("AWS_ALLOW_HTTP", "true");
+    command.env("AWS_REGION", "us-east-1").envs(variables.iter().copied());
+    command.output().expect("runs")
+}
+
+const KEYS: [(&str, &str); 2] =
+    [("AWS_ACCESS_KEY_ID", "somebody"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+
+/// What is measured of an array in object storage, and of the same objects on a plain server.
+#[test]
+fn bench_counts_the_requests_to_servers() {
+    let server = Server::start();
+    let copied = on(&server.endpoint, &["copy", ARRAY, "s3://bucket/x"], &KEYS);
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    let stored: u64 = (0..48).map(|month| server.size(&format!("x/c/{month}/0"))).sum();
+    let plain = format!("{}/x", server.endpoint);
+    for place in ["s3://bucket/x", &plain] {
+        let before = server.count("GET", "x/c/");
+        let arguments = ["bench", place, "--json", "--seconds", "1", "--threads", "3"];
+        let output = on(&server.endpoint, &arguments, &KEYS);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{place}");
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let first = &json["first"];
+        assert_eq!((&first["requests"], &first["chunks"]), (&48.into(), &48.into()), "{place}");
+        assert_eq!((&first["stored_bytes"], &first["elements"]), (&stored.into(), &2922.into()));
+        assert!(json["open_seconds"].as_f64().expect("a number") > 0.0);
+        let stages = json["stages"].as_array().expect("stages");
+        let shares: f64 =
+            stages.iter().map(|stage| stage["share"].as_f64().expect("a share")).sum();
+        assert!((shares - 1.0).abs() < 1e-6, "{shares}");
+        // Each request that is counted is one that the server has had.
+        let alone = stages[0]["requests"].as_u64().expect("a number");
+        let again = json["again"]["requests"].as_u64().expect("a number");
+        let seen = u64::try_from(server.count("GET", "x/c/") - before).expect("few");
+        assert_eq!(seen, 48 + again + alone, "{place}");
+    }
+}
+
+/// What cannot be reached or read is said in one line with what to do, without secrets.
+#[test]
+fn servers_that_refuse_are_named_with_what_to_do() {
+    let server = Server::start();
+    let said = |endpoint: &str, place: &str, variables: &[(&str, &str)]| {
+        let output = on(endpoint, &["info", place, "--timeout", "1"], variables);
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(output.stdout.is_empty() && !text.contains(SECRET), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        text.replace(&server.endpoint, "http://SERVER")
+    };
+    // Nothing listens here.
+    let nobody = "http://127.0.0.1:1";
+    let texts = [
+        said(&server.endpoint, "s3://bucket/nothing", &KEYS),
+        said(&server.endpoint, "s3://missing/x", &KEYS),
+        said(&server.endpoint, "s3://private/x", &KEYS),
+        said(&server.endpoint, &format!("{}/private/x", server.endpoint), &[]),
+        said(nobody, "s3://bucket/x", &KEYS),
+        said(nobody, "http://127.0.0.1:1/x", &[]),
+    ];
+    insta::assert_snapshot!(texts.concat());
+}
 
 /// A server that accepts and never answers: reported after 5 s, and given up after the given
 /// time.

@@ -117,7 +117,9 @@ def create(
         The number of elements on each axis.
     dtype
         A numpy dtype, or the name of a Zarr data type such as ``"int4"``. ``"string"``, `str` and
-        ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings.
+        ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings. The byte
+        order of a numpy dtype is that of memory: what is stored is little-endian unless ``codecs``
+        say otherwise.
     chunks
         For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``),
         which makes the grid ``rectilinear`` unless they are equal. An int applies to all axes;

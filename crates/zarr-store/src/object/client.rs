@@ -61,6 +61,17 @@ pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) ->
     StoreError::Remote { operation, key: name.to_string(), cause: said.into() }
 }
 
+/// What servers call a bucket or container that does not exist, in their answers to reads.
+const NO_BUCKET: [&str; 2] = ["NoSuchBucket", "ContainerNotFound"];
+
+/// Whether nothing was found because the whole bucket is missing: an array in it must not read as
+/// one whose chunks hold the fill value.
+fn has_no_bucket(error: &Error) -> bool {
+    let Error::NotFound { source, .. } = error else { return false };
+    let said = FullMessage(source.as_ref()).to_string();
+    NO_BUCKET.iter().any(|name| said.contains(name))
+}
+
 /// `None` if the error says that there is no such object.
 pub(super) fn present<T>(
     operation: Operation,
@@ -69,7 +80,7 @@ pub(super) fn present<T>(
 ) -> Result<Option<T>, StoreError> {
     match result {
         Ok(found) => Ok(Some(found)),
-        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error @ Error::NotFound { .. }) if !has_no_bucket(&error) => Ok(None),
         Err(error) => Err(remote(operation, key, error)),
     }
 }

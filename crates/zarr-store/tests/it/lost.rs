@@ -128,3 +128,18 @@ fn a_silent_server_is_told_of_and_given_up() {
         )
     );
 }
+
+/// A bucket that does not exist is an error: as an object that is not there, each chunk of an array
+/// would read as the fill value.
+#[test]
+fn a_missing_bucket_is_no_missing_object() {
+    let server = Server::start();
+    let key = key("c/0");
+    let read = |url: &str| {
+        let options = Server::options(&server.endpoint);
+        open_url(url, &options).unwrap().read(&key)
+    };
+    assert!(matches!(read("s3://bucket/base"), Ok(None)));
+    let error = read("s3://missing/base").unwrap_err().to_string();
+    assert!(error.contains("NoSuchBucket") && error.contains("c/0"), "{error}");
+}

@@ -149,7 +149,9 @@ impl Report<'_> {
         match &self.stages {
             _ if self.first.boxes == 0 => "there are no elements to read".to_owned(),
             None => {
-                "the array is a virtual join: the time in its members is not divided".to_owned()
+                "the array is a virtual join: whether its members took the time to fetch or to decode \
+                 is not told apart; `bench` of one of them does so"
+                    .to_owned()
             }
             Some(stages) => stages.conclusion(),
         }
