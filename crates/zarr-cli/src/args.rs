@@ -238,14 +238,6 @@ Examples:
 pub(crate) struct Create {
     /// The new array or group: a folder or a URL.
     pub(crate) path: String,
-    /// Create a group, not an array.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
-        "metadata", "like", "overwrite"])]
-    pub(crate) group: bool,
-    /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
-    /// nearest group, down.
-    #[arg(long)]
-    pub(crate) parents: bool,
     /// The length of each axis: 1461,4.
     #[arg(
         long,
@@ -283,6 +275,14 @@ pub(crate) struct Create {
     /// Remove the array that is there first.
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Create a group, not an array.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
+        "metadata", "like", "overwrite"])]
+    pub(crate) group: bool,
+    /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
+    /// nearest group, down.
+    #[arg(long)]
+    pub(crate) parents: bool,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
