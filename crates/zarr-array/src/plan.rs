@@ -118,7 +118,7 @@ impl Plan<'_> {
         let (in_chunk, in_selection) = part.axes().iter().map(planned).unzip();
         Ok(PlannedChunk {
             chunk: part.chunk().to_vec(),
-            key: self.layout.key(part.chunk())?.to_string(),
+            key: self.layout.key(part.chunk())?.as_str().to_owned(),
             chunk_shape: part.chunk_shape().to_vec(),
             in_chunk,
             in_selection,

@@ -9,7 +9,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
-use super::cache::{LINE, prefetch};
+use super::cache::{Apart, LINE, prefetch};
 use super::scalar;
 use super::steps::starts;
 use super::tile::{Eight, Gather, Scatter, Square, Tile};
@@ -57,6 +57,7 @@ impl Block {
     /// All elements are valid for reads from the source and for writes from the destination.
     pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, to: Move) {
         let tiles = has_tiles(self.across, self.along, N);
+        self.ask_for_destination(to);
         let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
         // tiles, one lane fits both ways, or eight bytes; the tokens prove that the processor has
@@ -220,6 +221,21 @@ impl Block {
                             }
                         };
                     }
+                }
+            }
+        }
+    }
+
+    /// Prefetches the destination of a block that is moved directly, if its rows lie apart.
+    #[inline(always)]
+    fn ask_for_destination(&self, Move { dst, next, .. }: Move) {
+        let Some(apart) = Apart::new(self.along.count * self.size, self.across.dst) else { return };
+        if next.is_none() {
+            for mid in 0..signed(self.mid.count) {
+                let mut dst = dst.wrapping_offset(mid * self.mid.dst);
+                for _ in 0..self.across.count {
+                    apart.row(dst);
+                    dst = dst.wrapping_offset(self.across.dst);
                 }
             }
         }

@@ -34,6 +34,47 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     }
 }
 
+/// How many bytes of rows are prefetched before they are written.
+const AHEAD: usize = 1024;
+
+/// Rows of a destination that lie apart, as those of a chunk within a larger array do.
+///
+/// Each then begins in lines that are in no cache, and perhaps in a page of its own. Stores are
+/// completed in order, so that each would wait for its line, and the processor cannot predict
+/// where the next row begins. Their lines are prefetched some rows before they are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Apart {
+    bytes: usize,
+    step: isize,
+    rows: isize,
+}
+
+impl Apart {
+    /// For rows of `bytes` bytes, `step` bytes apart, or `None` if they lie close together.
+    #[inline(always)]
+    pub(super) fn new(bytes: usize, step: isize) -> Option<Self> {
+        let apart = step.unsigned_abs() >= 2 * bytes.max(LINE);
+        apart.then(|| Self { bytes, step, rows: (AHEAD / bytes).clamp(1, 16) as isize })
+    }
+
+    /// Prefetches the row that follows the one at `dst` after some others.
+    #[inline(always)]
+    pub(super) fn ahead(&self, dst: *const u8) {
+        self.row(dst.wrapping_offset(self.rows.wrapping_mul(self.step)));
+    }
+
+    /// Prefetches the row at `dst`.
+    #[inline(always)]
+    pub(super) fn row(&self, dst: *const u8) {
+        let mut at = 0;
+        while at < self.bytes {
+            prefetch(dst.wrapping_add(at));
+            at += LINE;
+        }
+        prefetch(dst.wrapping_add(self.bytes - 1));
+    }
+}
+
 /// Prefetches the cache line at `at`, which need not be valid.
 #[inline(always)]
 pub(super) fn prefetch(at: *const u8) {

@@ -45,6 +45,9 @@ const LONGEST: usize = 512;
 /// start takes longer.
 const FEW: usize = 64;
 
+/// Fewer elements of a lane than this are few in one direction of a plane.
+const SHORT: usize = 64;
+
 /// How many bytes ahead a copy of stretches prefetches its source.
 const AHEAD: usize = 4096;
 
@@ -75,7 +78,7 @@ enum Pattern {
     Rows,
     /// The last one, with any steps.
     Line,
-    /// The last two, with any steps, in a copy of few elements.
+    /// The last two, with any steps, in a copy of few elements, or of few in one direction.
     Few,
     /// The last two or three, transposed in blocks.
     Plane,
@@ -145,9 +148,17 @@ impl Kernel {
                 let mid = loops.remove(if mid > across { mid - 1 } else { mid });
                 loops.insert(inner - 2, mid);
                 kernel.mid = true;
+            } else if kernel.is_short(&loops[inner - 1..]) {
+                kernel.pattern = Pattern::Few;
+                if loops[inner].count < loops[inner - 1].count {
+                    let across = loops.remove(inner - 1);
+                    loops.insert(inner, across);
+                }
             } else if kernel.is_block(&loops[inner - 1..]) {
                 kernel.pattern = Pattern::Block;
             }
+        } else if inner > 0 && total < weave::FEWEST * kernel.size {
+            kernel.pattern = Pattern::Few;
         }
         kernel
     }
@@ -162,6 +173,13 @@ impl Kernel {
             && across.count <= rows
             && along.count <= columns
             && block::has_tiles(across, along, self.size)
+    }
+
+    /// Whether a plane of elements of a lane has few in one direction: then the start of a block
+    /// takes longer than what its tiles save.
+    fn is_short(&self, loops: &[Loop]) -> bool {
+        let &[across, along] = loops else { return false };
+        self.size == LANE && self.unit == 1 && !self.stream && across.count.min(along.count) < SHORT
     }
 
     /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the

@@ -12,6 +12,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
+use super::cache::Apart;
 use super::steps::starts;
 use super::vector::{LANE, Plain, Vector};
 use crate::view::signed;
@@ -79,10 +80,14 @@ impl Rows {
     unsafe fn vectors<V: Vector>(&self, src: *const u8, dst: *mut u8) {
         const { assert!(V::LANES * LANE <= SHORTEST, "a stretch holds a vector") };
         let [outer, inner] = self.loops;
+        let apart = Apart::new(self.size, inner.dst);
         for i in 0..signed(outer.count) {
             let (mut src, mut dst) =
                 (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
             for _ in 0..inner.count {
+                if let Some(apart) = apart {
+                    apart.ahead(dst);
+                }
                 for at in starts(self.size, V::LANES * LANE) {
                     // SAFETY: a vector within the stretch at this step of both loops.
                     unsafe { V::load(src.add(at)).store(dst.add(at)) };

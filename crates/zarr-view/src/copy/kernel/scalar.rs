@@ -1,9 +1,13 @@
 //! One element at a time, for steps and sizes without a vector kernel.
 
 use super::super::one_loop::Loop;
+use super::cache::Apart;
 use super::steps::starts;
 use super::swap;
 use crate::view::signed;
+
+/// Bytes of an element from which on lines of the destination are prefetched.
+const SHORTEST: usize = 20;
 
 /// Moves one element of `N` bytes, or of `size` if `N` is 0.
 ///
@@ -106,7 +110,13 @@ unsafe fn each<const N: usize>(
     size: usize,
     unit: usize,
 ) {
+    // Shorter elements share a line with those that the next copy writes.
+    let bytes = if N > 0 { N } else { size };
+    let apart = if bytes >= SHORTEST { Apart::new(bytes, line.dst) } else { None };
     for _ in 0..line.count {
+        if let Some(apart) = apart {
+            apart.ahead(dst);
+        }
         // SAFETY: an element of the loop. Behind the last one the pointers are not used.
         unsafe { element::<N>(src, dst, size, unit) };
         (src, dst) = (src.wrapping_offset(line.src), dst.wrapping_offset(line.dst));

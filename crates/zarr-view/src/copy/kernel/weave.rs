@@ -12,6 +12,10 @@ pub(super) const MOST: usize = 15;
 /// The most lanes of 64 bytes.
 const MOST_WIDE: usize = 8;
 
+/// Elements of a copy from which on tables for reversed axes and steps take less time than they
+/// save.
+pub(super) const FEWEST: usize = 512;
+
 /// Bytes of a wide lane.
 pub(super) const WIDE: usize = 64;
 
@@ -61,8 +65,12 @@ impl Weave {
                 let across = loops.remove(axis);
                 loops.insert(inner - 1, across);
             }
-            // For few elements of each lane it is faster to move them one by one.
-            None if step / size <= elements.min(MOST) => {
+            // For few elements of each lane it is faster to move them one by one, and for few in
+            // total than to make tables.
+            None if step / size <= elements.min(MOST)
+                && loops.iter().fold(1, |all: usize, each| all.saturating_mul(each.count))
+                    >= FEWEST =>
+            {
                 loops.insert(inner, Loop { count: 1, src: 0, dst: 0 });
             }
             _ => return None,
