@@ -100,6 +100,11 @@ impl Members {
         self
     }
 
+    /// Whether the array has an axis that members do not have.
+    pub(crate) fn has_new_axis(&self) -> bool {
+        self.new_axis.is_some()
+    }
+
     /// What members have of a list with one entry per axis of the array.
     pub(crate) fn without_new_axis<T>(&self, mut axes: Vec<T>) -> Vec<T> {
         if let Some(axis) = self.new_axis.filter(|axis| *axis < axes.len()) {
@@ -149,6 +154,12 @@ impl Members {
         }
         opened.insert(member.into(), open.clone());
         Ok(open)
+    }
+
+    /// The same without opening it: `None` if it is not kept open.
+    #[cfg(feature = "async")]
+    pub(crate) fn kept(&self, member: &[u64]) -> Option<Option<Array>> {
+        self.opened().get(member).cloned()
     }
 
     fn open_anew(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {

@@ -6,9 +6,11 @@
 //! 12 members and as 1,024 members of one chunk, on all cores, into memory that is used again; the
 //! first read of a join opens its members. Links: 100 members of 100 chunks become one array by hard
 //! links, beside a loop that only links the same files. The best of rounds that do both, one after
-//! the other: other programs on the machine only make rounds slower.
+//! the other: other programs on the machine only make rounds slower. For reads also the processor's time
+//! on one thread, which they disturb less.
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,6 +35,20 @@ fn elements(rows: u64) -> Vec<u8> {
 
 fn best(seconds: Vec<f64>) -> f64 {
     seconds.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Nanoseconds that this thread has computed, on Linux: other programs hardly change them.
+fn computed() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or(0)
+}
+
+/// The processor's time for a read on one thread, in seconds.
+fn computing(array: &Array, selection: &Selection, out: &mut [u8]) -> f64 {
+    let alone = array.clone().with_threads(NonZeroUsize::MIN);
+    let before = computed();
+    alone.read_into(selection, black_box(out)).expect("reads");
+    (computed() - before) as f64 / 1e9
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -124,17 +140,25 @@ fn reading(folder: &Path, name: &str, codecs: &[Codec], count: u64) {
     let (first, ()) = timed(|| joined.read_into(&selection, &mut out).expect("reads"));
     assert!(out == all);
     let (mut one, mut many) = (Vec::new(), Vec::new());
+    let (mut one_cpu, mut many_cpu) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
+        one_cpu.push(computing(&whole, &selection, &mut out));
+        many_cpu.push(computing(&joined, &selection, &mut out));
         one.push(timed(|| whole.read_into(&selection, black_box(&mut out)).expect("reads")).0);
         many.push(timed(|| joined.read_into(&selection, black_box(&mut out)).expect("reads")).0);
     }
     let (one, many) = (best(one), best(many));
+    let (one_cpu, many_cpu) = (best(one_cpu), best(many_cpu));
     println!(
-        "{name}, {count} members: one array {:.1} ms, joined {:.1} ms ({:.2}), its first read {:.1} ms",
+        "{name}, {count} members: one array {:.1} ms, joined {:.1} ms ({:.2}), its first read {:.1} ms; \
+         processor time on one thread: one array {:.1} ms, joined {:.1} ms ({:.2})",
         one * 1e3,
         many * 1e3,
         many / one,
-        first * 1e3
+        first * 1e3,
+        one_cpu * 1e3,
+        many_cpu * 1e3,
+        many_cpu / one_cpu
     );
 }
 

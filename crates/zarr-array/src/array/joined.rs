@@ -9,6 +9,7 @@ use zarr_view::Output;
 
 use super::Array;
 use super::worker::{ChunkBuffers, Worker};
+use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::members::Members;
 use crate::plan::PlannedChunk;
@@ -17,16 +18,61 @@ use crate::selection::Selection;
 use crate::transfer::{Part, Selected, Transfer};
 
 /// The elements of a chunk in the member that holds them.
-struct InMember<'a> {
-    members: &'a Members,
-    number: Vec<u64>,
+pub(super) struct InMember<'a> {
+    pub(super) members: &'a Members,
+    pub(super) number: Vec<u64>,
     /// `None` if there is no member.
-    array: Option<Array>,
+    pub(super) array: Option<Array>,
     /// Index in the member of the chunk's first element.
     start: Vec<u64>,
 }
 
+/// A box that lies in one chunk of a member.
+pub(super) struct InOneChunk {
+    pub(super) chunk: Vec<u64>,
+    pub(super) chunk_shape: Vec<u64>,
+    pub(super) in_chunk: Vec<Slice>,
+    pub(super) is_whole: bool,
+}
+
+impl InOneChunk {
+    fn part(&self) -> Part<'_> {
+        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    }
+}
+
 impl InMember<'_> {
+    /// The member, and the only chunk of it that has elements of a box, which is given by indices
+    /// within the chunk of the joined array. `None` if there are several, or no member.
+    ///
+    /// Most boxes are such: the joined array has the members' chunks. They are read without a
+    /// selection of the member, which would cost as much as reading a small chunk.
+    pub(super) fn in_one_chunk(&self, in_chunk: &[Slice]) -> Option<(&Array, InOneChunk)> {
+        let array = self.array.as_ref()?;
+        let slices = self.members.without_new_axis(in_chunk.to_vec());
+        let axes = array.grid().axes();
+        let mut found = InOneChunk {
+            chunk: Vec::with_capacity(axes.len()),
+            chunk_shape: Vec::with_capacity(axes.len()),
+            in_chunk: slices,
+            is_whole: true,
+        };
+        for ((slice, start), axis) in found.in_chunk.iter_mut().zip(&self.start).zip(axes) {
+            let (chunk, within) = axis.chunk_of(start.checked_add(wide(slice.start))?)?;
+            let clipped = axis.clipped(chunk)?;
+            let length = clipped.end.saturating_sub(clipped.start);
+            let steps = wide(slice.count).checked_sub(1)?;
+            if steps.checked_mul(wide(slice.step))?.checked_add(within)? >= length {
+                return None;
+            }
+            found.is_whole &= within == 0 && slice.step == 1 && wide(slice.count) == length;
+            found.chunk.push(chunk);
+            found.chunk_shape.push(axis.edge(chunk)?);
+            slice.start = narrow(within);
+        }
+        Some((array, found))
+    }
+
     /// Runs `work` on the member with a selection of it, or gives `None` if there is no member. `axes`
     /// are indices within the chunk.
     fn with<T>(
@@ -43,6 +89,22 @@ impl InMember<'_> {
     }
 }
 
+impl Members {
+    /// Runs `work` on the memory of a part of the array, with the axes that members have.
+    pub(super) fn with_output<T>(
+        &self,
+        out: &mut Output<'_>,
+        work: impl FnOnce(&mut Output<'_>) -> Result<T, ArrayError>,
+    ) -> Result<T, ArrayError> {
+        if !self.has_new_axis() {
+            return work(out);
+        }
+        let shape = self.without_new_axis(out.view().shape().to_vec());
+        let reshaped = out.reshape(&shape)?;
+        work(&mut reshaped.expect("an axis of length 1 fits into every view"))
+    }
+}
+
 impl Array {
     /// The arrays of which this one consists, if it does.
     #[must_use]
@@ -51,15 +113,32 @@ impl Array {
     }
 
     /// Where a chunk lies in the members; `None` if the array has chunks of its own.
-    fn in_member(&self, chunk: &[u64]) -> Result<Option<InMember<'_>>, ArrayError> {
+    pub(super) fn in_member(&self, chunk: &[u64]) -> Result<Option<InMember<'_>>, ArrayError> {
         let Some(members) = self.members() else { return Ok(None) };
+        let (number, start) = self.place_in_member(members, chunk)?;
+        let array = members.open(&number)?;
+        Ok(Some(InMember { members, number, array, start }))
+    }
+
+    /// As [`in_member`](Self::in_member) if the member is kept open, so that this waits for nothing.
+    #[cfg(feature = "async")]
+    pub(super) fn in_kept_member(&self, chunk: &[u64]) -> Result<Option<InMember<'_>>, ArrayError> {
+        let Some(members) = self.members() else { return Ok(None) };
+        let (number, start) = self.place_in_member(members, chunk)?;
+        let kept = members.kept(&number);
+        Ok(kept.map(|array| InMember { members, number, array, start }))
+    }
+
+    fn place_in_member(
+        &self,
+        members: &Members,
+        chunk: &[u64],
+    ) -> Result<(Vec<u64>, Vec<u64>), ArrayError> {
         let mut origin = vec![0; self.grid().rank()];
         self.grid()
             .chunk_origin(chunk, &mut origin)
             .map_err(|cause| ArrayError::Selection { cause })?;
-        let (number, start) = members.locate(&origin)?;
-        let array = members.open(&number)?;
-        Ok(Some(InMember { members, number, array, start }))
+        members.locate(&origin)
     }
 
     /// Reads a box of a chunk from the chunks of the member that holds it; false if the array has
@@ -72,20 +151,30 @@ impl Array {
     ) -> Result<bool, ArrayError> {
         let Some(place) = self.in_member(part.chunk)? else { return Ok(false) };
         let members = place.members;
+        if let Some((member, found)) = place.in_one_chunk(part.in_chunk) {
+            let failed = |cause| members.failed(&place.number, cause);
+            let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
+            let read =
+                members.with_output(out, |out| member.read_box(&found.part(), out, &mut worker));
+            *buffers = worker.buffers;
+            return read.map(|()| true).map_err(failed);
+        }
         let axes = part.in_chunk.iter().map(stepped);
         let read = place.with(axes, |member, selection| {
             let selected = Selected::new(member, &selection)?;
             let length = selected.length;
             let transfer = Transfer::new(selected, length)?;
-            let shape = members.without_new_axis(out.view().shape().to_vec());
-            let out = out.reshape(&shape)?.expect("an axis of length 1 fits into every view");
-            let places = transfer.cut_output(out)?;
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
-            transfer.for_each_part(0..transfer.parts(), |part| {
-                let place = places.take(part.number);
-                let mut place =
-                    place.expect("each part is visited once, so that its place is there");
-                member.read_part(part, &mut place, &mut worker)
+            members.with_output(out, |out| {
+                let shape = out.view().shape().to_vec();
+                let out = out.reshape(&shape)?.expect("it has this shape");
+                let places = transfer.cut_output(out)?;
+                transfer.for_each_part(0..transfer.parts(), |part| {
+                    let place = places.take(part.number);
+                    let mut place =
+                        place.expect("each part is visited once, so that its place is there");
+                    member.read_part(part, &mut place, &mut worker)
+                })
             })?;
             *buffers = worker.buffers;
             Ok(())
@@ -154,7 +243,6 @@ impl Array {
 
 /// The indices of a slice.
 fn stepped(slice: &Slice) -> AxisSelection {
-    let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (start, step) = (wide(slice.start), wide(slice.step));
     // Up to the last index and no further, which may be the end of the member.
     let last = wide(slice.count).saturating_sub(1).saturating_mul(step).saturating_add(start);

@@ -1,17 +1,22 @@
 //! Arrays that consist of others, compared with their elements laid side by side in memory.
 
+#[cfg(feature = "async")]
+mod faces;
+
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{Extension, Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{Capabilities, Extension, Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, AxisSelection, MemberSource, Members, Selection};
 use zarr_grid::{Axis, Grid, Run};
 use zarr_metadata::{ArrayMetadata, DataType};
 use zarr_view::View;
 
+#[cfg(feature = "async")]
+use crate::asynchronous::face::{Faced, Manner};
 use crate::wrapper::hand_on;
 
 /// A store whose root is an array that consists of others.
@@ -19,10 +24,16 @@ use crate::wrapper::hand_on;
 struct Joined {
     inner: MemoryStore,
     members: Arc<Members>,
+    /// How many requests it wants at once.
+    requests: usize,
 }
 
 impl Store for Joined {
     hand_on!(inner: get head put_opts delete list list_dir lock);
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new().requests_in_flight(NonZeroUsize::new(self.requests).expect("some"))
+    }
 
     fn extension(&self, prefix: &Prefix) -> Option<Extension> {
         let members: Extension = self.members.clone();
@@ -208,6 +219,16 @@ fn case(dice: &mut Dice) -> Case {
         }
         let array = member(dice, &own);
         let mut read = array.read_as::<u16>(Selection::whole(&own)).unwrap().into_iter();
+        // Some members are in stores with asynchronous interfaces, or distant ones without.
+        #[cfg(feature = "async")]
+        let array = match dice.roll(3) {
+            0 => array,
+            number => {
+                let manner = if number == 1 { Manner::Ready } else { Manner::Blocking };
+                let store = Faced::new(array.store().clone(), manner);
+                array.with_store(Arc::new(store))
+            }
+        };
         for_each_index(&size, |index| {
             let index: Vec<u64> = index.iter().zip(&at).map(|(a, b)| a + b).collect();
             elements[place(&index, &shape)] = read.next().unwrap();
@@ -226,7 +247,8 @@ fn case(dice: &mut Dice) -> Case {
         .map(|lengths| lengths.iter().flat_map(|length| dice.edges(*length)).collect())
         .collect();
     let array = create(&shape, &rectilinear(&chunks), FILL, LITTLE);
-    let store = Joined { inner: MemoryStore::new(), members: members.clone() };
+    let requests = if dice.roll(2) == 0 { 1 } else { 1000 };
+    let store = Joined { inner: MemoryStore::new(), members: members.clone(), requests };
     let document = array.metadata().json().as_bytes();
     store.put(&Key::new("zarr.json").unwrap(), document).unwrap();
     let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
@@ -341,7 +363,7 @@ fn strings_are_those_of_the_members() {
     let arrays = vec![Some(first), None, Some(last)];
     let source = Open { arrays, counts: vec![3], opened: AtomicU64::new(0) };
     let members = Members::new(Grid::new([axis(&[5, 2, 4])]), DataType::String, Arc::new(source));
-    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members) };
+    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members), requests: 1 };
     let document = strings(11, 1, "none", r#"["vlen-utf8"]"#);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
     let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
@@ -365,7 +387,7 @@ fn members_are_opened_once_and_only_if_needed() {
     let arrays = (0..3).map(member).collect();
     let source = Arc::new(Open { arrays, counts: vec![3], opened: AtomicU64::new(0) });
     let members = Members::new(Grid::new([axis(&[4, 4, 4])]), DataType::Uint16, source.clone());
-    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members) };
+    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members), requests: 1 };
     let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [2]}}"#;
     let document = create(&[12], grid, 0, LITTLE);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
@@ -390,14 +412,29 @@ fn faults_name_the_member() {
     let metadata = ArrayMetadata::from_json(regular.as_bytes()).unwrap();
     let store = Arc::new(MemoryStore::new());
     let signed = Array::create(store, &Prefix::root(), metadata).unwrap();
+    #[cfg(feature = "async")]
+    let truncated = {
+        let face = Faced::new(truncated.store().clone(), Manner::Ready);
+        truncated.with_store(Arc::new(face))
+    };
     let arrays = vec![Some(truncated), Some(longer), Some(signed)];
     let source = Open { arrays, counts: vec![3], opened: AtomicU64::new(0) };
     let members = Members::new(Grid::new([axis(&[4, 4, 4])]), DataType::Uint16, Arc::new(source));
-    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members) };
+    let store = Joined { inner: MemoryStore::new(), members: Arc::new(members), requests: 1 };
     let document = create(&[12], grid, 0, LITTLE);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
     let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
     let messages = [0..1, 4..5, 11..12].map(|part| array.read(part).unwrap_err().to_string());
+    // The same through asynchronous interfaces.
+    #[cfg(feature = "async")]
+    {
+        let far: Arc<dyn Store> = Arc::new(faces::Far(array.store().clone()));
+        let array = Array::open(far, &Prefix::root()).unwrap();
+        for (part, message) in [0..1, 4..5, 11..12].into_iter().zip(&messages) {
+            let awaited = crate::asynchronous::block_on(array.read_async(part));
+            assert_eq!(awaited.unwrap_err().to_string(), *message);
+        }
+    }
     insta::assert_snapshot!(messages.join("\n"));
 }
 

@@ -10,7 +10,7 @@ use zarr_metadata::NodeMetadata;
 use super::error::LinkError;
 use super::place::Base;
 use super::recorded::Recorded;
-use super::watched::Watched;
+use super::watched::{Watch, Watched};
 use crate::document::{MemberReference, Missing};
 
 /// The members of one array of a document.
@@ -52,12 +52,9 @@ impl Source {
         };
         Recorded::new(&meta, &key, folder.as_deref()).check(member)?;
         let options = self.base.options.codecs.clone();
-        let watched: Arc<dyn Store> = Arc::new(Watched {
-            inner: place.store,
-            document: key.clone(),
-            size: meta.size,
-            version: meta.version,
-        });
+        let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };
+        let watched: Arc<dyn Store> =
+            Arc::new(Watched { inner: place.store, document: Arc::new(watch) });
         if key.name() != "zarr.json" {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);

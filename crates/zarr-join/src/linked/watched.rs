@@ -4,8 +4,9 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use zarr_array::store::{
-    Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard, ObjectMeta,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
+    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
+    Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    StoreFuture, Version,
 };
 
 /// Reads of another store. If an object is absent, the document of the array is looked up: without
@@ -13,28 +14,63 @@ use zarr_array::store::{
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) inner: Arc<dyn Store>,
-    pub(super) document: Key,
-    /// The document's size and version when the member was opened.
+    pub(super) document: Arc<Watch>,
+}
+
+/// The document of an array as it was when the member was opened.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) key: Key,
     pub(super) size: u64,
     pub(super) version: Option<Version>,
+}
+
+impl Watch {
+    /// Compares with what the document is now.
+    fn check(&self, found: Option<&ObjectMeta>) -> Result<(), StoreError> {
+        let changed = |kind, message: &str| {
+            Err(StoreError::io(Operation::Get, &self.key, io::Error::new(kind, message)))
+        };
+        match found {
+            None => changed(io::ErrorKind::NotFound, "it was removed after the join was opened"),
+            Some(meta) if meta.size != self.size || meta.version != self.version => {
+                changed(io::ErrorKind::Other, "it was changed after the join was opened")
+            }
+            Some(_) => Ok(()),
+        }
+    }
 }
 
 impl Watched {
     /// Passes on what was found, after a look at the document if that is nothing.
     fn checked<T>(&self, found: Option<T>) -> Result<Option<T>, StoreError> {
-        if found.is_some() {
-            return Ok(found);
+        if found.is_none() {
+            self.document.check(self.inner.head(&self.document.key)?.as_ref())?;
         }
-        let changed = |kind, message: &str| {
-            Err(StoreError::io(Operation::Get, &self.document, io::Error::new(kind, message)))
-        };
-        match self.inner.head(&self.document)? {
-            None => changed(io::ErrorKind::NotFound, "it was removed after the join was opened"),
-            Some(meta) if meta.size != self.size || meta.version != self.version => {
-                changed(io::ErrorKind::Other, "it was changed after the join was opened")
+        Ok(found)
+    }
+}
+
+/// The asynchronous interface of such a store.
+#[derive(Debug)]
+struct WatchedReads {
+    inner: Arc<dyn AsyncStore>,
+    document: Arc<Watch>,
+}
+
+impl AsyncStore for WatchedReads {
+    fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
+        let found = self.inner.get(key, range, buffer);
+        let (inner, document) = (Arc::clone(&self.inner), Arc::clone(&self.document));
+        Box::pin(async move {
+            let found = found.await?;
+            if found.is_none() {
+                // The interface has no request for the size and version alone.
+                let last = inner.get(&document.key, ReadRange::Suffix(1), Vec::new()).await?;
+                document.check(last.map(|last| last.meta).as_ref())?;
             }
-            Some(_) => Ok(None),
-        }
+            Ok(found)
+        })
     }
 }
 
@@ -86,6 +122,11 @@ impl Store for Watched {
     fn capabilities(&self) -> Capabilities {
         let requests = self.inner.capabilities().requests_in_flight;
         Capabilities::new().requests_in_flight(requests)
+    }
+
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        let inner = self.inner.asynchronous()?;
+        Some(Arc::new(WatchedReads { inner, document: Arc::clone(&self.document) }))
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use zarr_codec::{ChunkCodec, Scratch, Slice};
-use zarr_view::{OwnedGrid, OwnedOutput};
+use zarr_view::{CopyError, Output, OwnedGrid, OwnedOutput};
 
 use crate::array::Array;
+use crate::array::joined::{InMember, InOneChunk};
 use crate::array::part_reader::PartReader;
+use crate::array::worker::Worker;
 use crate::error::ArrayError;
 use crate::picks::{Gathered, Picks};
-use crate::store::{Object, StoreError};
+use crate::store::{AsyncStore, Object, StoreError};
 use crate::transfer::{Part, Transfer};
 
 /// A part in progress, which any thread can continue.
@@ -20,27 +22,44 @@ pub(super) struct Job {
     place: OwnedOutput,
     /// The elements around the part, until the part is picked from them.
     gathered: Gathered,
+    /// If the array is a member of another one: that one, and which it is.
+    member_of: Option<(Array, Vec<u64>)>,
 }
 
 impl Job {
-    pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
-        array: &Array,
-        transfer: &Transfer<'_>,
-        places: &OwnedGrid<M>,
-        number: u64,
+    fn new(
+        array: Array,
+        part: Owned,
+        place: OwnedOutput,
+        member_of: Option<(Array, Vec<u64>)>,
     ) -> Result<Self, ArrayError> {
-        let part = Owned::new(transfer, number, array.element_size())?;
-        let place = places.take(&part.number);
-        let place = place.expect("each part is visited once, so that its place is there");
         let codec = array.chunk_codec(&part.chunk_shape)?;
         let key = array.chunk_key(&part.chunk)?;
         let view = part.picks.as_ref().map_or(place.view(), Picks::view);
-        let reader = PartReader::new(array, &part.part(), key, codec, view);
-        Ok(Self { array: array.clone(), part, reader, place, gathered: Gathered::default() })
+        let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
+        let reshaped = match members.filter(|members| members.has_new_axis()) {
+            Some(members) => {
+                let shape = members.without_new_axis(view.shape().to_vec());
+                view.reshape(&shape).map_err(CopyError::from)?
+            }
+            None => None,
+        };
+        let view = reshaped.as_ref().unwrap_or(view);
+        let reader = PartReader::new(&array, &part.part(), key, codec, view);
+        Ok(Self { array, part, reader, place, gathered: Gathered::default(), member_of })
     }
 
     /// Decodes the received bytes, and returns their memory.
     pub(super) fn supply(
+        &mut self,
+        answer: Result<Option<Object>, StoreError>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let supplied = self.supply_own(answer, scratch);
+        supplied.map_err(|cause| self.failed(cause))
+    }
+
+    fn supply_own(
         &mut self,
         answer: Result<Option<Object>, StoreError>,
         scratch: &mut Scratch,
@@ -52,17 +71,116 @@ impl Job {
                 object.meta
             })
         });
-        let (array, part, mut place) = (&self.array, self.part.part(), self.place.lend());
-        let Some(picks) = &self.part.picks else {
-            self.reader.supply(array, &part, found, &encoded, &mut place, scratch)?;
+        let Self { array, part: owned, reader, place, gathered, member_of } = self;
+        let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
+        let (part, mut place) = (owned.part(), place.lend());
+        let supply = |out: &mut Output<'_>| {
+            let supply =
+                |out: &mut Output<'_>| reader.supply(array, &part, found, &encoded, out, scratch);
+            match members {
+                Some(members) => members.with_output(out, supply),
+                None => supply(out),
+            }
+        };
+        let Some(picks) = &owned.picks else {
+            supply(&mut place)?;
             return Ok(encoded);
         };
-        let mut around = picks.around(&mut self.gathered, array.element_size())?;
-        self.reader.supply(array, &part, found, &encoded, &mut around, scratch)?;
-        if self.reader.need().is_none() {
-            picks.finish(&mut self.gathered, &mut place)?;
+        supply(&mut picks.around(gathered, array.element_size())?)?;
+        if reader.need().is_none() {
+            picks.finish(gathered, &mut place)?;
         }
         Ok(encoded)
+    }
+
+    fn failed(&self, cause: ArrayError) -> ArrayError {
+        let Some((joined, number)) = &self.member_of else { return cause };
+        match joined.members() {
+            Some(members) => members.failed(number, cause),
+            None => cause,
+        }
+    }
+}
+
+/// A part that is not begun, and its place.
+pub(super) struct Draft {
+    part: Owned,
+    place: OwnedOutput,
+}
+
+/// What a draft has become.
+pub(super) enum Begun {
+    Job(Box<Job>, Arc<dyn AsyncStore>),
+    /// It has been read.
+    Done,
+    /// It would take something that blocks.
+    Not(Box<Draft>),
+}
+
+impl Draft {
+    pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
+        array: &Array,
+        transfer: &Transfer<'_>,
+        places: &OwnedGrid<M>,
+        number: u64,
+    ) -> Result<Self, ArrayError> {
+        let part = Owned::new(transfer, number, array.element_size())?;
+        let place = places.take(&part.number);
+        let place = place.expect("each part is visited once, so that its place is there");
+        Ok(Self { part, place })
+    }
+
+    /// Begins to read it from the array's own chunks.
+    pub(super) fn begin(self, array: &Array) -> Result<Job, ArrayError> {
+        Job::new(array.clone(), self.part, self.place, None)
+    }
+
+    /// Begins to read it from a member of the array that is kept open and has an asynchronous
+    /// interface, if it lies in one chunk of it.
+    pub(super) fn begin_in_kept_member(self, array: &Array) -> Result<Begun, ArrayError> {
+        let Some(place) = array.in_kept_member(&self.part.chunk)? else {
+            return Ok(Begun::Not(Box::new(self)));
+        };
+        self.begin_in(array, &place)
+    }
+
+    /// As [`begin_in_kept_member`](Self::begin_in_kept_member), after opening the member. What has no
+    /// asynchronous interface, or lies in several chunks, is read here. Blocks.
+    pub(super) fn begin_in_member(self, array: &Array) -> Result<Begun, ArrayError> {
+        let begun = match array.in_member(&self.part.chunk)? {
+            Some(place) => self.begin_in(array, &place)?,
+            None => Begun::Not(Box::new(self)),
+        };
+        let Begun::Not(draft) = begun else { return Ok(begun) };
+        let Self { part, mut place } = *draft;
+        let mut worker = Worker::new(array);
+        let mut out = place.lend();
+        let Some(picks) = &part.picks else {
+            array.read_box(&part.part(), &mut out, &mut worker)?;
+            return Ok(Begun::Done);
+        };
+        let mut gathered = Gathered::default();
+        let mut around = picks.around(&mut gathered, array.element_size())?;
+        array.read_box(&part.part(), &mut around, &mut worker)?;
+        picks.finish(&mut gathered, &mut out)?;
+        Ok(Begun::Done)
+    }
+
+    fn begin_in(mut self, array: &Array, place: &InMember<'_>) -> Result<Begun, ArrayError> {
+        if place.array.is_none() {
+            self.place.lend().fill(array.fill())?;
+            return Ok(Begun::Done);
+        }
+        let Some((member, found)) = place.in_one_chunk(&self.part.in_chunk) else {
+            return Ok(Begun::Not(Box::new(self)));
+        };
+        let Some(face) = member.face() else { return Ok(Begun::Not(Box::new(self))) };
+        let InOneChunk { chunk, chunk_shape, in_chunk, is_whole } = found;
+        let part = Owned { chunk, chunk_shape, in_chunk, is_whole, ..self.part };
+        let member_of = Some((array.clone(), place.number.clone()));
+        let job = Job::new(member.clone(), part, self.place, member_of);
+        let job = job.map_err(|cause| place.members.failed(&place.number, cause))?;
+        Ok(Begun::Job(Box::new(job), face))
     }
 }
 

@@ -10,7 +10,7 @@ use zarr_codec::Scratch;
 use zarr_view::OwnedGrid;
 
 use super::free::Free;
-use super::job::Job;
+use super::job::{Begun, Draft, Job};
 use super::turns::Turns;
 use crate::array::typed::zeroed_bits;
 use crate::array::worker::{ChunkBuffers, Worker};
@@ -163,17 +163,18 @@ impl Array {
         memory: M,
     ) -> Result<M, ArrayError> {
         match self.face() {
-            Some(store) => self.read_from(store, transfer, memory).await,
-            None => self.read_in_turns(selection, transfer, memory).await,
+            None if self.members().is_none() || !threads::is_far(&**self.store()) => {
+                self.read_in_turns(selection, transfer, memory).await
+            }
+            store => self.read_from(store, transfer, memory).await,
         }
     }
 
     /// The asynchronous interface of the store. For a remote store without one, an interface on
     /// threads that may block; `None` if the store answers as fast as a thread can ask.
     ///
-    /// An array that consists of others has `None`, too: its members are opened by whoever needs
-    /// them, and each is in a store of its own.
-    fn face(&self) -> Option<Arc<dyn AsyncStore>> {
+    /// An array that consists of others has `None`, too: each member is in a store of its own.
+    pub(super) fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
         if self.members().is_some() {
             return None;
@@ -219,10 +220,11 @@ impl Array {
         places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
     }
 
-    /// Reads through an asynchronous interface of the store; each chunk is decoded on one thread.
+    /// Reads through an asynchronous interface of the store, or those of the members' stores; each
+    /// chunk is decoded on one thread.
     pub(super) async fn read_from<M: AsMut<[u8]> + Send + 'static>(
         &self,
-        store: Arc<dyn AsyncStore>,
+        store: Option<Arc<dyn AsyncStore>>,
         transfer: &Transfer<'_>,
         memory: M,
     ) -> Result<M, ArrayError> {
@@ -246,7 +248,8 @@ impl Array {
 /// A read in progress.
 struct Read<'a, M> {
     array: &'a Array,
-    store: Arc<dyn AsyncStore>,
+    /// `None` for an array that consists of others.
+    store: Option<Arc<dyn AsyncStore>>,
     transfer: &'a Transfer<'a>,
     places: &'a OwnedGrid<M>,
     encoded: Free<Vec<u8>>,
@@ -258,7 +261,7 @@ struct Read<'a, M> {
 impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     fn new(
         array: &'a Array,
-        store: Arc<dyn AsyncStore>,
+        store: Option<Arc<dyn AsyncStore>>,
         transfer: &'a Transfer<'a>,
         places: &'a OwnedGrid<M>,
     ) -> Self {
@@ -279,22 +282,50 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
 
     /// Reads the part with this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let mut job = Job::new(self.array, self.transfer, self.places, number)?;
+        let draft = Draft::new(self.array, self.transfer, self.places, number)?;
+        let (mut job, store) = match &self.store {
+            Some(store) => (Box::new(draft.begin(self.array)?), Arc::clone(store)),
+            None => match self.begin_in_member(draft).await? {
+                Some(begun) => begun,
+                None => return Ok(()),
+            },
+        };
         let mut encoded = self.encoded.take();
         while let Some(range) = job.reader.need() {
-            let answer = self.store.get(&job.reader.key, range, encoded);
+            let answer = store.get(&job.reader.key, range, encoded);
             (job, encoded) = self.decode(job, answer.await).await?;
         }
         self.encoded.give(encoded);
         Ok(())
     }
 
+    /// Begins to read a part from the member that holds it; `None` if it has been read already. What
+    /// blocks is done on a thread that may wait: a member is opened, and several of its chunks are
+    /// read, one after another.
+    async fn begin_in_member(
+        &self,
+        draft: Draft,
+    ) -> Result<Option<(Box<Job>, Arc<dyn AsyncStore>)>, ArrayError> {
+        let begun = match draft.begin_in_kept_member(self.array)? {
+            Begun::Not(draft) => {
+                let array = self.array.clone();
+                let begin = move || draft.begin_in_member(&array);
+                threads::run_blocking(&**self.array.store(), begin).await??
+            }
+            begun => begun,
+        };
+        Ok(match begun {
+            Begun::Job(job, store) => Some((job, store)),
+            Begun::Done | Begun::Not(_) => None,
+        })
+    }
+
     /// Processes the store's answer on another thread.
     async fn decode(
         &self,
-        mut job: Job,
+        mut job: Box<Job>,
         answer: Result<Option<Object>, StoreError>,
-    ) -> Result<(Job, Vec<u8>), ArrayError> {
+    ) -> Result<(Box<Job>, Vec<u8>), ArrayError> {
         let scratch = Arc::clone(&self.scratch);
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();

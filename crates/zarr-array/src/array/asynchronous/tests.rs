@@ -115,7 +115,7 @@ fn the_poller_only_asks_while_others_decode() {
             .with_threads(NonZeroUsize::new(threads).unwrap())
             .with_chunks_in_flight(NonZeroUsize::new(4).unwrap());
         let transfer = all(&array);
-        let mut read = pin!(array.read_from(face.clone(), &transfer, vec![0; 100]));
+        let mut read = pin!(array.read_from(Some(face.clone()), &transfer, vec![0; 100]));
         for _ in 0..3 {
             // Four answers have arrived, and no more are requested, because no thread decodes.
             assert!(poll(read.as_mut()).is_pending());
@@ -133,7 +133,7 @@ fn a_dropped_read_leaves_nothing_behind() {
     let mut busy = Busy::new();
     let shared = Arc::downgrade(&array.shared);
     let transfer = all(&array);
-    let mut read = Box::pin(array.read_from(face.clone(), &transfer, vec![0; 100]));
+    let mut read = Box::pin(array.read_from(Some(face.clone()), &transfer, vec![0; 100]));
     let mut other = array.read_async(0..100);
     assert!(poll(read.as_mut()).is_pending() && poll(other.as_mut()).is_pending());
     let asked = face.requests.load(Ordering::SeqCst);

@@ -36,18 +36,18 @@ impl Faced {
     }
 
     /// How many reads wait for their answers.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.waiting.lock().expect("nobody panics").len()
     }
 
     /// How many of them nobody waits for any more.
-    pub(super) fn given_up(&self) -> usize {
+    pub(crate) fn given_up(&self) -> usize {
         let waiting = self.waiting.lock().expect("nobody panics");
         waiting.iter().filter(|(sender, _)| sender.is_closed()).count()
     }
 
     /// Answers the waiting read of this number, if there is one.
-    pub(super) fn answer(&self, number: usize) -> bool {
+    pub(crate) fn answer(&self, number: usize) -> bool {
         let mut waiting = self.waiting.lock().expect("nobody panics");
         if number >= waiting.len() {
             return false;
