@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use zarr_kit::array::delete_node;
 use zarr_kit::array::store::LockScope;
 use zarr_kit::codec::Options;
+use zarr_kit::join::is_virtual_join;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
@@ -31,6 +32,16 @@ pub(crate) enum PyNode {
 impl PyGroup {
     pub(crate) fn prefix(&self) -> &Prefix {
         self.group.prefix()
+    }
+
+    pub(crate) fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The path or URL of the group if it is one of a virtual join.
+    pub(crate) fn virtual_join(&self) -> Option<String> {
+        let url = self.place.url_of(self.prefix());
+        is_virtual_join(&self.place.url).then_some(url)
     }
 
     /// Changes the group or what is in it, and completes what was written.
@@ -95,6 +106,12 @@ impl PyGroup {
     fn reopened(&self, py: Python<'_>) -> Done<Self> {
         let store = Arc::clone(&self.place.store);
         Ok(self.with(py.detach(|| Group::open(store, self.group.prefix()))?))
+    }
+
+    /// Refuses a group some of whose arrays may have been rearranged while others have not.
+    fn refuse_half_rearranged(&self, py: Python<'_>) -> Done<()> {
+        let refused = py.detach(|| self.group.refuse_half_rearranged());
+        self.place.named(self.prefix(), refused.map_err(Into::into))
     }
 
     fn children(&self, py: Python<'_>) -> Done<Vec<String>> {

@@ -58,7 +58,7 @@ mod _native {
     #[pymodule_export]
     use super::pipeline::PyOpened;
     #[pymodule_export]
-    use super::rearrange::rearrange;
+    use super::rearrange::{dimension_length, rearrange, rearrange_group};
     #[pymodule_export]
     use super::variable::PyElements;
     #[pymodule_export]

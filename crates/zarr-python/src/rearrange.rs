@@ -1,15 +1,16 @@
-//! Chunks of an array, or members of a virtual join, in another order.
+//! Chunks of arrays, or members of a virtual join, in another order.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::Span;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
+use zarr_kit::array::{GroupSpan, Span};
 use zarr_kit::join::{
     AxisOf, LinkedDocument, Member, MemberSpan, check_insertion, is_virtual_join,
 };
 
 use crate::array::PyArray;
 use crate::error::{Done, Raised};
+use crate::group::PyGroup;
 use crate::place::options;
 use crate::signals::Signals;
 
@@ -78,4 +79,91 @@ fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>
         })
     })?;
     PyArray::open(py, place.state(prefix)?)
+}
+
+/// A part of a dimension of a group as it is to be.
+#[derive(FromPyObject)]
+pub(crate) enum GroupPart<'py> {
+    Kept((u64, u64)),
+    Inserted(PyRef<'py, PyGroup>),
+}
+
+/// The length of a dimension, in all arrays below a group that have it.
+#[pyfunction]
+pub(crate) fn dimension_length(
+    py: Python<'_>,
+    group: PyRef<'_, PyGroup>,
+    dimension: &str,
+) -> Done<u64> {
+    let group: &PyGroup = &group;
+    if let Some(url) = group.virtual_join() {
+        let (store, _) = options(&group.place.settings)?;
+        return py.detach(|| {
+            let document = LinkedDocument::open(&url, &store)?;
+            Ok(document.length(AxisOf::Named(dimension))?)
+        });
+    }
+    let length = py.detach(|| group.group().dimension_length(dimension));
+    group.place.named(group.prefix(), length.map_err(Into::into))
+}
+
+/// Makes a dimension of these parts, one after another, in all arrays below a group that have it.
+#[pyfunction]
+pub(crate) fn rearrange_group(
+    py: Python<'_>,
+    group: PyRef<'_, PyGroup>,
+    dimension: &str,
+    parts: Vec<GroupPart<'_>>,
+) -> Done<()> {
+    let group: &PyGroup = &group;
+    if let Some(url) = group.virtual_join() {
+        let mut spans = Vec::new();
+        for part in parts {
+            let GroupPart::Kept((start, stop)) = part else {
+                let message =
+                    "a group cannot be inserted into a virtual join: join the groups again";
+                return Err(PyValueError::new_err(message).into());
+            };
+            spans.push(MemberSpan::Kept(start..stop));
+        }
+        let (store, _) = options(&group.place.settings)?;
+        return py.detach(|| {
+            Signals::during(|_| {
+                let document = LinkedDocument::open(&url, &store)?;
+                let plan = document.rearrange(AxisOf::Named(dimension), &spans)?;
+                plan.write(UpdatePolicy::RequireExclusion)?;
+                Ok::<_, Raised>(())
+            })
+        });
+    }
+    let mut spans = Vec::new();
+    let mut inserted = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            GroupPart::Kept((start, stop)) => GroupSpan::Kept(start..stop),
+            GroupPart::Inserted(other) => {
+                inserted.push((other.group().clone(), other.place.shown_node(other.prefix())));
+                GroupSpan::Inserted(other.group().clone())
+            }
+        });
+    }
+    let shown = group.place.shown_node(group.prefix());
+    py.detach(|| {
+        let plan = group.group().rearrange(dimension, spans)?;
+        for array in plan.arrays() {
+            let path = array.array().prefix().as_str();
+            let path = path.strip_prefix(group.prefix().as_str()).unwrap_or(path);
+            let path = path.trim_start_matches('/');
+            let whole = Member::new(format!("{shown}/{path}"), array.array().clone());
+            for (other, name) in &inserted {
+                let part = Member::new(format!("{name}/{path}"), other.array(path)?);
+                check_insertion(&whole, &part, array.axis())?;
+            }
+        }
+        Signals::during(|_| {
+            plan.execute(&|_| {})?;
+            group.place.store.finish()?;
+            Ok::<_, Raised>(())
+        })
+    })
 }

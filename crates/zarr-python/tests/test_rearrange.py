@@ -102,3 +102,68 @@ def test_what_cannot_be_rearranged_is_refused(quarter, tmp_path):
     array.rearrange([slice(31, 90)])
     with pytest.raises(zarr_kit.ConflictError):
         stale.rearrange([slice(31, 90)])
+
+
+def dataset(place, first, days, edges):
+    group = zarr_kit.create_group(place)
+    day = group.create_array("day", shape=days, dtype="i4", chunks=[edges], codecs=RAW, dimension_names=["day"])
+    rain = group.create_group("in").create_array(
+        "rain", shape=(2, days), dtype="i4", chunks=[2, edges], codecs=RAW, dimension_names=["x", "day"]
+    )
+    day[:] = first + np.arange(days)
+    rain[:] = first + np.arange(2 * days).reshape(2, days)
+    return group
+
+
+def test_the_arrays_of_a_dimension_are_rearranged_together(tmp_path):
+    group = dataset(tmp_path / "a.zarr", 0, 90, EDGES)
+    other = dataset(tmp_path / "b.zarr", 500, 30, [30])
+    day, rain = group["day"][:], group["in/rain"][:]
+    group.rearrange([slice(-31, None), other, slice(31, 59)], "day")
+    expected = np.concatenate([day[59:], other["day"][:], day[31:59]])
+    np.testing.assert_array_equal(group["day"][:], expected)
+    again = zarr_kit.open_group(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(again["day"][:], expected)
+    np.testing.assert_array_equal(
+        again["in/rain"][:], np.concatenate([rain[:, 59:], other["in/rain"][:], rain[:, 31:59]], axis=1)
+    )
+    assert again.check().is_clean
+    for parts, dim, kind, message in [
+        ([slice(0, 30)], "day", ValueError, "index 30 is inside a chunk"),
+        ([slice(0, 31)], "height", ValueError, "no array in it has the dimension height"),
+        ([group["day"]], "day", TypeError, "parts are slices of the group, and other groups"),
+        ([slice(0, 31), zarr_kit.create_group("memory:")], "day", ValueError, "has the dimension day"),
+    ]:
+        with pytest.raises(kind, match=message):
+            group.rearrange(parts, dim)
+    np.testing.assert_array_equal(group["day"][:], expected)
+    rain = other["in/rain"]
+    rain.attrs["units"] = "mm"
+    with pytest.raises(ValueError, match="units"):
+        group.rearrange([slice(None), other], "day")
+
+
+def test_a_group_of_a_virtual_join_is_rearranged(tmp_path):
+    groups = [dataset(tmp_path / f"{at}.zarr", 100 * at, 3, [3]) for at in range(3)]
+    zarr_kit.join(groups, tmp_path / "q.zjoin", along="day", virtual=True)
+    joined = zarr_kit.open_group(tmp_path / "q.zjoin")
+    joined.rearrange([slice(6, 9), slice(0, 3)], "day")
+    again = zarr_kit.open_group(tmp_path / "q.zjoin")
+    assert again["day"][:].tolist() == [200, 201, 202, 0, 1, 2]
+    assert again["in/rain"].shape == (2, 6)
+    with pytest.raises(ValueError, match="join the groups again"):
+        joined.rearrange([slice(None), groups[1]], "day")
+
+
+def test_a_group_that_was_left_half_rearranged_is_not_a_dataset(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    group = zarr_kit.create_group(tmp_path / "a.zarr")
+    group.create_array("day", shape=4, dtype="u1", dimension_names=["day"])
+    marker = tmp_path / "a.zarr" / "zarr-kit-rearrange.json"
+    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "step": "switching"\n}}\n')
+    with pytest.raises(ValueError, match="some may be rearranged while others are not: repair it first"):
+        xarray.open_dataset(tmp_path / "a.zarr", engine="zarr-kit")
+    report = group.check()
+    assert [finding.id for finding in report] == ["half-rearranged-group"]
+    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "step": "returning"\n}}\n')
+    assert xarray.open_dataset(tmp_path / "a.zarr", engine="zarr-kit").sizes == {"day": 4}

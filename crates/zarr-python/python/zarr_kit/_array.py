@@ -282,7 +282,7 @@ class Array(Node[_native.Array]):
             The axis, by number or name.
         """
         number = _rearrange.axis_of(axis, self.dims, self.ndim)
-        found = _rearrange.parts_of(parts, self.shape[number])
+        found = _rearrange.parts_of(parts, self.shape[number], _native.Array)
         self._set(_native.rearrange(self._native, number, found))
 
     # What is stored --------------------------------------------------------------------------

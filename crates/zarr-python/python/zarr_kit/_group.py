@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from . import _check, _create, _describe, _native
+from . import _check, _create, _describe, _native, _rearrange
 from ._array import Array
 from ._node import Node
 from ._progress import Progress
@@ -62,6 +62,38 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
         """Creates a group in this group."""
         return Group(self._native.create_group(name, _create.group_document(attributes)))
+
+    def rearrange(self, parts: Iterable[slice | Group], dim: str) -> None:
+        """Removes, reorders and inserts whole chunks in all arrays below that have a dimension.
+
+        Nothing is decoded. If the process ends just when the arrays change over, some may be
+        rearranged and others not: `zarr_kit.xarray` refuses such a group, ``check`` reports it and
+        ``zarr-kit check --repair`` completes it. Consolidated metadata always has all old or all
+        new arrays. Handles of the arrays must be opened again. Of a virtual join, whole members are
+        moved, by one write of its file.
+
+        Parameters
+        ----------
+        parts
+            What the dimension is to consist of: slices of its indices, which begin and end at edges
+            of chunks in each array, and other groups, whose arrays with this dimension are inserted.
+        dim
+            The name of the dimension.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> for name in ("time", "rain"):
+        ...     a = g.create_array(name, shape=6, dtype="u1", chunks=2, dimension_names=["time"])
+        ...     a[:] = range(6)
+        >>> g.rearrange([slice(4, 6), slice(0, 2)], "time")
+        >>> g["rain"][:].tolist()
+        [4, 5, 0, 1]
+        """
+        length = _native.dimension_length(self._native, dim)
+        found = _rearrange.parts_of(parts, length, _native.Group)
+        _native.rearrange_group(self._native, dim, found)
 
     def tree(self) -> _describe.Tree:
         """The nodes below this group, one per line, arrays with their shapes and types.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _native
 
@@ -21,17 +21,21 @@ def axis_of(axis: int | str, dims: tuple[str | None, ...] | None, ndim: int) -> 
     return axis % ndim
 
 
-def parts_of(parts: Iterable[Any], length: int) -> list[tuple[int, int] | _native.Array]:
-    """Slices as ranges of indices, and arrays as they are natively."""
-    found: list[tuple[int, int] | _native.Array] = []
+N = TypeVar("N", _native.Array, _native.Group)
+
+
+def parts_of(parts: Iterable[Any], length: int, kind: type[N]) -> list[tuple[int, int] | N]:
+    """Slices as ranges of indices, and nodes of a kind as they are natively."""
+    found: list[tuple[int, int] | N] = []
     for part in parts:
         if isinstance(part, slice):
             start, stop, step = part.indices(length)
             if step != 1:
                 raise ValueError(f"{part}: parts have no step")
             found.append((start, max(start, stop)))
-        elif isinstance(native := getattr(part, "_native", None), _native.Array):
+        elif isinstance(native := getattr(part, "_native", None), kind):
             found.append(native)
         else:
-            raise TypeError(f"{part!r}: parts are slices of the array, and other arrays")
+            name = kind.__name__.lower()
+            raise TypeError(f"{part!r}: parts are slices of the {name}, and other {name}s")
     return found

@@ -74,6 +74,8 @@ class Backend(BackendEntrypoint):
     ) -> Dataset:
         """`xarray.open_dataset` calls this."""
         found = opened(filename_or_obj, group, storage_options, bool(consolidated))
+        if not consolidated:
+            found._native.refuse_half_rearranged()
         without = _names(drop_variables)
         store = GroupStore(
             found,
@@ -113,6 +115,8 @@ class Backend(BackendEntrypoint):
         without = _names(drop_variables)
         datasets = {}
         root = opened(filename_or_obj, group, storage_options, bool(consolidated))
+        if not consolidated:
+            root._native.refuse_half_rearranged()
         for path, found, arrays in _walk("/", root, without):
             store = GroupStore(
                 found,
