@@ -149,6 +149,10 @@ impl Group {
         self.policy
     }
 
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Refuses to change a group of Zarr version 2.
     pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
         node::refuse_version_2(self.metadata.is_version_2(), &self.prefix)

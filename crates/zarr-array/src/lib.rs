@@ -63,8 +63,8 @@ mod version_2;
 
 pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
 pub use change::{
-    Cut, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress, Rearrangement, Settled, Span,
-    delete_node, refresh_consolidated,
+    Cut, GroupRearrangement, GroupSpan, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
+    Rearrangement, Settled, Span, delete_node, refresh_consolidated,
 };
 #[cfg(feature = "async")]
 pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};

@@ -63,17 +63,38 @@ pub(super) fn each_above(
     let mut result = Ok(());
     let mut above = prefix.parent();
     while let Some(group) = above {
-        let followed = follow_in(store, &group, prefix, scope, policy);
+        let followed = follow_in(store, &group, &[prefix], scope, policy);
         result = result.and(followed);
         above = group.parent();
     }
     result
 }
 
+/// As [`each_above`] after changes of several nodes: each group above any of them gets one new
+/// document for all.
+pub(super) fn together(
+    store: &Arc<dyn Store>,
+    prefixes: &[&Prefix],
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    let mut groups: BTreeMap<Prefix, Vec<&Prefix>> = BTreeMap::new();
+    for prefix in prefixes {
+        let mut above = prefix.parent();
+        while let Some(group) = above {
+            above = group.parent();
+            groups.entry(group).or_default().push(prefix);
+        }
+    }
+    let followed = groups
+        .iter()
+        .map(|(group, prefixes)| follow_in(store, group, prefixes, Scope::Node, policy));
+    followed.fold(Ok(()), Result::and)
+}
+
 fn follow_in(
     store: &Arc<dyn Store>,
     above: &Prefix,
-    prefix: &Prefix,
+    prefixes: &[&Prefix],
     scope: Scope,
     policy: UpdatePolicy,
 ) -> Result<(), ArrayError> {
@@ -84,19 +105,24 @@ fn follow_in(
         Ok(NodeMetadata::Group(group)) if group.consolidated_metadata().is_some() => {}
         _ => return Ok(()),
     }
-    let path = prefix.as_str().get(above.key_start()..).unwrap_or_default();
+    let paths: Vec<&str> = prefixes
+        .iter()
+        .map(|prefix| prefix.as_str().get(above.key_start()..).unwrap_or_default())
+        .collect();
     change(store, above, policy, |group| {
         let Some(consolidated) = group.consolidated_metadata() else { return Ok(None) };
-        let is_below = |other: &str| {
-            scope == Scope::Subtree
-                && other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        let is_one = |other: &str, path: &str| {
+            let Some(rest) = other.strip_prefix(path) else { return false };
+            rest.is_empty() || (scope == Scope::Subtree && rest.starts_with('/'))
         };
         let mut entries: Documents = consolidated
             .entries()
-            .filter(|(other, _)| *other != path && !is_below(other))
+            .filter(|(other, _)| !paths.iter().any(|path| is_one(other, path)))
             .map(|(other, json)| (other.to_owned(), json.to_owned()))
             .collect();
-        entries.extend(below(store, above, path, scope)?);
+        for path in &paths {
+            entries.extend(below(store, above, path, scope)?);
+        }
         with_entries(above, group, &entries).map(Some)
     })
     .map(drop)

@@ -19,8 +19,11 @@ pub(crate) use delete::documents;
 pub use follow::refresh_consolidated;
 pub(crate) use follow::{Scope, follow};
 pub use rearrange::{
-    MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress, Rearrangement, Settled, Span,
+    GroupRearrangement, GroupSpan, MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
+    Rearrangement, Settled, Span,
 };
 #[cfg(feature = "check")]
-pub(crate) use rearrange::{Marker as RearrangeMarker, Step as RearrangeStep, away};
+pub(crate) use rearrange::{
+    Marker as RearrangeMarker, Progressed, Step as RearrangeStep, away, of_group,
+};
 pub use resize::Cut;

@@ -3,18 +3,18 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_metadata::{ChunkKeyEncoding, Codec};
+use zarr_metadata::Codec;
 
 use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, REARRANGING, STRAY, UNEXAMINED, rule_of_chunk,
-    unexamined,
+    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk, unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
+use super::rearranging::array_of;
 use super::variable::examine_variable;
 use super::{CheckOptions, Progress, Report, is_of_one_object};
 use crate::array::Array;
-use crate::change::{REARRANGE_MARKER, RearrangeMarker, RearrangeStep, away};
+use crate::change::REARRANGE_MARKER;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
@@ -90,7 +90,7 @@ impl Walk<'_> {
             }
             if name == REARRANGE_MARKER {
                 // Its chunks with other keys may have been listed before.
-                let (rearrangement, other) = rearranging(&**store, layout, &key)?;
+                let (rearrangement, other) = array_of(&**store, layout, &key)?;
                 moving = other;
                 of_keys.push(rearrangement);
                 continue;
@@ -163,40 +163,6 @@ impl Walk<'_> {
             );
         }
     }
-}
-
-/// The finding of a rearrangement that was interrupted, and the encoding of the keys of chunks that
-/// are not the array's because of it.
-fn rearranging(
-    store: &dyn Store,
-    layout: &ChunkLayout,
-    key: &Key,
-) -> Result<(Finding, Option<ChunkKeyEncoding>), ArrayError> {
-    let marker = match RearrangeMarker::at(store, layout.prefix()) {
-        Ok(marker) => marker,
-        Err(ArrayError::Rearrange { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    let now = layout.key_encoding();
-    let (message, other) = match marker {
-        Some(RearrangeMarker { home, step }) if now == home => {
-            let message = match step {
-                RearrangeStep::Leaving => {
-                    "the array is as it was before, and --repair removes what is left over"
-                }
-                RearrangeStep::Returning => {
-                    "the array is rearranged, and --repair removes what is left over"
-                }
-            };
-            (message, Some(away(home)))
-        }
-        Some(RearrangeMarker { home, .. }) if now == away(home) => {
-            ("the array is rearranged, with keys of another encoding until --repair", Some(home))
-        }
-        _ => ("but the marker is not understood: another version or another program put it", None),
-    };
-    let message = format!("moving its chunks was interrupted: {message}");
-    Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), other))
 }
 
 /// Decodes the chunks of one array.

@@ -55,6 +55,8 @@ rules! {
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
         interrupted";
+    HALF "half-rearranged-group" Warning "arrays of a group that share a dimension are rearranged \
+        together";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "a file whose name no key can have";

@@ -10,8 +10,9 @@ use super::finding::{
     CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
     UNSUPPORTED, VERSION_2, rule_of_document, rule_of_grid,
 };
-use super::{CheckOptions, Report, Summary, is_of_one_object};
+use super::{CheckOptions, Report, Summary, is_of_one_object, rearranging};
 use crate::array::Array;
+use crate::change::REARRANGE_MARKER;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
@@ -209,6 +210,9 @@ impl<'a> Walk<'a> {
                     } else if name == MARKER {
                         let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
                         self.found(unfinished(&key, "group", copy.work));
+                    } else if name == REARRANGE_MARKER {
+                        let finding = rearranging::group_of(&**self.store, prefix, &key)?;
+                        self.found(finding);
                     } else if name != METADATA_KEY {
                         self.found(
                             Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),

@@ -26,6 +26,7 @@ mod content;
 mod finding;
 mod hierarchy;
 mod members;
+mod rearranging;
 mod variable;
 mod version_2;
 

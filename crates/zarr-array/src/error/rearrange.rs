@@ -101,6 +101,67 @@ pub enum RearrangeFault {
     /// An earlier rearrangement was interrupted.
     #[error("its chunks were being rearranged when that was interrupted: repair it first")]
     Unfinished,
+    /// Some arrays of a group may be rearranged and others not, because that was interrupted.
+    #[error(
+        "rearranging its arrays was interrupted, and some may be rearranged while others are not: \
+         repair it first"
+    )]
+    Half,
+    /// An interrupted rearrangement of a group that is not reached from the store of this array.
+    #[error(
+        "its chunks were being rearranged together with other arrays when that was interrupted: \
+         repair the group, which is {levels} level{} above it", if *levels == 1 { "" } else { "s" }
+    )]
+    WithGroup {
+        /// How many levels the group is above the array.
+        levels: usize,
+    },
+    /// What was changed in an array after the rearrangement of its group was interrupted, so that
+    /// this cannot be completed.
+    #[error(
+        "{what} was changed since rearranging the group was interrupted, which cannot be completed \
+         then: change it back first"
+    )]
+    Changed {
+        /// What was changed.
+        what: &'static str,
+    },
+    /// A name that no array's dimension has.
+    #[error("no array in it has the dimension {}", Printable(dimension))]
+    NoDimension {
+        /// The name.
+        dimension: String,
+    },
+    /// A dimension of two axes of one array.
+    #[error("two axes have the dimension {}", Printable(dimension))]
+    TwoAxes {
+        /// The name.
+        dimension: String,
+    },
+    /// Arrays of different lengths on the dimension that they share.
+    #[error(
+        "has the length {found} on the dimension {}, and {} has {expected}",
+        Printable(dimension),
+        Printable(other)
+    )]
+    Lengths {
+        /// The name of the dimension.
+        dimension: String,
+        /// The length in this array.
+        found: u64,
+        /// The path of another array in the group.
+        other: String,
+        /// The length in that one.
+        expected: u64,
+    },
+    /// An inserted group with other arrays.
+    #[error("the inserted group {what} an array {} with this dimension", Printable(path))]
+    InsertedPaths {
+        /// Whether it is the one that lacks it.
+        what: &'static str,
+        /// The path of the array in the group.
+        path: String,
+    },
     /// A marker that this program does not put.
     #[error(
         "{} is not understood: the array was rearranged by another version, or something else \

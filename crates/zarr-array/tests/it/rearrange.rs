@@ -2,6 +2,7 @@
 //! refused, and ended at every operation.
 
 mod ends;
+mod groups;
 mod oracle;
 mod refused;
 

@@ -12,8 +12,9 @@ use super::value;
 /// killed; `check --repair` then removes what is left over, or completes it. Programs that have the
 /// array open must open it again, and nobody may write to it meanwhile.
 ///
-/// In a group, the arrays of one dimension are rearranged one after another, each by a command of its
-/// own.
+/// In a group, all arrays that have the dimension named by --axis are rearranged together. If this is
+/// killed just when they change over, some may be rearranged and others not; `check` says so, and
+/// `check --repair` completes it. Consolidated metadata has all old or all new ones at every moment.
 ///
 /// Of a virtual join (.zjoin), whole members are removed, reordered and inserted in the document, and
 /// nothing else is written. In a group of one, all arrays that have the dimension are rearranged at
@@ -25,11 +26,12 @@ Ranges are indices of the axis, as in numpy: 0:31, 59:, -28:.
 Examples:
   zarr-kit rearrange weather.zarr/temp --remove 0:31
   zarr-kit rearrange weather.zarr/temp --axis time --order 59:90,0:59
-  zarr-kit rearrange weather.zarr/temp --axis time --insert february.zarr/temp --at 31")]
+  zarr-kit rearrange weather.zarr/temp --axis time --insert february.zarr/temp --at 31
+  zarr-kit rearrange weather.zarr --axis time --remove 0:31")]
 pub(crate) struct Rearrange {
-    /// The array: a folder or a URL.
+    /// The array or group: a folder or a URL.
     pub(crate) array: String,
-    /// The axis, by name or number.
+    /// The axis, by name or number; in a group, by name.
     #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Remove these ranges. What comes after them moves to the front.
@@ -42,7 +44,8 @@ pub(crate) struct Rearrange {
     #[arg(conflicts_with = "insert")]
     pub(crate) order: Option<String>,
     /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
-    /// dimension names, and the same chunks on the other axes.
+    /// dimension names, and the same chunks on the other axes. Into a group, all arrays of this group
+    /// that have the dimension.
     #[arg(long, value_name = "ARRAY", requires = "at")]
     pub(crate) insert: Option<String>,
     /// The index before which to insert it.

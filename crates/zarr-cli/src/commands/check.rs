@@ -3,9 +3,9 @@
 use serde_json::json;
 use zarr_kit::array::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::array::store::{Links, LocalStore};
-use zarr_kit::array::{REARRANGE_MARKER, Settled};
-use zarr_kit::metadata::Printable;
-use zarr_kit::{Array, ArrayError, Prefix};
+use zarr_kit::array::{REARRANGE_MARKER, Settled, open_node};
+use zarr_kit::metadata::{NodeMetadata, Printable};
+use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use super::resize::policy;
 use crate::args::Check;
@@ -97,8 +97,9 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
             "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
             "notes": summary.notes, "removed": removed,
-            "settled": settled.iter().map(|(path, settled)| {
-                json!({"array": path, "rearrangement": settled})
+            "settled": settled.iter().map(|Repaired { path, is_group, how }| {
+                let kind = if *is_group { "group" } else { "array" };
+                json!({kind: path, "rearrangement": how})
             }).collect::<Vec<_>>(),
         }))?;
     }
@@ -134,24 +135,26 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
     Ok(if any { FOUND } else { 0 })
 }
 
-/// Undoes or completes rearrangements that were interrupted; returns the paths of their arrays, and
-/// which it was.
-fn settle(
-    place: &NodeStore,
-    args: &Check,
-    out: &mut Out,
-) -> Result<Vec<(String, &'static str)>, CliError> {
+/// A rearrangement that was undone or completed.
+struct Repaired {
+    path: String,
+    is_group: bool,
+    how: &'static str,
+}
+
+/// Undoes or completes rearrangements that were interrupted.
+fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired>, CliError> {
     let failed = |cause: ArrayError| place.failed(cause);
-    let mut arrays = Vec::new();
+    let mut paths = Vec::new();
     for key in place.store.list(&Prefix::root(), Links::AsObjects) {
         let key = key.map_err(|cause| place.failed(cause))?;
         if key.name() == REARRANGE_MARKER {
             let path = key.as_str().strip_suffix(REARRANGE_MARKER).unwrap_or_default();
-            arrays.push(path.trim_end_matches('/').to_owned());
+            paths.push(path.trim_end_matches('/').to_owned());
         }
     }
     let mut settled = Vec::new();
-    if arrays.is_empty() {
+    if paths.is_empty() {
         return Ok(settled);
     }
     // The groups around it follow each step.
@@ -159,15 +162,23 @@ fn settle(
         Some(Around { store, prefix }) => (store, prefix),
         None => (place.store.clone(), Prefix::root()),
     };
-    arrays.sort_unstable();
-    for path in arrays {
+    // Groups come before their arrays, which are repaired with them.
+    paths.sort_unstable();
+    for path in paths {
         let prefix = match path.as_str() {
             "" => root.clone(),
             path => root.join(path).map_err(|cause| failed(cause.into()))?,
         };
-        let array = Array::open(store.clone(), &prefix);
-        let array = array.map(|array| array.with_update_policy(policy(args.sole_writer)));
-        let done = match array.and_then(|array| array.settle_rearrangement()) {
+        let node = open_node(&store, &prefix);
+        let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
+        let policy = policy(args.sole_writer);
+        let done = match is_group {
+            true => Group::open(store.clone(), &prefix)
+                .and_then(|group| group.with_update_policy(policy).settle_rearrangement()),
+            false => Array::open(store.clone(), &prefix)
+                .and_then(|array| array.with_update_policy(policy).settle_rearrangement()),
+        };
+        let how = match done {
             Ok(Some(Settled::Undone)) => "undone",
             Ok(Some(_)) => "completed",
             Ok(None) => continue,
@@ -179,9 +190,9 @@ fn settle(
         };
         if !args.json {
             let shown = if path.is_empty() { &place.shown } else { &path };
-            out.line(format_args!("{done}: the rearrangement of {}", Printable(shown)))?;
+            out.line(format_args!("{how}: the rearrangement of {}", Printable(shown)))?;
         }
-        settled.push((path, done));
+        settled.push(Repaired { path, is_group, how });
     }
     place.finish()?;
     Ok(settled)

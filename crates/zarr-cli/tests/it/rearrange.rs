@@ -107,6 +107,107 @@ fn check_repairs_what_was_interrupted() {
 }
 
 #[test]
+fn the_arrays_of_a_group_are_rearranged_together() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (group, days, chunks) in [("g", "9", "2|3|4"), ("h", "2", "2")] {
+        succeed(folder, &["create", group, "--group"]);
+        let values: Vec<u8> = (1..=9).map(|n| if group == "g" { n } else { 50 + n }).collect();
+        let values = &values[..days.parse().expect("a number")];
+        array(folder, &format!("{group}/day"), days, chunks, values);
+        array(folder, &format!("{group}/rain"), days, days, values);
+    }
+    array(folder, "g/even", "9", "1", &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    array(folder, "h/even", "2", "1", &[51, 52]);
+    succeed(folder, &["consolidate", "g"]);
+    let read = |name: &'static str| ["read", name, "-f", "json"];
+    let session = session(
+        folder,
+        &[
+            &["rearrange", "g", "--axis", "day", "--remove", "2:5"],
+            &["rearrange", "g", "--axis", "height", "--remove", "2:5"],
+            &["rearrange", "g", "--remove", "2:5"],
+            &["delete", "g/rain", "--yes"],
+            &["rearrange", "g", "--axis", "day", "--insert", "h", "--at", "9"],
+            &["delete", "h/rain", "--yes"],
+            &["rearrange", "g", "--axis", "day", "--order", "5:,:2", "--dry-run"],
+            &["rearrange", "g", "--axis", "day", "--order", "5:,:2", "--dry-run", "--json"],
+            &read("g/day"),
+            &["rearrange", "g", "--axis", "day", "--order", "5:,:2"],
+            &read("g/day"),
+            &["rearrange", "g", "--axis", "day", "--insert", "h", "--at", "4", "--json"],
+            &read("g/day"),
+            &read("g/even"),
+            &["check", "g", "--data"],
+        ],
+    );
+    insta::assert_snapshot!(session);
+    let group = std::fs::read_to_string(folder.join("g/zarr.json")).expect("is there");
+    let group: serde_json::Value = serde_json::from_str(&group).expect("JSON");
+    assert_eq!(group["consolidated_metadata"]["metadata"]["day"]["shape"][0], 8);
+}
+
+/// What a killed process leaves in a group, made by hand.
+#[test]
+fn check_repairs_the_rearrangement_of_a_group() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    for name in ["g/old", "g/new"] {
+        array(folder, name, "6", "2", &[1, 2, 3, 4, 5, 6]);
+    }
+    let of_group = |step: &str| {
+        format!("{{\"unfinished_rearrangement_of_arrays\": {{\n  \"step\": \"{step}\"\n}}}}\n")
+    };
+    let encoding = |separator: char| {
+        format!(r#"{{"name": "default", "configuration": {{"separator": "{separator}"}}}}"#)
+    };
+    // Chunk 2 comes first, and chunk 0 is dropped.
+    let document = std::fs::read_to_string(folder.join("g/old/zarr.json")).expect("is there");
+    let document = document.replace(r#""separator": "/""#, r#""separator": ".""#);
+    let document = document.replace("6", "4");
+    let marker = format!(
+        "{{\"unfinished_rearrangement\": {{\n  \"chunk_key_encoding\": {},\n  \"step\": \
+         \"leaving\",\n  \"group\": \"..\",\n  \"axis\": 0,\n  \"length\": 6,\n  \"spans\": \
+         \"4:6,2:4\",\n  \"document\": {document}\n}}}}\n",
+        encoding('/')
+    );
+    for name in ["old", "new"] {
+        file(folder, &format!("g/{name}/zarr-kit-rearrange.json"), &marker);
+    }
+    file(folder, "g/new/zarr.json", &document);
+    for (chunk, values) in [(0, [5, 6]), (1, [3, 4])] {
+        file(folder, &format!("g/new/c.{chunk}"), values);
+        file(folder, &format!("g/old/c.{chunk}"), [9, 9]);
+    }
+    file(folder, "g/zarr-kit-rearrange.json", of_group("switching"));
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["check", "g", "--data"],
+            &["rearrange", "g", "--axis", "day", "--remove", "0:2"],
+            &["copy", "g", "copy"],
+            &["check", "g/old", "--repair", "--data"],
+            &["check", "g", "--repair", "--data", "--json"],
+            &["read", "g/old", "-f", "json"],
+            &["read", "g/new", "-f", "json"],
+        ],
+    ));
+    assert!(!folder.join("g/zarr-kit-rearrange.json").exists());
+    assert!(folder.join("g/old/c/1").is_file() && !folder.join("g/old/c/2").exists());
+    // Damaged, or not ours: nothing is removed.
+    for (group, array) in [("?", None), (&*of_group("leaving"), Some("?"))] {
+        file(folder, "g/zarr-kit-rearrange.json", group);
+        if let Some(array) = array {
+            file(folder, "g/old/zarr-kit-rearrange.json", array);
+        }
+        let found = session(folder, &[&["check", "g"], &["check", "g", "--repair"]]);
+        assert!(found.contains("the marker is not understood"), "{found}");
+        assert!(found.contains("not repaired") && !found.contains("exit status 2"), "{found}");
+    }
+}
+
+#[test]
 fn consolidated_metadata_follows_and_archives_are_refused_whole() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();

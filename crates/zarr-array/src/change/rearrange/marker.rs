@@ -2,6 +2,7 @@
 
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
+use super::together::Share;
 use crate::error::{ArrayError, RearrangeFault};
 use crate::node;
 use crate::store::{Key, Prefix, Store, StoreExt as _};
@@ -22,11 +23,13 @@ pub(crate) enum Step {
 }
 
 /// The contents of a marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marker {
     /// The key encoding of the array before and after.
     pub(crate) home: ChunkKeyEncoding,
     pub(crate) step: Step,
+    /// What is to be done with it if it leaves together with other arrays of a group.
+    pub(crate) share: Option<Box<Share>>,
 }
 
 /// The key encoding that the chunks have while an array with keys of another encoding is
@@ -53,22 +56,41 @@ impl Marker {
         })
     }
 
-    pub(super) fn put(self, store: &dyn Store, key: &Key) -> Result<(), ArrayError> {
+    /// That of an array that is rearranged on its own.
+    pub(super) fn alone(home: ChunkKeyEncoding, step: Step) -> Self {
+        Self { home, step, share: None }
+    }
+
+    pub(super) fn put(&self, store: &dyn Store, key: &Key) -> Result<(), ArrayError> {
         Ok(store.put(key, self.text().as_bytes())?)
     }
 
-    /// There are so few markers that text is compared, and not parsed.
+    /// There are so few beginnings that text is compared, and not parsed.
     fn read(text: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(text).ok()?;
         let separators = [Separator::Slash, Separator::Dot];
         let homes = separators.into_iter().flat_map(|separator| {
             [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
         });
-        homes
-            .flat_map(|home| [Step::Leaving, Step::Returning].map(|step| Self { home, step }))
-            .find(|marker| marker.text().as_bytes() == text)
+        let markers =
+            homes.flat_map(|home| [Step::Leaving, Step::Returning].map(|s| Self::alone(home, s)));
+        for mut marker in markers {
+            let Some(rest) = text.strip_prefix(&marker.start()) else { continue };
+            let rest = rest.strip_suffix(END)?;
+            if !rest.is_empty() {
+                marker.share = Some(Box::new(Share::read(rest)?));
+            }
+            return Some(marker);
+        }
+        None
     }
 
-    fn text(self) -> String {
+    fn text(&self) -> String {
+        let share = self.share.as_ref().map_or_else(String::new, |share| share.text());
+        format!("{}{share}{END}", self.start())
+    }
+
+    fn start(&self) -> String {
         let step = match self.step {
             Step::Leaving => "leaving",
             Step::Returning => "returning",
@@ -76,13 +98,15 @@ impl Marker {
         let home = self.home.to_json();
         format!(
             "{{\"unfinished_rearrangement\": {{\n  \"chunk_key_encoding\": {home},\n  \"step\": \
-             \"{step}\"\n}}}}\n"
+             \"{step}\""
         )
     }
 }
 
-/// A marker has fewer bytes.
-const LONGEST: u64 = 1 << 10;
+const END: &str = "\n}}\n";
+
+/// A marker has fewer bytes: it may contain a document.
+const LONGEST: u64 = 1 << 26;
 
 #[cfg(test)]
 mod tests {
@@ -99,9 +123,9 @@ mod tests {
                 [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
             {
                 for step in [Step::Leaving, Step::Returning] {
-                    let marker = Marker { home, step };
+                    let marker = Marker::alone(home, step);
                     marker.put(&store, &key).expect("puts");
-                    assert_eq!(Marker::at(&store, &root).expect("reads"), Some(marker));
+                    assert_eq!(Marker::at(&store, &root).expect("reads").as_ref(), Some(&marker));
                     let json: serde_json::Value =
                         serde_json::from_str(&marker.text()).expect("is JSON");
                     assert!(json["unfinished_rearrangement"]["step"].is_string());

@@ -12,6 +12,7 @@ mod moves;
 mod plan;
 mod settle;
 mod steps;
+mod together;
 
 use std::ops::Range;
 
@@ -22,6 +23,9 @@ pub use marker::MARKER;
 #[cfg(feature = "check")]
 pub(crate) use marker::{Marker, Step, away};
 pub use settle::Settled;
+pub use together::{GroupRearrangement, GroupSpan};
+#[cfg(feature = "check")]
+pub(crate) use together::{Progressed, of_group};
 
 /// A part of an axis as it is to be: see [`Array::rearrange`].
 #[derive(Clone, Debug)]
@@ -68,6 +72,18 @@ pub struct RearrangeProgress {
 }
 
 impl Rearrangement {
+    /// The array that is rearranged.
+    #[must_use]
+    pub fn array(&self) -> &Array {
+        &self.array
+    }
+
+    /// The axis along which it is.
+    #[must_use]
+    pub fn axis(&self) -> usize {
+        self.axis
+    }
+
     /// The array that it makes; its chunks are not there before it is executed.
     #[must_use]
     pub fn rearranged(&self) -> &Array {

@@ -16,6 +16,13 @@ pub(super) struct Move {
     pub(super) to: Vec<u64>,
 }
 
+/// What objects with keys of the other encoding are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    InTheWay,
+    Inserted,
+}
+
 /// What becomes of each stored chunk.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
@@ -48,6 +55,15 @@ impl Rearrangement {
     /// Lists the stored chunks of the array and of those that are inserted: time and memory in
     /// proportion to their number.
     pub(super) fn moves(&self) -> Result<Moves, ArrayError> {
+        self.listed(Others::InTheWay)
+    }
+
+    /// As [`moves`](Self::moves) while chunks of inserted arrays are at keys of the other encoding.
+    pub(super) fn moves_again(&self) -> Result<Moves, ArrayError> {
+        self.listed(Others::Inserted)
+    }
+
+    fn listed(&self, others: Others) -> Result<Moves, ArrayError> {
         let mut moves = Moves::default();
         let mut own: Vec<_> = self.placed.iter().filter(|placed| placed.is_own()).collect();
         own.sort_by_key(|placed| placed.chunks.start);
@@ -57,7 +73,9 @@ impl Rearrangement {
         for key in self.array.store().list(prefix, Links::Follow) {
             let key = key?;
             let Some(index) = layout.chunk_of_key(&key) else {
-                if prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some()) {
+                if others == Others::InTheWay
+                    && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
+                {
                     let key = key.to_string();
                     return Err(self.array.fault(RearrangeFault::InTheWay { key }));
                 }

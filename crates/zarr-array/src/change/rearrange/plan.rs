@@ -228,7 +228,11 @@ fn on(axis: usize, length: u64) -> String {
 }
 
 /// The chunks of a range that cuts none.
-fn whole_chunks(own: &Axis, axis: usize, range: &Range<u64>) -> Result<Range<u64>, RearrangeFault> {
+pub(super) fn whole_chunks(
+    own: &Axis,
+    axis: usize,
+    range: &Range<u64>,
+) -> Result<Range<u64>, RearrangeFault> {
     let extent = own.extent();
     let (start, stop) = (range.start, range.end);
     if start > stop || stop > extent {

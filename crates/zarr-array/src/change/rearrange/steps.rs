@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::store::{Key, Links, ObjectMeta, PutFrom, ReadRange, Sharing, Store, StoreExt as _};
 
 /// Receives progress, from several threads at once.
-type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
+pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
 
 impl Rearrangement {
     /// Moves the chunks. Returns the rearranged array.
@@ -108,12 +108,9 @@ impl Rearrangement {
     ) -> Result<(), ArrayError> {
         let store = &**array.store();
         let home = array.layout().key_encoding();
-        let marker = Marker { home, step: Step::Leaving };
+        let marker = Marker::alone(home, Step::Leaving);
         let marker_key = array.prefix().key(MARKER)?;
-        let wrong = |cause| ArrayError::Metadata { key: document.key().to_string(), cause };
-        let metadata = self.rearranged.metadata();
-        let gone = metadata.with_chunk_key_encoding(&away(home)).map_err(wrong)?;
-        let gone = self.rearranged.with_document(gone)?;
+        let gone = self.gone()?;
         marker.put(store, &marker_key)?;
         let copied = self.copy(array, &moves.moves, gone.layout(), tally);
         if let Err(error) = copied.and_then(|copied| self.check_all(moves, &copied)) {
@@ -125,11 +122,22 @@ impl Rearrangement {
         // A failure does not tell whether the document was put. So everything stays.
         document.put_and_go_on(gone.metadata())?;
         let gone = gone.with_store(array.store().clone());
-        come_home(&gone, document, metadata, home, tally)
+        come_home(&gone, document, self.rearranged.metadata(), home, tally)
+    }
+
+    /// The rearranged array as it is with keys of the other encoding.
+    pub(super) fn gone(&self) -> Result<Array, ArrayError> {
+        let home = self.array.layout().key_encoding();
+        let metadata = self.rearranged.metadata().with_chunk_key_encoding(&away(home));
+        let metadata = metadata.map_err(|cause| ArrayError::Metadata {
+            key: node::metadata_key(self.array.prefix()),
+            cause,
+        })?;
+        self.rearranged.with_document(metadata)
     }
 
     /// Copies chunks to their keys in `layout`. Returns what each was when it was copied.
-    fn copy(
+    pub(super) fn copy(
         &self,
         array: &Array,
         moves: &[Move],
@@ -166,7 +174,7 @@ impl Rearrangement {
     }
 
     /// As [`check`](Self::check), and no others have come.
-    fn check_all(&self, moves: &Moves, copied: &[ObjectMeta]) -> Result<(), ArrayError> {
+    pub(super) fn check_all(&self, moves: &Moves, copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         self.check(&moves.moves, copied)?;
         let own = moves.moves.iter().filter(|moved| moved.inserted.is_none());
         let mut before: Vec<&Key> = own.map(|moved| &moved.from).chain(&moves.removed).collect();
@@ -197,7 +205,7 @@ pub(super) fn come_home(
     let (store, prefix) = (&**gone.store(), gone.prefix());
     let marker_key = prefix.key(MARKER)?;
     follow(gone)?;
-    Marker { home, step: Step::Returning }.put(store, &marker_key)?;
+    Marker::alone(home, Step::Returning).put(store, &marker_key)?;
     remove_encoded(gone, home)?;
     let layout = ChunkLayout::new(prefix, metadata)?;
     let mut chunks = Vec::new();
@@ -275,7 +283,7 @@ fn remove_encoded(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), Array
     remove(array, keys)
 }
 
-fn remove(array: &Array, keys: Vec<Key>) -> Result<(), ArrayError> {
+pub(super) fn remove(array: &Array, keys: Vec<Key>) -> Result<(), ArrayError> {
     each(array, &keys, |_, key| Ok(array.store().delete(key)?))
 }
 

@@ -1,5 +1,6 @@
 //! `zarr-kit rearrange`.
 
+mod group;
 mod linked;
 
 use std::ops::Range;
@@ -7,7 +8,7 @@ use std::ops::Range;
 use serde_json::json;
 use zarr_kit::array::{REARRANGE_MARKER, Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion, is_virtual_join};
-use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::metadata::{ChunkGrid, NodeMetadata};
 use zarr_kit::{Array, AxisSelection, Prefix, Selection};
 
 use super::chunk_counts;
@@ -31,6 +32,9 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         return linked::run(args);
     }
     let place = NodeStore::open(&args.array)?;
+    if let NodeMetadata::Group(_) = place.node()? {
+        return group::run(args, &place);
+    }
     // Says what is not an array, and where.
     let array = place.array()?;
     // Groups above must follow before old chunks are removed, and not at the end.
@@ -151,6 +155,10 @@ fn index(text: &str, length: u64) -> Result<u64, CliError> {
     }
 }
 
+fn is_regular(array: &Array) -> bool {
+    matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. })
+}
+
 fn report(
     args: &Rearrange,
     place: &NodeStore,
@@ -168,8 +176,6 @@ fn report(
         words::count(counts.removed),
         words::count(counts.inserted),
     );
-    let is_regular =
-        |array: &Array| matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. });
     if is_regular(array) && !is_regular(after) {
         text.push_str("; the grid becomes rectilinear");
     }

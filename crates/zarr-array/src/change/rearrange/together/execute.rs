@@ -1,0 +1,149 @@
+//! Carries out the rearrangement of several arrays, in steps between which it can be undone or
+//! completed.
+
+use super::super::marker::{MARKER, Marker, Step, away};
+use super::super::moves::Moves;
+use super::super::steps::{Report, Tally, checked, come_home, leave};
+use super::super::{RearrangeCounts, Rearrangement};
+use super::marker::GroupMarker;
+use super::share::Share;
+use super::{GroupRearrangement, fault};
+use crate::array::Array;
+use crate::change::document::{Document, Extent};
+use crate::change::follow::together;
+use crate::error::{ArrayError, RearrangeFault};
+use crate::store::{Prefix, Store, UpdatePolicy};
+
+impl GroupRearrangement {
+    /// Moves the chunks of all arrays; see [`Rearrangement::execute`].
+    ///
+    /// # Steps
+    /// 1. The documents of all arrays are locked and compared, and the stored chunks are listed.
+    /// 2. The marker `zarr-kit-rearrange.json` is put in the group, and one in each array.
+    /// 3. The chunks of all new arrays are copied to keys of another encoding.
+    /// 4. The group's marker says that documents are put; then the document of each array is put,
+    ///    and consolidated metadata of each group in one step.
+    /// 5. The group's marker says that this is done. From here on each array returns to its own
+    ///    keys, as one that is rearranged alone, and at last the group's marker is removed.
+    ///
+    /// An interruption before step 4 leaves the old arrays, after step 4 the new ones. In step 4 it
+    /// may leave some of each, which [`Group::refuse_half_rearranged`] and `check` tell, and
+    /// [`Group::settle_rearrangement`] completes. Readers by consolidated metadata find all old or
+    /// all new ones at every moment.
+    ///
+    /// [`Group::refuse_half_rearranged`]: crate::Group::refuse_half_rearranged
+    /// [`Group::settle_rearrangement`]: crate::Group::settle_rearrangement
+    ///
+    /// # Errors
+    /// As [`Rearrangement::execute`]. Up to step 4 everything is as before, as far as the store lets
+    /// remove the copies.
+    pub fn execute(&self, progress: Report<'_>) -> Result<(), ArrayError> {
+        if self.arrays.iter().all(changes_nothing) {
+            return Ok(());
+        }
+        let (store, prefix) = (&**self.group.store(), self.group.prefix());
+        let marker_key = prefix.key(MARKER)?;
+        let _guard = store.lock(&marker_key)?;
+        if GroupMarker::at(store, prefix)?.is_some() {
+            return Err(fault(&self.group, RearrangeFault::Unfinished));
+        }
+        let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
+        let mut documents = Vec::with_capacity(arrays.len());
+        for array in &arrays {
+            documents.push(Document::lock(array, Extent::Chunks)?);
+        }
+        let mut all = Vec::with_capacity(arrays.len());
+        for plan in &self.arrays {
+            plan.refuse_unfinished()?;
+            all.push((plan, plan.gone()?, plan.moves()?));
+        }
+        // A group that cannot be written is found out now, and not half-way.
+        let policy = self.group.update_policy();
+        follow(&arrays, policy)?;
+        let counts = all.iter().map(|(_, _, moves)| moves.counts(false));
+        let total =
+            counts.fold(0_u64, |sum, RearrangeCounts { copies, .. }| sum.saturating_add(copies));
+        let tally = Tally::new(total, progress);
+        GroupMarker::Leaving.put(store, prefix)?;
+        if let Err(error) = self.leave(&arrays, &all, &tally) {
+            // As if the process had ended here, if they cannot be removed.
+            let left = arrays.iter().try_for_each(|array| undo(array, prefix));
+            let _stays = left.and_then(|()| GroupMarker::remove(store, prefix));
+            return Err(error);
+        }
+        GroupMarker::Switching.put(store, prefix)?;
+        for (document, (_, gone, _)) in documents.iter_mut().zip(&all) {
+            document.put_and_go_on(gone.metadata())?;
+        }
+        follow(&arrays, policy)?;
+        GroupMarker::Returning.put(store, prefix)?;
+        for ((document, array), (plan, gone, _)) in documents.iter_mut().zip(&arrays).zip(all) {
+            let gone = gone.with_store(array.store().clone());
+            let home = array.layout().key_encoding();
+            come_home(&gone, document, plan.rearranged.metadata(), home, &tally)?;
+        }
+        GroupMarker::remove(store, prefix)
+    }
+
+    /// Marks all arrays, and copies their chunks to keys of the other encoding.
+    fn leave(
+        &self,
+        arrays: &[Array],
+        all: &[(&Rearrangement, Array, Moves)],
+        tally: &Tally<'_>,
+    ) -> Result<(), ArrayError> {
+        let mut copied = Vec::with_capacity(all.len());
+        for (array, (plan, gone, moves)) in arrays.iter().zip(all) {
+            self.marker(plan, gone).put(&**array.store(), &array.prefix().key(MARKER)?)?;
+            copied.push(plan.copy(array, &moves.moves, gone.layout(), tally)?);
+        }
+        for ((plan, _, moves), copied) in all.iter().zip(&copied) {
+            plan.check_all(moves, copied)?;
+        }
+        Ok(())
+    }
+
+    fn marker(&self, plan: &Rearrangement, gone: &Array) -> Marker {
+        let array = &plan.array;
+        let levels = |prefix: &Prefix| prefix.segments().count();
+        let share = Share {
+            levels: levels(array.prefix()).saturating_sub(levels(self.group.prefix())),
+            axis: plan.axis,
+            length: array.shape().get(plan.axis).copied().unwrap_or(0),
+            placements: self.placements.clone(),
+            document: gone.metadata().clone(),
+        };
+        let home = array.layout().key_encoding();
+        Marker { share: Some(Box::new(share)), ..Marker::alone(home, Step::Leaving) }
+    }
+}
+
+/// Whether all is kept as it is.
+fn changes_nothing(plan: &Rearrangement) -> bool {
+    plan.is_in_place() && plan.rearranged.grid() == plan.array.grid()
+}
+
+/// Removes the copies of an array's chunks and its marker, if it was marked.
+pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
+    let (store, prefix): (&dyn Store, _) = (&**array.store(), array.prefix());
+    match Marker::at(store, prefix)? {
+        Some(Marker { home, step: Step::Leaving, share: Some(share) })
+            if share.group(prefix).as_ref() == Some(group)
+                && array.layout().key_encoding() == home =>
+        {
+            leave(array, away(home))
+        }
+        Some(_) => {
+            let key = prefix.key(MARKER)?.to_string();
+            Err(array.fault(RearrangeFault::Marker { key }))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Brings consolidated metadata up to date, for all arrays in one step per group.
+pub(super) fn follow(arrays: &[Array], policy: UpdatePolicy) -> Result<(), ArrayError> {
+    let Some(first) = arrays.first() else { return Ok(()) };
+    let prefixes: Vec<&Prefix> = arrays.iter().map(Array::prefix).collect();
+    together(first.store(), &prefixes, policy)
+}

@@ -1,0 +1,107 @@
+//! The object that marks a group whose arrays are being rearranged.
+
+use super::super::marker::MARKER;
+use crate::error::{ArrayError, RearrangeFault};
+use crate::node;
+use crate::store::{Prefix, Store, StoreExt as _};
+
+/// How far the rearrangement of a group has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupMarker {
+    /// Chunks are being copied. All arrays are the old ones.
+    Leaving,
+    /// The documents are being put: arrays that are still the old ones will be the new ones.
+    Switching,
+    /// All arrays are the new ones, and return to their own keys.
+    Returning,
+}
+
+/// How far it had come when it was interrupted, for `check`.
+#[cfg(feature = "check")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progressed {
+    AllOld,
+    SomeOfEach,
+    AllNew,
+    /// It is not a marker.
+    Unknown,
+}
+
+/// The state of the group at `prefix`, in which there is an object with the marker's name.
+#[cfg(feature = "check")]
+pub(crate) fn of_group(store: &dyn Store, prefix: &Prefix) -> Result<Progressed, ArrayError> {
+    match GroupMarker::at(store, prefix) {
+        Ok(Some(GroupMarker::Leaving)) => Ok(Progressed::AllOld),
+        Ok(Some(GroupMarker::Switching)) => Ok(Progressed::SomeOfEach),
+        Ok(Some(GroupMarker::Returning)) => Ok(Progressed::AllNew),
+        Ok(None) | Err(ArrayError::Rearrange { .. }) => Ok(Progressed::Unknown),
+        Err(error) => Err(error),
+    }
+}
+
+const ALL: [GroupMarker; 3] =
+    [GroupMarker::Leaving, GroupMarker::Switching, GroupMarker::Returning];
+
+impl GroupMarker {
+    /// The marker of the group at `prefix`, if there is one.
+    pub(super) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+        // If the key would be too long, there is no marker: none could have been put.
+        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
+        let Some(size) = store.size(&key)? else { return Ok(None) };
+        let longest = ALL.iter().map(|marker| marker.text().len()).max().unwrap_or(0);
+        let text = match usize::try_from(size).is_ok_and(|size| size <= longest) {
+            true => store.read(&key)?,
+            false => None,
+        };
+        let marker = text.and_then(|text| {
+            ALL.into_iter().find(|marker| marker.text().as_bytes() == text.as_slice())
+        });
+        marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
+            path: node::display(prefix),
+            fault: Box::new(RearrangeFault::Marker { key: key.to_string() }),
+        })
+    }
+
+    pub(super) fn put(self, store: &dyn Store, prefix: &Prefix) -> Result<(), ArrayError> {
+        Ok(store.put(&prefix.key(MARKER)?, self.text().as_bytes())?)
+    }
+
+    pub(super) fn remove(store: &dyn Store, prefix: &Prefix) -> Result<(), ArrayError> {
+        Ok(store.delete(&prefix.key(MARKER)?)?)
+    }
+
+    fn text(self) -> String {
+        let step = match self {
+            Self::Leaving => "leaving",
+            Self::Switching => "switching",
+            Self::Returning => "returning",
+        };
+        format!("{{\"unfinished_rearrangement_of_arrays\": {{\n  \"step\": \"{step}\"\n}}}}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Key, MemoryStore};
+
+    #[test]
+    fn every_marker_is_read_back_and_nothing_else_is_one() {
+        let (store, root) = (MemoryStore::new(), Prefix::root());
+        assert_eq!(GroupMarker::at(&store, &root).expect("reads"), None);
+        for marker in ALL {
+            marker.put(&store, &root).expect("puts");
+            assert_eq!(GroupMarker::at(&store, &root).expect("reads"), Some(marker));
+            let json: serde_json::Value = serde_json::from_str(&marker.text()).expect("is JSON");
+            assert!(json["unfinished_rearrangement_of_arrays"]["step"].is_string());
+        }
+        GroupMarker::remove(&store, &root).expect("removes");
+        assert_eq!(GroupMarker::at(&store, &root).expect("reads"), None);
+        let key = Key::new(MARKER).expect("a key");
+        for text in [&b""[..], b"{}", b"\0\xff", &[b' '; 5000]] {
+            store.put(&key, text).expect("puts");
+            let error = GroupMarker::at(&store, &root).expect_err("is no marker").to_string();
+            assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
+        }
+    }
+}

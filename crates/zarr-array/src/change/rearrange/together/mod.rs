@@ -1,0 +1,278 @@
+//! The arrays of a group that share a dimension are rearranged together.
+//!
+//! Several documents cannot be put in one step. So the chunks of all arrays are first copied to keys
+//! of the other encoding, and only then the documents are put, one directly after another; whether
+//! this has begun is recorded in the group. Nothing of the old arrays is removed before that is done.
+//! So consolidated metadata, which is one document, leads to all old arrays or to all new ones at
+//! every moment. Who reads the arrays' own documents meanwhile may find some of each.
+
+mod execute;
+mod marker;
+mod settle;
+mod share;
+
+use std::ops::Range;
+
+use zarr_metadata::NodeMetadata;
+
+use self::marker::GroupMarker;
+use self::share::Placement;
+use super::{RearrangeCounts, Rearrangement, Span};
+use crate::array::Array;
+use crate::children::children;
+use crate::error::{ArrayError, RearrangeFault};
+use crate::group::Group;
+use crate::node;
+
+#[cfg(feature = "check")]
+pub(crate) use self::marker::Progressed;
+#[cfg(feature = "check")]
+pub(crate) use self::marker::of_group;
+pub(super) use self::settle::settle_group_of;
+pub(crate) use self::share::Share;
+
+/// A part of a dimension as it is to be: see [`Group::rearrange`].
+#[derive(Clone, Debug)]
+pub enum GroupSpan {
+    /// Indices of the dimension. Both ends are edges of chunks in each array, or its end.
+    Kept(Range<u64>),
+    /// All of another group, whose arrays have the same paths.
+    Inserted(Group),
+}
+
+/// A planned rearrangement of the arrays of a group.
+#[derive(Clone, Debug)]
+pub struct GroupRearrangement {
+    group: Group,
+    arrays: Vec<Rearrangement>,
+    placements: Vec<Placement>,
+}
+
+impl GroupRearrangement {
+    /// What is done with each array, in the order of their paths. They are not executed one by one.
+    #[must_use]
+    pub fn arrays(&self) -> &[Rearrangement] {
+        &self.arrays
+    }
+
+    /// What is done with the chunks of all arrays that were stored when it was planned. All chunks
+    /// that stay are copied twice, also those that keep their keys.
+    #[must_use]
+    pub fn counts(&self) -> RearrangeCounts {
+        self.arrays.iter().fold(RearrangeCounts::default(), |sum, array| {
+            let RearrangeCounts { kept, removed, inserted, .. } = array.counts();
+            RearrangeCounts {
+                kept: sum.kept.saturating_add(kept),
+                removed: sum.removed.saturating_add(removed),
+                inserted: sum.inserted.saturating_add(inserted),
+                copies: sum.copies.saturating_add(kept.saturating_add(inserted).saturating_mul(2)),
+            }
+        })
+    }
+}
+
+impl Group {
+    /// Plans to make a dimension of these spans, one after another, in all arrays below this group
+    /// that have a dimension of this name; see [`Array::rearrange`]. An inserted group has the same
+    /// arrays with this dimension, at the same paths. Its other arrays are not looked at.
+    ///
+    /// # Errors
+    /// [`ArrayError::Rearrange`] with the path of the array or group if there is no such array, if
+    /// they do not all have one length on it, or if one of them cannot be rearranged so; otherwise
+    /// as [`Array::rearrange`]. Nothing is changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::store::{MemoryStore, Prefix, Store};
+    /// # use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+    /// use zarr_array::{Group, GroupSpan};
+    ///
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let group = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
+    /// for (name, edges) in [("time", &[31, 59][..]), ("temp", &[31, 28, 31])] {
+    ///     let metadata = ArrayBuilder::new([90], DataType::Uint8).chunks([edges.into()]);
+    ///     group.create_array(name, metadata.dimension_names([Some("time")]).build()?)?;
+    /// }
+    /// group.array("temp")?.write(31..32, &[5])?;
+    /// let plan = group.rearrange("time", [GroupSpan::Kept(31..90)])?;
+    /// assert_eq!(plan.arrays().len(), 2);
+    /// plan.execute(&|_| {})?;
+    /// assert_eq!(group.array("time")?.shape(), [59]);
+    /// assert_eq!(group.array("temp")?.read(0..2)?, [5, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rearrange(
+        &self,
+        dimension: &str,
+        spans: impl IntoIterator<Item = GroupSpan>,
+    ) -> Result<GroupRearrangement, ArrayError> {
+        self.refuse_version_2()?;
+        self.refuse_unfinished()?;
+        let own = arrays_with(self, dimension)?;
+        length_of(self, dimension, &own)?;
+        let mut placements = Vec::new();
+        let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
+        for span in spans {
+            match span {
+                GroupSpan::Kept(range) => {
+                    of_arrays.iter_mut().for_each(|spans| spans.push(Span::Kept(range.clone())));
+                    placements.push(Placement::Kept(range));
+                }
+                GroupSpan::Inserted(other) => {
+                    let theirs = arrays_with(&other, dimension)?;
+                    let added = length_of(&other, dimension, &theirs)?;
+                    check_paths(self, &own, &theirs)?;
+                    for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(theirs))
+                    {
+                        check_names(&ours.array, &theirs.array)?;
+                        spans.push(Span::Inserted(theirs.array));
+                    }
+                    placements.push(Placement::Inserted(added));
+                }
+            }
+        }
+        let arrays = own.into_iter().zip(of_arrays);
+        let arrays = arrays.map(|(Found { array, axis, .. }, spans)| array.rearrange(axis, spans));
+        let arrays = arrays.collect::<Result<_, _>>()?;
+        Ok(GroupRearrangement { group: self.clone(), arrays, placements })
+    }
+
+    /// The length of a dimension, which is the same in all arrays below this group that have it.
+    ///
+    /// # Errors
+    /// As [`rearrange`](Group::rearrange).
+    pub fn dimension_length(&self, dimension: &str) -> Result<u64, ArrayError> {
+        self.refuse_unfinished()?;
+        length_of(self, dimension, &arrays_with(self, dimension)?)
+    }
+
+    /// Refuses a group some of whose arrays may have been rearranged while others have not, because
+    /// that was interrupted just then, or is being done. It looks for the marker in this group and
+    /// in those above it in the store: a request for each. Opening a group does not do this.
+    ///
+    /// # Errors
+    /// [`ArrayError::Rearrange`] with the path of the marked group, or an error of the store.
+    pub fn refuse_half_rearranged(&self) -> Result<(), ArrayError> {
+        let mut next = Some(self.prefix().clone());
+        while let Some(prefix) = next {
+            if GroupMarker::at(&**self.store(), &prefix)? == Some(GroupMarker::Switching) {
+                let path = node::display(&prefix);
+                return Err(ArrayError::Rearrange { path, fault: Box::new(RearrangeFault::Half) });
+            }
+            next = prefix.parent();
+        }
+        Ok(())
+    }
+
+    fn refuse_unfinished(&self) -> Result<(), ArrayError> {
+        match GroupMarker::at(&**self.store(), self.prefix())? {
+            Some(_) => Err(fault(self, RearrangeFault::Unfinished)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn fault(group: &Group, fault: RearrangeFault) -> ArrayError {
+    ArrayError::Rearrange { path: node::display(group.prefix()), fault: Box::new(fault) }
+}
+
+/// An array below a group.
+struct Found {
+    path: String,
+    array: Array,
+    axis: usize,
+}
+
+/// The arrays below a group, by its documents and not by consolidated metadata, sorted by path.
+fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
+    let mut found = Vec::new();
+    let mut waiting = vec![String::new()];
+    while let Some(path) = waiting.pop() {
+        let prefix = group.prefix().join(&path)?;
+        match node::open(group.store(), &prefix) {
+            Ok(NodeMetadata::Array(metadata)) => {
+                let (store, options) = (group.store().clone(), group.options().clone());
+                let array = Array::with_metadata(store, &prefix, metadata, options)?;
+                found.push((path, array.with_update_policy(group.update_policy())));
+            }
+            Ok(NodeMetadata::Group(metadata)) => {
+                let names = children(&**group.store(), &prefix, &metadata)?;
+                waiting.extend(names.iter().map(|name| match path.as_str() {
+                    "" => name.clone(),
+                    path => format!("{path}/{name}"),
+                }));
+            }
+            // Removed meanwhile.
+            Err(ArrayError::NotFound { .. }) if !path.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(found)
+}
+
+/// Those that have a dimension of this name.
+fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<Found>, ArrayError> {
+    let mut found = Vec::new();
+    for (path, array) in arrays_below(group)? {
+        let names = array.metadata().dimension_names().unwrap_or_default().iter();
+        let mut axes = names.enumerate().filter(|(_, name)| name.as_deref() == Some(dimension));
+        let Some((axis, _)) = axes.next() else { continue };
+        if axes.next().is_some() {
+            let dimension = dimension.to_owned();
+            return Err(array.fault(RearrangeFault::TwoAxes { dimension }));
+        }
+        found.push(Found { path, array, axis });
+    }
+    Ok(found)
+}
+
+/// The length of the dimension in all of these.
+fn length_of(group: &Group, dimension: &str, arrays: &[Found]) -> Result<u64, ArrayError> {
+    let dimension = || dimension.to_owned();
+    let length = |found: &Found| found.array.shape().get(found.axis).copied().unwrap_or(0);
+    let Some(first) = arrays.first() else {
+        return Err(fault(group, RearrangeFault::NoDimension { dimension: dimension() }));
+    };
+    let expected = length(first);
+    match arrays.iter().find(|found| length(found) != expected) {
+        None => Ok(expected),
+        Some(other) => Err(other.array.fault(RearrangeFault::Lengths {
+            dimension: dimension(),
+            found: length(other),
+            other: first.path.clone(),
+            expected,
+        })),
+    }
+}
+
+/// Whether an inserted group has the same arrays.
+fn check_paths(group: &Group, own: &[Found], theirs: &[Found]) -> Result<(), ArrayError> {
+    let lacks = |arrays: &[Found], path: &str| !arrays.iter().any(|found| found.path == path);
+    let lacking = own.iter().find(|found| lacks(theirs, &found.path));
+    let more = theirs.iter().find(|found| lacks(own, &found.path));
+    let (what, path) = match (lacking, more) {
+        (Some(found), _) => ("lacks", &found.path),
+        (None, Some(found)) => ("alone has", &found.path),
+        (None, None) => return Ok(()),
+    };
+    let path = path.clone();
+    Err(fault(group, RearrangeFault::InsertedPaths { what, path }))
+}
+
+/// Arrays of the same shapes may mean different things by their axes.
+fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
+    let names = |array: &Array| {
+        let names = array.metadata().dimension_names().unwrap_or_default().iter();
+        names.map(|name| name.as_deref().unwrap_or("null")).collect::<Vec<_>>().join(", ")
+    };
+    let (found, expected) = (names(theirs), names(ours));
+    match found == expected {
+        true => Ok(()),
+        false => {
+            let what = "dimension names";
+            Err(ours.fault(RearrangeFault::Inserted { what, found, expected }))
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What an array has to do in a rearrangement of its group, as its marker records it.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use zarr_metadata::ArrayMetadata;
+
+use super::super::plan::{Placed, whole_chunks};
+use super::super::{RearrangeCounts, Rearrangement};
+use crate::array::Array;
+use crate::error::{ArrayError, RearrangeFault};
+use crate::node;
+use crate::store::Prefix;
+
+/// A span of the dimension, without the group that is inserted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    Kept(Range<u64>),
+    /// So many indices of another group.
+    Inserted(u64),
+}
+
+/// With it, an array whose document has not been put yet can still be rearranged: its chunks are
+/// copied again, as they are then, and the inserted ones are there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// How many levels above the array the group is.
+    pub(super) levels: usize,
+    pub(super) axis: usize,
+    /// The length of the axis before.
+    pub(super) length: u64,
+    pub(super) placements: Vec<Placement>,
+    /// The document of the rearranged array, with keys of the other encoding.
+    pub(super) document: ArrayMetadata,
+}
+
+impl Share {
+    /// The group of the array at this prefix; `None` if it is above the store's root.
+    pub(super) fn group(&self, array: &Prefix) -> Option<Prefix> {
+        (0..self.levels).try_fold(array.clone(), |prefix, _| prefix.parent())
+    }
+
+    /// The members of a marker's JSON after its first two.
+    pub(crate) fn text(&self) -> String {
+        let Self { levels, axis, length, placements, document } = self;
+        let group = vec![".."; *levels].join("/");
+        let mut spans = String::new();
+        for placement in placements {
+            let separator = if spans.is_empty() { "" } else { "," };
+            let _infallible = match placement {
+                Placement::Kept(range) => {
+                    write!(spans, "{separator}{}:{}", range.start, range.end)
+                }
+                Placement::Inserted(length) => write!(spans, "{separator}+{length}"),
+            };
+        }
+        let document = document.json();
+        format!(
+            ",\n  \"group\": \"{group}\",\n  \"axis\": {axis},\n  \"length\": {length},\n  \
+             \"spans\": \"{spans}\",\n  \"document\": {document}"
+        )
+    }
+
+    /// Parses what [`text`](Self::text) writes. Anybody may have put other text there.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix(",\n  \"group\": \"")?;
+        let (group, rest) = rest.split_once("\",\n  \"axis\": ")?;
+        let (axis, rest) = rest.split_once(",\n  \"length\": ")?;
+        let (length, rest) = rest.split_once(",\n  \"spans\": \"")?;
+        let (spans, document) = rest.split_once("\",\n  \"document\": ")?;
+        let levels = group.split('/').map(|name| (name == "..").then_some(()));
+        let levels = levels.collect::<Option<Vec<()>>>()?.len();
+        let mut placements = Vec::new();
+        for span in spans.split(',') {
+            placements.push(match (span.strip_prefix('+'), span.split_once(':')) {
+                (Some(length), _) => Placement::Inserted(length.parse().ok()?),
+                (None, Some((start, end))) => {
+                    Placement::Kept(start.parse().ok()?..end.parse().ok()?)
+                }
+                (None, None) => return None,
+            });
+        }
+        let document = ArrayMetadata::from_json(document.as_bytes()).ok()?;
+        let (axis, length) = (axis.parse().ok()?, length.parse().ok()?);
+        Some(Self { levels, axis, length, placements, document })
+    }
+
+    /// The rearrangement of the array as it is now, but for what is inserted.
+    pub(super) fn again(&self, array: &Array) -> Result<Rearrangement, ArrayError> {
+        let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
+        let now = array.metadata();
+        let home = array.layout().key_encoding();
+        // Attributes may have been changed since.
+        let document = self.document.with_attributes(now.attributes());
+        let document = document.and_then(|document| document.with_chunk_key_encoding(&home));
+        let rearranged = array.with_document(document.map_err(wrong)?)?;
+        let changed = |what| array.fault(RearrangeFault::Changed { what });
+        let (old, new) = (array.grid().axes(), rearranged.grid().axes());
+        let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
+        if old.len() != new.len()
+            || others.any(|(_, (old, new))| old.extent() != new.extent() || !old.same_chunks(new))
+        {
+            return Err(changed("another axis"));
+        }
+        let (Some(old), Some(new)) = (old.get(self.axis), new.get(self.axis)) else {
+            return Err(changed("the number of axes"));
+        };
+        if old.extent() != self.length {
+            return Err(changed("the length of the dimension"));
+        }
+        let mut placed = Vec::new();
+        let mut offset = 0_u64;
+        for placement in &self.placements {
+            let length = match placement {
+                Placement::Inserted(length) => *length,
+                Placement::Kept(range) => {
+                    let chunks = whole_chunks(old, self.axis, range);
+                    let chunks = chunks.map_err(|fault| array.fault(fault))?;
+                    if !chunks.is_empty() {
+                        let Some((at, 0)) = new.chunk_of(offset) else {
+                            return Err(changed("the chunks of the dimension"));
+                        };
+                        let edges = chunks.clone().zip(at..);
+                        if edges.into_iter().any(|(from, to)| old.edge(from) != new.edge(to)) {
+                            return Err(changed("the chunks of the dimension"));
+                        }
+                        placed.push(Placed { inserted: None, chunks, at });
+                    }
+                    range.end.saturating_sub(range.start)
+                }
+            };
+            offset = offset.saturating_add(length);
+        }
+        if offset != new.extent() {
+            return Err(changed("the length of the dimension"));
+        }
+        let counts = RearrangeCounts::default();
+        Ok(Rearrangement { array: array.clone(), axis: self.axis, placed, rearranged, counts })
+    }
+}

@@ -1,0 +1,77 @@
+//! What an interrupted rearrangement has left.
+
+use zarr_metadata::ChunkKeyEncoding;
+
+use super::finding::{Finding, HALF, REARRANGING};
+use crate::change::{Progressed, RearrangeMarker, RearrangeStep, away, of_group};
+use crate::error::ArrayError;
+use crate::layout::ChunkLayout;
+use crate::store::{Key, Prefix, Store};
+
+/// The finding of a rearrangement that was interrupted, and the encoding of the keys of chunks that
+/// are not the array's because of it.
+pub(super) fn array_of(
+    store: &dyn Store,
+    layout: &ChunkLayout,
+    key: &Key,
+) -> Result<(Finding, Option<ChunkKeyEncoding>), ArrayError> {
+    let marker = match RearrangeMarker::at(store, layout.prefix()) {
+        Ok(marker) => marker,
+        Err(ArrayError::Rearrange { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let now = layout.key_encoding();
+    let (message, other) = match marker {
+        // Whether it is undone or completed depends on the other arrays.
+        Some(RearrangeMarker { home, step: RearrangeStep::Leaving, share: Some(_) })
+            if now == home =>
+        {
+            let message = "with those of other arrays of a group: this one is as it was before, and \
+                           --repair of the group undoes or completes it";
+            (message, Some(away(home)))
+        }
+        Some(RearrangeMarker { home, step, .. }) if now == home => {
+            let message = match step {
+                RearrangeStep::Leaving => {
+                    "the array is as it was before, and --repair removes what is left over"
+                }
+                RearrangeStep::Returning => {
+                    "the array is rearranged, and --repair removes what is left over"
+                }
+            };
+            (message, Some(away(home)))
+        }
+        Some(RearrangeMarker { home, .. }) if now == away(home) => {
+            ("the array is rearranged, with keys of another encoding until --repair", Some(home))
+        }
+        _ => ("but the marker is not understood: another version or another program put it", None),
+    };
+    let message = format!("moving its chunks was interrupted: {message}");
+    Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), other))
+}
+
+/// The finding of a group with the marker of a rearrangement.
+pub(super) fn group_of(
+    store: &dyn Store,
+    prefix: &Prefix,
+    marker: &Key,
+) -> Result<Finding, ArrayError> {
+    let reached = of_group(store, prefix)?;
+    let (rule, message) = match reached {
+        Progressed::AllOld => {
+            (REARRANGING, "all are as they were before, and --repair removes what is left over")
+        }
+        Progressed::SomeOfEach => {
+            (HALF, "some may be rearranged and others not, until --repair completes it")
+        }
+        Progressed::AllNew => {
+            (REARRANGING, "all are rearranged, and --repair removes what is left")
+        }
+        Progressed::Unknown => (
+            REARRANGING,
+            "but the marker is not understood: another version or another program put it",
+        ),
+    };
+    let message = format!("rearranging its arrays was interrupted: {message}");
+    Ok(Finding::new(rule, message).with_key(marker.as_str()))
+}
