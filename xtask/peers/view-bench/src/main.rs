@@ -7,8 +7,11 @@
 //! `VIEW_BENCH_PYTHON` names an interpreter that has it. `VIEW_BENCH_SHORT` takes a third of the
 //! rounds, `VIEW_BENCH_LOST` prints only rows in which another program takes less than .95 of our
 //! time, `VIEW_BENCH_SET` names the instruction set that we use (such as `Avx2`).
+//!
+//! `cargo run --release -- chunks [FILTER]` measures chunks in an array larger than the caches.
 
 mod cases;
+mod chunks;
 mod numpy;
 mod rivals;
 
@@ -36,18 +39,22 @@ fn fastest(times: &[f64]) -> f64 {
 }
 
 fn main() {
-    let filter = std::env::args().nth(1).unwrap_or_default();
+    let mut args = std::env::args().skip(1);
+    let filter = args.next().unwrap_or_default();
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let instructions = std::env::var("VIEW_BENCH_SET").map_or(InstructionSet::best(), |name| {
+        let mut available = InstructionSet::available();
+        available.find(|set| format!("{set:?}") == name).expect("an available instruction set")
+    });
+    if filter == "chunks" {
+        return chunks::run(&args.next().unwrap_or_default(), instructions);
+    }
     let only_ours = std::env::var("VIEW_BENCH_OURS").is_ok();
     let mut numpy = if only_ours { None } else { numpy::Numpy::start() };
     println!(
         "| copy | bytes | memcpy GB/s | zarr-view | numpy | ndarray | transpose | strided-perm | hptt |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    let set = |name: &str| std::env::var_os(name).is_some();
-    let instructions = std::env::var("VIEW_BENCH_SET").map_or(InstructionSet::best(), |name| {
-        let mut available = InstructionSet::available();
-        available.find(|set| format!("{set:?}") == name).expect("an available instruction set")
-    });
     for case in cases::all() {
         if !format!("{} u{}", case.name, case.size * 8).contains(&filter) {
             continue;
