@@ -42,7 +42,7 @@ pub(crate) enum CliError {
     #[error("{place}: {}", system::reason(folder, cause))]
     Folder { place: String, folder: PathBuf, cause: io::Error },
     #[error(
-        "{place}: URLs of object storage need a build with the feature `remote`: cargo install \
+        "{place}: URLs need a build with the feature `remote`: cargo install \
          --path crates/zarr-cli --features remote"
     )]
     NotRemote { place: String },
@@ -194,9 +194,25 @@ fn at(place: &str, cause: &ArrayError) -> String {
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            let text = other.to_string();
+            let text = with_features_of_program(other);
             format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
         }
+    }
+}
+
+/// The text of an error. A codec that the library lacks is named with a feature of the library; of
+/// the program it has another name.
+fn with_features_of_program(cause: &ArrayError) -> String {
+    let text = cause.to_string();
+    match cause {
+        ArrayError::Chain { cause, .. } => match cause.kind() {
+            ChainErrorKind::NotCompiled { feature } if feature != "snappy" => text.replace(
+                &format!("the feature `{feature}` adds it"),
+                "a build without --no-default-features has it",
+            ),
+            _ => text,
+        },
+        _ => text,
     }
 }
 

@@ -102,6 +102,21 @@ fn urls_that_another_build_opens() {
     assert!(!root().join("nowhere").exists());
 }
 
+/// What to do is said in terms of the program's features.
+#[cfg(not(feature = "all-codecs"))]
+#[test]
+fn codecs_that_another_build_has() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let create = ["create", "a", "--shape", "4", "--dtype", "int8", "--codecs", "blosc"];
+    let output = run(folder.path(), &create);
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        message.contains("codec blosc: this build is without it; a build without"),
+        "{message}"
+    );
+    assert!(message.ends_with(" --no-default-features has it\n"), "{message}");
+}
+
 #[test]
 fn more_than_a_terminal_shows() {
     let folder = tempfile::tempdir().expect("makes a folder");
