@@ -140,8 +140,13 @@ impl<'a> Selected<'a> {
     /// The moves from the order in which parts are read to the order of the selection; `None` if
     /// they are equal, because all lists are in the order of the chunks.
     pub(crate) fn order(&self) -> Option<IndexMoves> {
-        let mut same = true;
         let axes = self.chunks.axes().iter();
+        // No memory for indices of axes without lists: it would be many times that of the elements.
+        let is_list = |indices: &PartIndices<'_>| matches!(indices, PartIndices::List { .. });
+        if !axes.clone().any(|axis| axis.parts().any(|part| is_list(&part.indices))) {
+            return None;
+        }
+        let mut same = true;
         let pairs: Vec<Vec<Pair>> = axes
             .map(|axis| {
                 let mut pairs = Vec::with_capacity(narrow(axis.len()));
