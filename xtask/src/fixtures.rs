@@ -20,6 +20,7 @@ const GENERATORS: &[&str] = &[
     "numcodecs_cases.py",
     "variable.py",
     "codec_cases.py",
+    "zfp_cases.py",
     PROGRAMS,
     "invalid.py",
     "zipped.py",
@@ -139,7 +140,7 @@ fn hex(bytes: &[u8]) -> String {
 /// folder of the fixtures and the path of the program that writes with zarrs.
 fn regenerate() -> Outcome {
     let python = environment()?;
-    let zarrs = zarrs_writer()?;
+    let zarrs = build_zarrs_writer(&["--features", "zfp"])?;
     let older = venv::environment("fixtures-version-2", OF_VERSION_2)?;
     let scripts = root().join("xtask/fixtures");
     let programs = venv::environment("programs", "xtask/fixtures/requirements-programs.txt")?;
@@ -162,11 +163,16 @@ fn regenerate() -> Outcome {
 
 /// The program that writes and reads with zarrs, built.
 pub(crate) fn zarrs_writer() -> Result<PathBuf, String> {
+    build_zarrs_writer(&[])
+}
+
+fn build_zarrs_writer(features: &[&str]) -> Result<PathBuf, String> {
     let built = root().join("target/peers");
     step(
         Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--locked", "--target-dir"])
             .arg(&built)
+            .args(features)
             .arg("--manifest-path")
             .arg(root().join(ZARRS_WRITER).join("Cargo.toml")),
     )?;

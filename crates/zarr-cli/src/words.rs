@@ -5,7 +5,7 @@ use zarr_kit::codec::ChunkCodec;
 use zarr_kit::grid::{Axis, AxisKind, Run};
 use zarr_kit::metadata::{
     BloscShuffle, Codec, DataType, Endian, IndexLocation, Lzma, Packbits, PaddingEncoding, Reshape,
-    ReshapeDim, Sharding, Shuffle, TimeStep, TimeUnit,
+    ReshapeDim, Sharding, Shuffle, TimeStep, TimeUnit, Zfp,
 };
 
 /// A number with its digits in groups of three.
@@ -256,6 +256,8 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
         Codec::NumcodecsGzip(gzip) => format!("numcodecs.gzip (level {})", gzip.level),
         Codec::NumcodecsBz2(bz2) => format!("numcodecs.bz2 (level {})", bz2.level),
         Codec::NumcodecsPcodec(pcodec) => format!("numcodecs.pcodec (level {})", pcodec.level),
+        Codec::Zfp(zfp) => format!("zfp ({})", self::zfp(zfp)),
+        Codec::NumcodecsZfpy(zfpy) => format!("numcodecs.zfpy ({})", self::zfp(&zfpy.into())),
         Codec::NumcodecsZstd(zstd) => format!("numcodecs.zstd (level {})", zstd.level),
         Codec::NumcodecsLzma(Lzma { preset: Some(preset), .. }) => {
             format!("numcodecs.lzma (preset {preset})")
@@ -280,6 +282,28 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
         Codec::Unknown(unknown) => format!("{} (not known here)", unknown.name()),
         other => other.name().to_owned(),
     }
+}
+
+/// The mode of zfp, and whether it keeps every bit.
+fn zfp(zfp: &Zfp) -> String {
+    let mode = match zfp {
+        Zfp::Reversible => return "reversible".to_owned(),
+        // Of 0 and less, the library keeps what it can.
+        Zfp::FixedAccuracy { tolerance } if tolerance.parse().is_ok_and(|n: f64| n <= 0.0) => {
+            "error of floats as small as possible".to_owned()
+        }
+        Zfp::FixedAccuracy { tolerance } => format!("error of floats at most {tolerance}"),
+        Zfp::FixedRate { rate } => format!("{rate} bits per element"),
+        Zfp::FixedPrecision { precision: 0 } => "all bit planes".to_owned(),
+        Zfp::FixedPrecision { precision } => counted(u64::from(*precision), "bit plane"),
+        Zfp::Expert { minbits, maxbits, maxprec, minexp } => {
+            let planes = counted(u64::from(*maxprec), "bit plane");
+            format!("{minbits} to {maxbits} bits per block, {planes}, down to 2^{minexp}")
+        }
+        _ => "a mode that is not known here".to_owned(),
+    };
+    let end = if zfp.is_reversible() { "reversible" } else { "lossy" };
+    format!("{mode}; {end}")
 }
 
 fn packbits(packbits: &Packbits, data_type: &DataType) -> String {

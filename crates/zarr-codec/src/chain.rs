@@ -206,7 +206,9 @@ impl Chain {
                 array_to_bytes = Some((ArrayToBytes::Mapped(Box::new(mapped)), place));
                 break;
             }
-            if let Some(compressor) = bytes_to_bytes::bind_elements(codec, data_type) {
+            let rank = shape.dimensions.len();
+            if let Some(compressor) = bytes_to_bytes::bind_elements(codec, data_type, rank, options)
+            {
                 // Of the elements in C order, little-endian as they are in memory.
                 let elements = ElementCodec::Bytes { big_endian: false };
                 array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));

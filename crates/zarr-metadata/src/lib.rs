@@ -98,7 +98,7 @@ pub use codec::{
     IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions,
     LzmaProcessor, NumcodecsBitround, NumcodecsBlosc, NumcodecsZstd, OptionalCodecs, OutOfRange,
     Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim,
-    Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zstd,
+    Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zfp, Zfpy, Zstd,
 };
 pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{

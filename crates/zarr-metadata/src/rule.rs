@@ -214,6 +214,8 @@ rules! {
         the values that its document lists, for types of real numbers";
     SCALE_OFFSET_CONFIGURATION "scale-offset-configuration" Error "`offset` and `scale` must be \
         values of the data type under `scale_offset`, one of real numbers";
+    ZFP_CONFIGURATION "zfp-configuration" Error "the members of `zfp` must have the values that its \
+        document lists, for arrays that zfp can compress";
     NUMCODECS_CONFIGURATION "numcodecs-configuration" Error "the members of a codec of numcodecs must \
         have values that numcodecs takes";
     NUMCODECS_PACKBITS "numcodecs-packbits" Error "`numcodecs.packbits` must be given bool, and be \

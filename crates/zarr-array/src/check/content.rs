@@ -39,7 +39,10 @@ impl Canonical {
             matches!(codec, Codec::Transpose(_) | Codec::Reshape(_) | Codec::ZarrsSqueeze)
         };
         // Nor need what compresses elements.
-        let compresses = matches!(codecs.get(array_to_bytes), Some(Codec::NumcodecsPcodec(_)));
+        let compresses = matches!(
+            codecs.get(array_to_bytes),
+            Some(Codec::NumcodecsPcodec(_) | Codec::Zfp(_) | Codec::NumcodecsZfpy(_))
+        );
         if compresses || !before.iter().all(moves) {
             return None;
         }

@@ -119,8 +119,6 @@ fn codecs_are_registered_or_not() {
     for (name, rule) in [
         ("conditional", "not-supported"),
         ("n5_default", "not-supported"),
-        ("zfp", "not-supported"),
-        ("numcodecs.zfpy", "not-supported"),
         ("pcodec", "unknown-codec"),
         ("vlen-array", "unknown-codec"),
         ("squeeze", "unknown-codec"),

@@ -70,6 +70,11 @@ fn numcodecs() {
 }
 
 #[test]
+fn zfp() {
+    check_collection("zfp", 29);
+}
+
+#[test]
 fn in_words() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let mut commands: Vec<[String; 2]> = Vec::new();
@@ -90,4 +95,27 @@ fn in_words() {
         commands.iter().map(|command| command.iter().map(String::as_str).collect()).collect();
     let commands: Vec<&[&str]> = commands.iter().map(Vec::as_slice).collect();
     insta::assert_snapshot!(session(folder.path(), &commands));
+}
+
+/// What is lossy is said to be.
+#[test]
+fn modes_of_zfp_in_words() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    unpack("zfp", folder.path());
+    for (case, expected) in [
+        ("reversible-int32-1", "zfp (reversible)"),
+        ("accuracy-float32-1", "zfp (error of floats at most 0.05; lossy)"),
+        ("accuracy-0-float32-1", "zfp (error of floats as small as possible; lossy)"),
+        ("rate-float64-3", "zfp (10.5 bits per element; lossy)"),
+        ("precision-int16", "zfp (19 bit planes; lossy)"),
+        ("expert-float32-3", "zfp (1 to 300 bits per block, 19 bit planes, down to 2^-2; lossy)"),
+        ("zfpy-default-float32-1", "numcodecs.zfpy (reversible)"),
+        ("zfpy-rate-40-float64-1", "numcodecs.zfpy (40 bits per element; lossy)"),
+        ("zfpy-precision-0-float32-2", "numcodecs.zfpy (all bit planes; lossy)"),
+    ] {
+        let info = run(folder.path(), &["info", case]);
+        let text = String::from_utf8(info.stdout).expect("text");
+        let codecs = text.lines().find_map(|line| line.strip_prefix("codecs "));
+        assert_eq!(codecs.expect("codecs").trim(), expected, "{case}");
+    }
 }

@@ -20,6 +20,8 @@ mod pcodec;
 mod shuffle;
 #[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
 mod stream;
+#[cfg(feature = "zfp")]
+mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(feature = "zstd")]
@@ -37,6 +39,7 @@ use self::checksum::{Algorithm, Checksum};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
+use crate::options::Options;
 use crate::others::{Codecs, Make};
 
 pub(crate) use self::others::{Other, corrupt, refused};
@@ -248,13 +251,20 @@ pub(crate) fn bind(
     })
 }
 
-/// The compressor behind the elements in C order of an array-to-bytes codec that compresses; `None`
-/// for all other codecs.
-#[cfg_attr(not(feature = "pcodec"), expect(unused_variables, reason = "for pcodec alone"))]
+/// The compressor behind the elements in C order of an array-to-bytes codec that compresses, for
+/// arrays of `rank` dimensions; `None` for all other codecs.
+#[cfg_attr(not(feature = "zfp"), expect(unused_variables, reason = "zfp alone needs all of them"))]
 pub(crate) fn bind_elements(
     codec: &Codec,
     data_type: &DataType,
+    rank: usize,
+    options: &Options,
 ) -> Option<Result<Box<dyn BytesToBytes>, ChainErrorKind>> {
+    #[cfg(feature = "zfp")]
+    let zfp = |configuration: &zarr_metadata::Zfp, header| {
+        let bound = zfp::Zfp::new(configuration, header, data_type, rank, options.allow_loss);
+        Some(bound.map(|codec| -> Box<dyn BytesToBytes> { Box::new(codec) }))
+    };
     match codec {
         #[cfg(feature = "pcodec")]
         Codec::NumcodecsPcodec(configuration) => {
@@ -264,6 +274,14 @@ pub(crate) fn bind_elements(
         #[cfg(not(feature = "pcodec"))]
         Codec::NumcodecsPcodec(_) => {
             Some(Err(ChainErrorKind::NotCompiled { feature: "pcodec".to_owned() }))
+        }
+        #[cfg(feature = "zfp")]
+        Codec::Zfp(configuration) => zfp(configuration, false),
+        #[cfg(feature = "zfp")]
+        Codec::NumcodecsZfpy(configuration) => zfp(&configuration.into(), true),
+        #[cfg(not(feature = "zfp"))]
+        Codec::Zfp(_) | Codec::NumcodecsZfpy(_) => {
+            Some(Err(ChainErrorKind::NotCompiled { feature: "zfp".to_owned() }))
         }
         _ => None,
     }
@@ -383,7 +401,7 @@ fn read_exactly(mut reader: impl std::io::Read, out: &mut [u8]) -> Result<(), Ch
 }
 
 /// Refuses bytes that a decoder has not consumed.
-#[cfg(feature = "pcodec")]
+#[cfg(any(feature = "pcodec", feature = "zfp"))]
 fn check_empty(rest: &[u8]) -> Result<(), ChunkErrorKind> {
     match rest.len() {
         0 => Ok(()),

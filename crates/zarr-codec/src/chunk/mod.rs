@@ -122,12 +122,12 @@ impl ChunkCodec {
             ShapedCodec::Shard(shard) => shard.accounted_len(),
             ShapedCodec::Mapped(mapped) => mapped.inner.most_encoded(),
         }];
-        for (codec, _) in &bound.bytes_to_bytes {
-            let before = lengths.last().copied().flatten();
-            lengths.push(codec.encoded_len(before));
+        let (shaped, bound) = (bytes::shaped(bound, &transform), Arc::clone(bound));
+        for (index, (codec, _)) in bound.bytes_to_bytes.iter().enumerate() {
+            let codec = shaped.as_deref().filter(|_| index == 0).unwrap_or(&**codec);
+            lengths.push(codec.encoded_len(lengths.last().copied().flatten()));
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
-        let (shaped, bound) = (bytes::shaped(bound, &transform), Arc::clone(bound));
         Ok(Self { bound, transform, array_to_bytes, elements, lengths, most, shaped })
     }
 

@@ -37,3 +37,4 @@ mod support;
 mod values;
 #[cfg(test)]
 mod variable;
+mod zfp;

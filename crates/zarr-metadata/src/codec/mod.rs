@@ -20,6 +20,7 @@ mod sharding;
 mod squeeze;
 mod transpose;
 mod vlen;
+mod zfp;
 mod zstd;
 
 pub use bitround::{Bitround, NumcodecsBitround};
@@ -38,6 +39,7 @@ pub use reshape::{Reshape, ReshapeDim};
 pub use scale_offset::ScaleOffset;
 pub use sharding::{IndexLocation, Sharding};
 pub use transpose::Transpose;
+pub use zfp::{Zfp, Zfpy};
 pub use zstd::Zstd;
 
 pub(crate) use chain::{
@@ -191,6 +193,10 @@ codecs! {
     NumcodecsJson2: Json2 = "numcodecs.json2", ArrayToBytes;
     /// `numcodecs.pcodec`: numbers, compressed.
     NumcodecsPcodec(Pcodec) = "numcodecs.pcodec", ArrayToBytes;
+    /// `zfp`: numbers, compressed by blocks of 4 along each dimension.
+    Zfp(Zfp) = "zfp", ArrayToBytes;
+    /// `numcodecs.zfpy`: as `zfp`, after a header.
+    NumcodecsZfpy(Zfpy) = "numcodecs.zfpy", ArrayToBytes;
     /// `sharding_indexed`: a chunk made of smaller ones.
     ShardingIndexed(Box<Sharding>) = "sharding_indexed", ArrayToBytes;
     /// `gzip`.
@@ -236,6 +242,8 @@ codecs! {
 fn canonical(name: &str) -> &str {
     match name {
         "https://codec.zarrs.dev/array_to_bytes/pcodec" => "numcodecs.pcodec",
+        "https://codec.zarrs.dev/array_to_bytes/zfp" | "zarrs.zfp" => "zfp",
+        "https://codec.zarrs.dev/array_to_bytes/zfpy" => "numcodecs.zfpy",
         "https://codec.zarrs.dev/array_to_bytes/bitround" => "bitround",
         "https://codec.zarrs.dev/array_to_array/squeeze" => "zarrs.squeeze",
         // The name in betas of zarrs 0.23.

@@ -31,13 +31,14 @@ const IDS: &[&str] = &[
     "pcodec",
     "quantize",
     "shuffle",
+    "zfpy",
     "zlib",
     "zstd",
 ];
 
 const ALLOWED: &str = "the id of a codec of numcodecs that is read: a compressor (blosc, bz2, gzip, \
-    lz4, lzma, pcodec, zlib, zstd), a filter (astype, bitround, delta, fixedscaleoffset, packbits, \
-    quantize, shuffle) or a checksum";
+    lz4, lzma, pcodec, zfpy, zlib, zstd), a filter (astype, bitround, delta, fixedscaleoffset, \
+    packbits, quantize, shuffle) or a checksum";
 const OBJECTS: &str = "vlen-utf8, vlen-bytes or json2 as the first filter of objects: they are read \
     as strings, bytes or JSON text, and as nothing else";
 

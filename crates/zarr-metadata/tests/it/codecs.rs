@@ -2,16 +2,7 @@
 
 use zarr_metadata::{Blosc, Codec, CodecKind, Packbits, ReshapeDim};
 
-use crate::support::{codec, message, with_codecs};
-
-/// One line for each input: the canonical JSON, or the error.
-fn outcomes(name: &str, configurations: &[&str]) -> String {
-    let line = |configuration: &&str| match codec(name, configuration) {
-        Ok(codec) => format!("{configuration}\n  {}", codec.to_json()),
-        Err(error) => format!("{configuration}\n  {error}"),
-    };
-    configurations.iter().map(line).collect::<Vec<_>>().join("\n")
-}
+use crate::support::{codec, message, outcomes, with_codecs};
 
 #[test]
 fn sd_12_packbits_as_the_readme_spells_it() {
@@ -380,6 +371,30 @@ fn codecs_of_numcodecs_take_what_numcodecs_takes() {
                 r#"{"check": 10}"#,
             ],
             &[r#"{"format": 4}"#, r#"{"check": 2}"#, r#"{"preset": 10}"#, r#"{"filters": 1}"#],
+        ),
+        (
+            "zfpy",
+            &[
+                "{}",
+                r#"{"mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1,
+                    "compression_kwargs": {"tolerance": 0.01}}"#,
+                r#"{"mode": 4, "tolerance": 0}"#,
+                r#"{"mode": 2, "rate": 10.5}"#,
+                r#"{"mode": 2, "rate": -1, "tolerance": 3}"#,
+                r#"{"mode": 3, "precision": 19}"#,
+                r#"{"mode": 3, "precision": -1}"#,
+                r#"{"mode": 5}"#,
+            ],
+            &[
+                r#"{"mode": 1}"#,
+                r#"{"mode": 6}"#,
+                r#"{"mode": "reversible"}"#,
+                r#"{"tolerance": "1"}"#,
+                r#"{"tolerance": 1e999}"#,
+                r#"{"precision": 1.5}"#,
+                r#"{"precision": 2147483648}"#,
+                r#"{"maxbits": 3}"#,
+            ],
         ),
         ("shuffle", &["{}", r#"{"elementsize": 0}"#], &[r#"{"elementsize": -1}"#]),
         ("crc32", &["{}", r#"{"location": "end"}"#], &[r#"{"location": "middle"}"#]),

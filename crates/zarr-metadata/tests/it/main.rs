@@ -19,3 +19,4 @@ mod support;
 mod traits;
 mod variable;
 mod version_2;
+mod zfp;

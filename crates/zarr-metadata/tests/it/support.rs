@@ -78,3 +78,12 @@ pub(crate) fn message<T: std::fmt::Debug>(result: Result<T, MetadataError>) -> S
         }
     }
 }
+
+/// One line for each input: the canonical JSON, or the error.
+pub(crate) fn outcomes(name: &str, configurations: &[&str]) -> String {
+    let line = |configuration: &&str| match codec(name, configuration) {
+        Ok(codec) => format!("{configuration}\n  {}", codec.to_json()),
+        Err(error) => format!("{configuration}\n  {error}"),
+    };
+    configurations.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -157,6 +157,15 @@ fn filters_and_compressors() {
             ("compressor", r#"{"id": "blosc", "shuffle": 1}"#),
         ],
         &[("compressor", r#"{"id": "pcodec", "level": 8}"#)],
+        // As zarr-python 2 writes it.
+        &[
+            ("dtype", "\"<f4\""),
+            (
+                "compressor",
+                r#"{"id": "zfpy", "mode": 4, "compression_kwargs": {"tolerance": 0.01},
+                    "tolerance": 0.01, "rate": -1, "precision": -1}"#,
+            ),
+        ],
         &[("filters", "[]")],
         &[("filters", &format!("[{delta}]")), ("compressor", r#"{"id": "blosc", "shuffle": 1}"#)],
         &[("filters", &format!(r#"[{delta}, {{"id": "shuffle", "elementsize": 1}}]"#))],
@@ -200,6 +209,8 @@ fn filters_and_compressors() {
         &[("filters", r#"[{"id": "vlen-utf8"}]"#)],
         &[("filters", r#"[{"id": "categorize", "labels": ["a"]}]"#)],
         &[("dtype", "\">i2\""), ("compressor", r#"{"id": "pcodec", "level": 8}"#)],
+        &[("dtype", "\">f4\""), ("compressor", r#"{"id": "zfpy"}"#)],
+        &[("dtype", "\"<i2\""), ("compressor", r#"{"id": "zfpy"}"#)],
         &[("dtype", "\"|O\"")],
         &[("dtype", "\"|O\""), ("compressor", r#"{"id": "vlen-utf8"}"#)],
         &[("dtype", "\"|O\""), ("filters", r#"[{"id": "pickle", "protocol": 5}]"#)],
