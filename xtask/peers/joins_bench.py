@@ -1,7 +1,7 @@
 """Opening many arrays as one and reading them: Xarray, VirtualiZarr with kerchunk, TensorStore.
 
     python -m venv ENV
-    ENV/bin/pip install xarray zarr dask kerchunk virtualizarr arro3-core tensorstore zarr-kit
+    ENV/bin/pip install -r xtask/peers/joins-requirements.txt ./crates/zarr-python
     ENV/bin/python xtask/peers/joins_bench.py [MEMBERS]
 
 The members are stores with one variable `rain` along `time`, in one chunk each, all of one length, so
