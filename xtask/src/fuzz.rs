@@ -28,6 +28,10 @@ const TARGETS: &[Target] = &[
     Target { name: "shard_index", longest: 4096, json: false },
     Target { name: "store", longest: 65536, json: true },
     Target { name: "strings", longest: 4096, json: false },
+    Target { name: "version_2", longest: 65536, json: true },
+    Target { name: "zip", longest: 65536, json: false },
+    Target { name: "references", longest: 65536, json: true },
+    Target { name: "zfp", longest: 4096, json: false },
 ];
 
 /// Runs the named targets, or all, one after the other; by default for one minute each.
