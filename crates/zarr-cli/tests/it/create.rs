@@ -47,6 +47,26 @@ fn from_a_document() {
 }
 
 #[test]
+fn fill_values_of_times_are_dates_or_counts() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    for (name, unit, fill, count) in [
+        ("days", "M8[D]", "2020-02-29", 18_321),
+        ("quoted", "M8[D]", "\"1969-12-31\"", -1),
+        ("seconds", "M8[s]", "1970-01-02T00:00:01", 86_401),
+        ("years", "M8[Y]", "50", 50),
+    ] {
+        succeed(folder.path(), &["create", name, "--shape", "3", "--dtype", unit, "--fill", fill]);
+        let document = fs::read(folder.path().join(name).join("zarr.json")).expect("written");
+        let document: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
+        assert_eq!(document["fill_value"], count, "{name}");
+    }
+    for fill in ["2020-02-30", "2020-02-29T00", "yesterday"] {
+        let arguments = ["create", "no", "--shape", "3", "--dtype", "M8[D]", "--fill", fill];
+        assert!(!run(folder.path(), &arguments).status.success(), "{fill}");
+    }
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let folder = tempfile::tempdir().expect("makes a folder");
     file(folder.path(), "group/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
