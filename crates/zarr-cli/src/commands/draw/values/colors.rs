@@ -4,6 +4,9 @@ use zarr_kit::ArrayMetadata;
 
 use super::super::super::stats::{Scale, number, short};
 
+/// The share of values that are all equal.
+pub(super) const MIDDLE: f64 = 0.5;
+
 /// The range of the values in a picture.
 pub(super) struct Colors {
     /// The least and the greatest value in words, as the attributes say that they are meant.
@@ -37,7 +40,7 @@ impl Colors {
     /// The share of the range to which a place of the colour bar belongs, from 0 to 1. If all values
     /// are equal, they have one colour.
     pub(super) fn share(&self, place: f64) -> f64 {
-        if self.is_one { super::MIDDLE } else { place }
+        if self.is_one { MIDDLE } else { place }
     }
 
     /// One line for where the colours are not beside it.

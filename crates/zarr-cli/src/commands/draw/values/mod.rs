@@ -5,6 +5,7 @@
 //! missing is transparent: elements equal to the fill value or to one that the attributes declare as
 //! missing, and NaN.
 
+mod canvas;
 mod colors;
 mod png;
 mod terminal;
@@ -12,7 +13,7 @@ mod text;
 
 use zarr_kit::{Array, ArrayMetadata, AxisSelection, Selection};
 
-use self::colors::Colors;
+use self::colors::{Colors, MIDDLE};
 use super::super::stats::missing;
 use super::super::write::bytes_of;
 use crate::args::Draw;
@@ -279,9 +280,6 @@ fn stepped(axis: &AxisSelection, step: u64) -> AxisSelection {
         }
     }
 }
-
-/// The share of values that are all equal.
-const MIDDLE: f64 = 0.5;
 
 /// Where a number is between two, from 0 to 1; halfway if they are equal. Infinities are at the ends.
 fn share(number: f64, least: f64, greatest: f64) -> f64 {

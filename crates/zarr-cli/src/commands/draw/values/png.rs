@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::canvas::Canvas;
 use super::colors::Colors;
 use super::{Plane, color, text};
 
@@ -14,40 +15,7 @@ const BAR: usize = 12;
 /// The least room between the labels at its ends.
 const APART: usize = 32;
 
-/// A picture in the making.
-pub(super) struct Canvas {
-    width: usize,
-    /// Row by row: red, green, blue and how opaque it is.
-    pixels: Vec<[u8; 4]>,
-}
-
-impl Canvas {
-    fn new(height: usize, width: usize) -> Self {
-        Self { width, pixels: vec![[0; 4]; height * width] }
-    }
-
-    fn set(&mut self, (row, column): (usize, usize), [red, green, blue]: [u8; 3]) {
-        if let Some(pixel) = self.pixel((row, column)) {
-            *pixel = [red, green, blue, u8::MAX];
-        }
-    }
-
-    /// Takes away light: none at 0, all at 255.
-    pub(super) fn darken(&mut self, place: (usize, usize), ink: u8) {
-        if let Some([red, green, blue, _]) = self.pixel(place) {
-            for part in [red, green, blue] {
-                *part = part.saturating_sub(ink);
-            }
-        }
-    }
-
-    fn pixel(&mut self, (row, column): (usize, usize)) -> Option<&mut [u8; 4]> {
-        let width = self.width;
-        self.pixels.get_mut(row * width + column).filter(|_| column < width)
-    }
-}
-
-/// Each value takes so many pixels down and across. A plane without values is one transparent pixel,
+/// Each value takes `down` rows of pixels and `across` columns. A plane without values is one transparent pixel,
 /// because PNG has no empty pictures.
 pub(super) fn encode(plane: &Plane, (down, across): (usize, usize)) -> io::Result<Vec<u8>> {
     let (height, width) = (plane.height() * down, plane.width * across);

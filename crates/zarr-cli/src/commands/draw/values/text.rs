@@ -3,7 +3,7 @@
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use zarr_kit::metadata::Printable;
 
-use super::png::Canvas;
+use super::canvas::Canvas;
 
 const SIZE: RasterHeight = RasterHeight::Size16;
 const WEIGHT: FontWeight = FontWeight::Regular;
