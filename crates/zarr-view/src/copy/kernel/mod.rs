@@ -222,7 +222,9 @@ impl Kernel {
     /// not overlap, and nothing else accesses what is written meanwhile.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
         if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that every element of the loops is valid for reads from
+            // `src` and for writes from `dst`, that all bytes between those of the source are valid
+            // for reads, and that the two sides do not overlap.
             return unsafe { self.weave(weave, [across, along], loops, src, dst) };
         }
         // With a constant size each move is a single instruction.

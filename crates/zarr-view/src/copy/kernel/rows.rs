@@ -61,7 +61,8 @@ impl Rows {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn avx512(&self, _: Avx512, src: *const u8, dst: *mut u8) {
-        // SAFETY: as the caller guarantees; the token proves that the processor has AVX-512.
+        // SAFETY: the caller guarantees that each stretch is valid for reads from `src` and for
+        // writes from `dst`; the token proves that the processor has AVX-512.
         unsafe { self.vectors::<__m512i>(src, dst) }
     }
 
@@ -70,7 +71,8 @@ impl Rows {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
     unsafe fn avx2(&self, _: Avx2, src: *const u8, dst: *mut u8) {
-        // SAFETY: as the caller guarantees; the token proves that the processor has AVX2.
+        // SAFETY: the caller guarantees that each stretch is valid for reads from `src` and for
+        // writes from `dst`; the token proves that the processor has AVX2.
         unsafe { self.vectors::<__m256i>(src, dst) }
     }
 

@@ -56,7 +56,8 @@ pub(super) unsafe fn short(src: *const u8, dst: *mut u8, size: usize) {
         5..=8 => twice!(4),
         9..=16 => twice!(8),
         17..=32 => twice!(16),
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees that `size` bytes are valid for reads from `src` and for
+        // writes from `dst`, and that the two do not overlap.
         _ => unsafe { core::ptr::copy_nonoverlapping(src, dst, size) },
     }
 }
@@ -73,8 +74,9 @@ pub(super) unsafe fn line<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    // SAFETY: as the caller guarantees; in the first case the destination is contiguous, and the
-    // source is one element.
+    // SAFETY: the caller guarantees that the elements of the loop are valid for reads from `src`
+    // and for writes from `dst`, and that `unit` divides their size; in the first case the
+    // destination is contiguous, and the source is one element.
     unsafe {
         if line.src == 0 && line.dst == signed(size) {
             repeat::<N>(src, dst, size, unit, line.count);
@@ -96,7 +98,8 @@ unsafe fn swapped<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that the elements of the loop are valid for reads from `src`
+    // and for writes from `dst`, and that `unit` divides their size.
     unsafe { each::<N>(line, src, dst, size, unit) };
 }
 
@@ -211,7 +214,9 @@ pub(super) unsafe fn weave<const N: usize>(
     dst: *mut u8,
     unit: usize,
 ) {
-    // SAFETY: as the caller guarantees; `R` is the number of elements of the short loop, or 0.
+    // SAFETY: the caller guarantees that the elements of both loops are valid for reads from `src`
+    // and for writes from `dst`, and that `unit` divides `N`; `R` is the number of elements of the
+    // short loop, or 0.
     unsafe {
         match short.count {
             1 => line::<N>(long, src, dst, N, unit),

@@ -81,7 +81,8 @@ impl Shuffles {
     ) {
         let split = if self.blocks.weave == Weave::Together { across } else { along };
         if split.count < self.blocks.elements {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that the elements of the three loops are valid for
+            // reads from `src` and for writes from `dst`.
             return unsafe { self.plain(outer, [across, along], src, dst) };
         }
         // Lanes may hold bytes behind the last element that is read. Where they would end behind
@@ -128,7 +129,9 @@ impl Shuffles {
         let [across, along] = woven;
         let count = if self.blocks.weave == Weave::Together { across.count } else { along.count };
         let rows = Rows { outer, count, src, dst };
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees that the lanes of each block, which hold all its elements,
+        // are valid for reads and for writes, and that the elements fill a lane; the tokens prove
+        // that the processor has the instructions, and every one for which NEON is compiled has it.
         unsafe {
             match self.instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -229,8 +232,10 @@ impl Shuffles {
         for row in 0..signed(rows.outer.count) {
             let src = rows.src.wrapping_offset(row * rows.outer.src);
             let dst = rows.dst.wrapping_offset(row * rows.outer.dst);
-            // SAFETY: as the caller guarantees for all rows; the constant is the number of lanes
-            // that a block reads if it is not the bound of all.
+            // SAFETY: the caller guarantees for all rows that the lanes of each block are valid for
+            // reads and for writes, that the elements fill a vector and that the processor has
+            // the instructions of `V`; where `J` is below the bound of all, it is the number of
+            // lanes that a block reads.
             unsafe {
                 if J < MOST && self.blocks.outputs == 1 {
                     self.lane::<V, J>(rows.count, src, dst);
@@ -285,7 +290,8 @@ impl Shuffles {
         to: *mut u8,
     ) {
         let between = self.blocks.src * signed(self.blocks.elements);
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees that the lanes of the blocks are valid for reads from
+        // `from` and for writes from `to`, and that the processor has the instructions of `V`.
         unsafe {
             let load = |j: usize| {
                 let at = from.wrapping_offset(signed(j) * self.blocks.input);
@@ -352,7 +358,9 @@ impl Shuffles {
         let [across, along] = woven;
         let loops = if self.blocks.weave == Weave::Together { woven } else { [along, across] };
         for row in 0..signed(outer.count) {
-            // SAFETY: as the caller guarantees for all rows.
+            // SAFETY: the caller guarantees that the elements of all loops are valid for reads from
+            // `src` and for writes from `dst`, and so are those of each step of the outer one; the
+            // constant is their size, which `unit` divides.
             unsafe {
                 let (src, dst) = (src.offset(row * outer.src), dst.offset(row * outer.dst));
                 match self.blocks.size {

@@ -34,7 +34,8 @@ pub(super) unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize, unit: usiz
     const PART: usize = 4096;
     if unit <= 1 {
         // Without the division of `step_by`, which takes as long as the copy of some hundred bytes.
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees that `bytes` bytes are valid for reads from `src` and for
+        // writes from `dst`, and that the two do not overlap.
         return unsafe { core::ptr::copy_nonoverlapping(src, dst, bytes) };
     }
     let part = PART.next_multiple_of(unit);
