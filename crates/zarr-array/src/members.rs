@@ -22,7 +22,7 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
     /// Whatever keeps it from being opened, or shows that it is not the array that was meant.
     fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError>;
 
-    /// What messages call a member.
+    /// The name of a member in messages.
     fn name(&self, member: &[u64]) -> String;
 }
 
@@ -87,7 +87,7 @@ impl fmt::Debug for Members {
 }
 
 impl Members {
-    /// Members that cut an array of elements of this type as the chunks of `grid` do.
+    /// Members of an array with this data type: each is one chunk of `grid`.
     #[must_use]
     pub fn new(grid: Grid, data_type: DataType, source: Arc<dyn MemberSource>) -> Self {
         Self { grid, data_type, new_axis: None, source, opened: Mutex::default() }
@@ -105,7 +105,7 @@ impl Members {
         self.new_axis.is_some()
     }
 
-    /// What members have of a list with one entry per axis of the array.
+    /// A list with one entry per axis of the array, without that of the new axis.
     pub(crate) fn without_new_axis<T>(&self, mut axes: Vec<T>) -> Vec<T> {
         if let Some(axis) = self.new_axis.filter(|axis| *axis < axes.len()) {
             axes.remove(axis);
@@ -132,7 +132,7 @@ impl Members {
         Ok((member, self.without_new_axis(within)))
     }
 
-    /// What messages call a member.
+    /// The name of a member in messages.
     #[must_use]
     pub fn name(&self, member: &[u64]) -> String {
         self.source.name(member)
@@ -141,8 +141,8 @@ impl Members {
     /// Opens a member, or gives it again if it is kept open; `None` for a place without one.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] with the member's name, and why it cannot be opened. It is also one if
-    /// the member's shape or data type is not that of its place.
+    /// [`ArrayError::Member`] with the member's name, and why it cannot be opened; also if its
+    /// shape or data type is not that of its place.
     pub fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
         if let Some(open) = self.opened().get(member) {
             return Ok(open.clone());

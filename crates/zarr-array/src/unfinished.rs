@@ -28,7 +28,7 @@ impl Record {
         }
     }
 
-    /// The record and part that an object of this name is of, if it is one.
+    /// The record and part that the name of an object denotes, if it does.
     pub(crate) fn of_name(name: &str) -> Option<(Self, u32)> {
         let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
         let (part, record) = rest.split_once('.')?;
@@ -61,7 +61,7 @@ pub struct UnfinishedParts {
 }
 
 impl UnfinishedParts {
-    /// That of the copy to `prefix`, which is one in so many parts.
+    /// The state of the copy to `prefix`, divided into this many parts.
     pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, StoreError> {
         let (mut begun, mut done) = (BTreeSet::new(), BTreeSet::new());
         for entry in store.list_dir(prefix) {

@@ -23,7 +23,7 @@ use crate::version_2;
 /// The nodes are those of the consolidated metadata of the group at the root, in Zarr version 2 its
 /// `.zmetadata`; or the root is an array. The keys of an array are its documents and those chunks of
 /// its grid that exist: each is looked up, as many at once as the store allows requests in flight.
-/// Objects that belong to no node are not known. If the store can list, nothing is different.
+/// Objects that belong to no node are not listed. If the store can list, its own listings are used.
 ///
 /// # Errors
 /// Listings fail with [`StoreError::Unsupported`] if the root has no consolidated metadata.
@@ -50,7 +50,8 @@ pub struct UnlistedStore {
 struct Nodes {
     /// The names that their documents may have.
     documents: &'static [&'static str],
-    /// By path, the root's with an empty one. Groups, and arrays whose document is wrong, have none.
+    /// By path, which is empty for the root. `None` for groups and for arrays with an invalid
+    /// document.
     arrays: BTreeMap<String, Option<ArrayMetadata>>,
 }
 
@@ -89,7 +90,7 @@ impl UnlistedStore {
         Ok(nodes)
     }
 
-    /// The root and what its consolidated metadata has; `None` if it is a group without.
+    /// The root and what its consolidated metadata has; `None` for a group without any.
     fn below(&self, root: NodeMetadata) -> Result<Option<Nodes>, StoreError> {
         let documents: &[&str] = match root.is_version_2() {
             true => &version_2::NAMES,
@@ -116,7 +117,7 @@ impl UnlistedStore {
             };
             let array = match node {
                 Some(NodeMetadata::Array(array)) => Some(array),
-                // Of an invalid document the place is known, and no chunks.
+                // A node with an invalid document is listed without chunks.
                 Some(NodeMetadata::Group(_)) | None => None,
             };
             arrays.insert(path.to_owned(), array);

@@ -1,6 +1,6 @@
-//! What servers and their clients say, with what to do.
+//! Explains messages of servers and their clients, and says what to do.
 
-/// How the texts of clients begin, after what was asked for.
+/// The beginnings of clients' messages, which follow what was asked for.
 const CLIENTS: [&str; 6] = [
     "Generic S3 error: ",
     "Generic GCS error: ",
@@ -10,7 +10,7 @@ const CLIENTS: [&str; 6] = [
     "The operation lacked ",
 ];
 
-/// The addresses at which machines in a cloud ask for credentials, and nobody answers elsewhere.
+/// Metadata addresses from which machines in a cloud get credentials; unreachable outside a cloud.
 const CREDENTIALS: [&str; 2] = ["://169.254.169.254/", "://metadata.google.internal/"];
 
 /// A service for objects, by the scheme of its URLs.

@@ -11,9 +11,9 @@ use crate::error::JoinError;
 pub const VALUE_ATTRIBUTES: [&str; 6] =
     ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
 
-/// What becomes of attributes that are not equal in all members, as Xarray's `combine_attrs` says
-/// it. Those of [`VALUE_ATTRIBUTES`] must be equal under every rule but for arrays that are copied
-/// from the first member.
+/// The rule for attributes that differ between members, as in Xarray's `combine_attrs`. Those of
+/// [`VALUE_ATTRIBUTES`] must be equal under every rule, except for arrays that are copied from the
+/// first member.
 ///
 /// It is parsed from Xarray's names: `override`, `drop_conflicts`, `no_conflicts`, `identical` and
 /// `drop`.
@@ -42,7 +42,7 @@ pub enum CombineAttributes {
     NoConflicts,
     /// All members must have the same attributes.
     Identical,
-    /// There are none, but for those that say what the values mean.
+    /// All attributes are dropped except those that define the meaning of values.
     Drop,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Refuses members in which an attribute that says what values mean is another.
+/// Refuses members that differ in an attribute that defines the meaning of values.
 pub(crate) fn check_values(members: &[Attributes<'_>]) -> Result<(), JoinError> {
     VALUE_ATTRIBUTES.iter().try_for_each(|name| check_equal(members, name))
 }
@@ -124,7 +124,7 @@ pub(crate) fn combine<'a>(
     Ok(combined)
 }
 
-/// Refuses members of which one has another value than the first, or only one of the two has any.
+/// Refuses members if one has another value than the first, or if only one of the two has a value.
 fn check_equal(members: &[Attributes<'_>], name: &str) -> Result<(), JoinError> {
     let Some(first) = members.first() else { return Ok(()) };
     let expected = first.get(name);

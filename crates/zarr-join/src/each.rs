@@ -21,7 +21,7 @@ pub(crate) fn for_each<T: Sync, E: Send>(
     threads: NonZeroUsize,
     work: impl Fn(usize, &T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    // Items that take some microseconds each do not pay for asking for each of them.
+    // Items that take microseconds are handed out in batches: asking for each would cost too much.
     let batch = items.len().checked_div(threads.get().saturating_mul(16)).unwrap_or(1).clamp(1, 64);
     let batches = items.len().div_ceil(batch);
     let next = AtomicUsize::new(0);

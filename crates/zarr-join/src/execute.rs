@@ -87,7 +87,7 @@ pub struct JoinSummary {
 }
 
 impl JoinSummary {
-    /// Counts what another join did as well.
+    /// Adds the counts of another join.
     pub(crate) fn add(&mut self, other: Self) {
         self.linked = self.linked.saturating_add(other.linked);
         self.reflinked = self.reflinked.saturating_add(other.reflinked);
@@ -202,7 +202,7 @@ impl JoinPlan {
                 member: member.name().into(),
                 cause: Box::new(cause.into()),
             })?;
-            // What documents of version 2 say, which no one of them says alone.
+            // A node of version 2 has several documents, so their translation is compared.
             let same = match open_node(array.store(), array.prefix()) {
                 Ok(NodeMetadata::Array(found)) => found.json() == array.metadata().json(),
                 Err(ArrayError::Store(cause)) => return Err(failed(cause)),
@@ -239,8 +239,8 @@ impl JoinPlan {
     }
 }
 
-/// Makes a node and fills it. An error that does not come from a store would come again: then nothing
-/// is left that could be resumed.
+/// Makes a node and fills it. Errors other than a store's would recur, so after one the marker is
+/// removed if nothing else has been put.
 pub(crate) fn make<T>(
     from: &[(Endpoint<'_>, &str)],
     to: Endpoint<'_>,

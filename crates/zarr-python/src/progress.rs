@@ -1,4 +1,4 @@
-//! The progress of long operations, as a Python function is told it.
+//! Reports the progress of long operations to a Python function.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -38,8 +38,8 @@ impl Calendar {
         })
     }
 
-    /// The number of a date, from any day on. Of a month that follows the twelfth, that month of the
-    /// next year.
+    /// The number of a date, counted from a day that depends on the calendar. Months after the
+    /// twelfth are those of the next year.
     pub(super) fn day(self, (year, month, day): Date) -> i128 {
         let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
         match self {
@@ -92,7 +92,7 @@ fn julian(year: i128, month: i128, day: i128) -> i128 {
     year * 365 + year.div_euclid(4) + (153 * month + 2) / 5 + day - 719_471
 }
 
-/// The days before a month of years whose February has so many.
+/// The number of days before a month, given the length of February.
 fn before(month: i128, february: i128) -> i128 {
     let days = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     days.into_iter().zip(1..month).map(|(days, _)| days).sum()

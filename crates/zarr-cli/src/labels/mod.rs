@@ -4,8 +4,8 @@
 //! array, with the name of the dimension, as in Xarray. What can be an index is one, whether or not
 //! there is a coordinate array, so that a region means the same whatever is beside the array; `@`
 //! before it makes it a label: `year=@2015`. A label is a set of numbers: a number itself, or the
-//! times from the beginning of what is written to its end. A range is all from its one label to the
-//! other, both with all that they are, in the array's order.
+//! times from the beginning of what is written to its end. A range includes both of its labels
+//! entirely, in the array's order.
 
 mod calendar;
 mod coordinate;
@@ -88,7 +88,7 @@ impl From<CliError> for Unfound {
     }
 }
 
-/// What a label stands for: the numbers from `start` up to `end`, which is not one of them.
+/// What a label stands for: the numbers from `start` up to `end`, exclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
     start: Key,
@@ -277,7 +277,8 @@ impl Coordinate {
         Err(missing(format!("{nearest} {}", around.join(" and "))))
     }
 
-    /// The first index whose label is so; from there on all are.
+    /// The first index whose label satisfies the predicate. Labels are sorted: all labels after it
+    /// satisfy it, too.
     fn first(&self, keys: &Keys<'_>, is_so: impl Fn(Key) -> bool) -> Result<u64, CliError> {
         let (mut low, mut high) = (0, self.length());
         while low < high {
@@ -323,7 +324,7 @@ fn point(number: f64) -> Span {
     Span { start, end, is_point: true }
 }
 
-/// A number as a coordinate of 32 bits has it.
+/// A number as a coordinate stores it: rounded if that has single precision.
 #[expect(clippy::cast_possible_truncation, reason = "rounded")]
 fn rounded(number: f64, single: bool) -> f64 {
     if single { f64::from(number as f32) } else { number }
@@ -338,7 +339,7 @@ fn real(text: &str, single: bool) -> Option<Span> {
     number.filter(|number| number.is_finite()).map(point)
 }
 
-/// A number among whole ones: itself, or the place between two.
+/// A number among whole labels: exactly that label, or the gap between two.
 fn whole(text: &str) -> Option<Span> {
     if let Ok(number) = text.parse::<i64>().map(i128::from).or(text.parse::<u64>().map(i128::from))
     {

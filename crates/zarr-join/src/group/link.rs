@@ -23,7 +23,7 @@ impl JoinGroups {
         })?;
         let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
         let mut document = Document::of_group(groups.get("").cloned().unwrap_or_default());
-        // Each after those above it, whose names it begins with.
+        // Parents before children.
         for (name, group) in groups.into_iter().filter(|(name, _)| !name.is_empty()) {
             document = document.with_group(&path(&name)?, group)?;
         }

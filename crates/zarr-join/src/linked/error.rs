@@ -36,13 +36,13 @@ pub enum LinkError {
         /// The path or URL.
         place: String,
     },
-    /// The name of a document has another end.
+    /// The name of a document does not end in `.zjoin`.
     #[error("{}: the name of a virtual join ends in .zjoin", Printable(place))]
     Name {
         /// The path or URL.
         place: String,
     },
-    /// A member is at a place to which the document may not lead.
+    /// A member is at a place that the document may not refer to.
     #[error("the location {}: {}", Printable(location), Printable(reason))]
     Reference {
         /// The location that the document names.
@@ -50,7 +50,7 @@ pub enum LinkError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Documents name each other, or too many lie within each other.
+    /// Documents refer to each other, or are nested too deeply.
     #[error(
         "{}: virtual joins within virtual joins, {limit} deep: do they contain themselves?",
         Printable(place)
@@ -58,7 +58,7 @@ pub enum LinkError {
     Depth {
         /// The innermost document.
         place: String,
-        /// How deep they may lie.
+        /// The greatest allowed nesting depth.
         limit: usize,
     },
     /// The members do not fit together, or cannot be looked up.
@@ -156,7 +156,7 @@ pub enum LinkError {
         /// The first such index.
         index: u64,
     },
-    /// No span with an element.
+    /// The spans have no elements.
     #[error("{}: axis {axis}: nothing would be left of it", Printable(place))]
     Nothing {
         /// The array.
@@ -174,7 +174,7 @@ pub enum LinkError {
         /// Why.
         reason: &'static str,
     },
-    /// The document is not what it was when it was read.
+    /// The document has changed since it was read.
     #[error("{}: the document was changed or removed meanwhile", Printable(place))]
     Changed {
         /// The document's path or URL.

@@ -25,7 +25,7 @@ pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, Li
     open_at(url, options, 0)
 }
 
-/// Opens what is named by a document that lies in so many others.
+/// Opens the store that a document at this nesting depth names.
 fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Store>, LinkError> {
     let Some(place) = DocumentPlace::of(url) else {
         return Ok(open_url(url, &options.store)?);

@@ -22,14 +22,14 @@ pub(super) struct Base {
     others: Mutex<HashMap<String, Arc<dyn Store>>>,
 }
 
-/// Opens the store at a path or URL that a document names, which lies in so many documents.
+/// Opens the store at a path or URL that a document at this nesting depth names.
 type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, LinkError>;
 
 /// Opens the stores of members, which may be virtual joins themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opener {
     pub(super) open: Open,
-    /// How many documents lie around this one.
+    /// The nesting depth of the document.
     pub(super) depth: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Place {
 enum Location {
     /// Names below the document's folder.
     Below(Vec<String>),
-    /// Names below the folder so many levels above it.
+    /// Names below an ancestor of the folder, this many levels up.
     Above(usize, Vec<String>),
     /// A path or URL that does not depend on the folder.
     Absolute,
@@ -154,7 +154,7 @@ fn is_other_kind(names: &[String]) -> bool {
     names.iter().any(|name| ends.iter().any(|end| name.ends_with(end)))
 }
 
-/// These names below a folder or URL.
+/// Appends names to a folder or URL.
 fn joined(url: &str, names: &[String]) -> String {
     let mut all = url.to_owned();
     for name in names {
@@ -166,7 +166,7 @@ fn joined(url: &str, names: &[String]) -> String {
     if all.is_empty() { ".".to_owned() } else { all }
 }
 
-/// The folder or URL so many levels above; `None` above the root of a server or bucket.
+/// The ancestor this many levels up; `None` above the root of a server or bucket.
 fn above(url: &str, levels: usize) -> Option<String> {
     if scheme(url).is_none() {
         let steps = vec![".."; levels].join("/");
@@ -201,7 +201,7 @@ fn split(url: &str) -> Option<(String, Prefix)> {
 }
 
 /// The reference by which a document in the folder or at the URL `base` names what is at `target`:
-/// relative if it can be.
+/// relative if possible.
 pub(crate) fn reference(base: &str, target: &str) -> String {
     let absolute = |path: PathBuf| std::path::absolute(path).ok();
     let relative = match (local_path(base).and_then(absolute), local(target).and_then(absolute)) {
@@ -229,7 +229,7 @@ fn local(url: &str) -> Option<PathBuf> {
     Some(if within.is_empty() { path } else { path.join(within) })
 }
 
-/// The way from one absolute path to another.
+/// The relative path from one absolute path to another.
 fn relative_path(base: &Path, target: &Path) -> Option<String> {
     let clean = |path: &Path| -> Option<Vec<String>> {
         let mut names: Vec<String> = Vec::new();

@@ -20,7 +20,7 @@ use crate::error::JoinError;
 use crate::insert::check_member;
 use crate::members::{Arrangement, Member};
 
-/// A part of an axis of a virtual join as it is to be.
+/// One part of the new axis of a virtual join.
 #[derive(Clone, Debug)]
 pub enum MemberSpan {
     /// Indices of the array itself. Both ends are edges of members, or the array's end.
@@ -100,7 +100,7 @@ pub struct LinkedRearrangement<'a> {
     arrays: Vec<LinkedArray>,
 }
 
-/// What becomes of an array of a document.
+/// The change of one array of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkedArray {
@@ -108,15 +108,15 @@ pub struct LinkedArray {
     pub path: String,
     /// The axis.
     pub axis: usize,
-    /// The shape that it has.
+    /// Its shape before the change.
     pub from: Vec<u64>,
-    /// The document of the array that it becomes.
+    /// Its document after the change.
     pub to: ArrayMetadata,
-    /// Members that stay.
+    /// Kept members.
     pub kept: usize,
-    /// Members that are left out. Their stores stay as they are.
+    /// Removed members. Their stores are not changed.
     pub removed: usize,
-    /// Members that come.
+    /// Inserted members.
     pub inserted: usize,
 }
 
@@ -186,11 +186,11 @@ impl LinkedDocument {
     /// the document; no array is changed, and no chunk is looked at.
     ///
     /// In a group, all arrays that have the dimension are rearranged alike. Since the document is
-    /// one object, readers find all of them as they were or all as they are to be.
+    /// one object, readers find all old or all new arrays.
     ///
     /// An inserted array has the data type, dimension names and lengths of the joined one, and equal
-    /// attributes that say what values mean; chunks, codecs and fill value are its own. It is
-    /// inserted into an array, not a group, and where members lie side by side on no other axis.
+    /// attributes that say what values mean; chunks, codecs and fill value are its own. It cannot
+    /// be inserted into a group, or where members also adjoin on another axis.
     ///
     /// # Errors
     /// [`LinkError`] with the array, if the spans cannot be made of whole members or an inserted
@@ -279,7 +279,7 @@ impl LinkedDocument {
         place_spans(array, axis, wanted.collect::<Result<_, LinkError>>()?, &place)
     }
 
-    /// What the document will say of an inserted array, which fits.
+    /// The entry of the document for an inserted array, which is checked.
     fn inserted(
         &self,
         path: &str,
@@ -330,13 +330,13 @@ impl LinkedDocument {
 }
 
 impl LinkedRearrangement<'_> {
-    /// What becomes of each array.
+    /// The change of each array.
     #[must_use]
     pub fn arrays(&self) -> &[LinkedArray] {
         &self.arrays
     }
 
-    /// The document as it will be.
+    /// The new document.
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.to
@@ -347,7 +347,7 @@ impl LinkedRearrangement<'_> {
     /// Programs that have the old one open go on with it.
     ///
     /// # Errors
-    /// [`LinkError::Changed`] if it is not what was read any more, and nothing is written then;
+    /// [`LinkError::Changed`] if it has changed since it was read, and nothing is written then;
     /// [`StoreError::NoExclusion`] without locks or conditional puts, unless the policy accepts
     /// that; or another error of the store.
     pub fn write(&self, policy: UpdatePolicy) -> Result<(), LinkError> {
@@ -386,7 +386,7 @@ fn unstacked(array: &JoinedArray) -> Result<Array, LinkError> {
             }
         }
     };
-    // What the chunks of the joined array are does not matter here.
+    // The chunks of the joined array do not matter here.
     let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
     let plain = plain.build().map_err(JoinError::Metadata)?;
     let metadata = metadata

@@ -30,9 +30,10 @@ impl Join {
     /// are some. The names of the members must be their paths or URLs.
     ///
     /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
-    /// are those of the members; where members that lie side by side have different ones, as many of
-    /// each as end at the same index. Its codecs are those of the first member if they fit to these
-    /// chunks, and a copy of the array is encoded with them by default.
+    /// are those of the members; where members that lie side by side have different ones, each
+    /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
+    /// codecs are those of the first member if they fit to these chunks, and a copy of the array is
+    /// encoded with them by default.
     ///
     /// # Errors
     /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
@@ -41,7 +42,7 @@ impl Join {
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, LinkError> {
             let grid = match members.shape().contains(&0) {
-                // There are no elements that chunks could divide.
+                // Without elements there is nothing to divide into chunks.
                 true => joined_grid(members),
                 false => linked_grid(members),
             };
@@ -81,8 +82,8 @@ impl Document {
     /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
     ///
     /// # Errors
-    /// [`LinkError`] if the name has another end, if there is something already, or if it cannot be
-    /// written.
+    /// [`LinkError`] if the name does not end in `.zjoin`, if there is something already, or if it
+    /// cannot be written.
     pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), LinkError> {
         let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;

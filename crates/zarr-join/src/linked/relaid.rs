@@ -22,7 +22,7 @@ pub(super) enum Placed {
         /// Their indices.
         indices: Range<u64>,
     },
-    /// One that comes.
+    /// An inserted one.
     Inserted(Box<(Member, MemberReference)>),
 }
 
@@ -100,7 +100,7 @@ fn whole(
     Ok(number(range.start)?..number(range.end)?)
 }
 
-/// An array as it will be, and how many of its members it has of which kind.
+/// The new array, with counts of kept and inserted members.
 pub(super) struct Relaid {
     pub(super) array: JoinedArray,
     pub(super) kept: usize,
@@ -118,7 +118,7 @@ impl Relaid {
         let grid = |error: GridError| LinkError::from(JoinError::Grid(error.on_axis(axis)));
         let chunks = grid_of(array.metadata.shape(), array.metadata.chunk_grid());
         let chunks = chunks.map_err(JoinError::Grid)?;
-        // Of each axis, none longer than the array: members are cut at their ends.
+        // The chunks of each axis, clipped to the array, because members are cut at their ends.
         let mut chunk_axes =
             chunks.axes().iter().map(cut).collect::<Result<Vec<_>, _>>().map_err(grid)?;
         let mut member_axes = array.grid.axes().to_vec();

@@ -115,7 +115,7 @@ impl ZipStore {
         Ok(zip)
     }
 
-    /// The same store, whose archives survive what `durability` says once they are finished.
+    /// The same store, with this durability of finished archives.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         match Arc::try_unwrap(self.0) {
@@ -127,7 +127,7 @@ impl ZipStore {
 
     fn local(path: &Path) -> Result<Self, StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
-        // The caller has named the file: links in its path lead where they lead.
+        // The caller chose this path, so symbolic links in it are followed.
         let path = match fs::canonicalize(path) {
             Ok(path) => path,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -55,8 +55,8 @@ impl fmt::Debug for Session {
     }
 }
 
-/// The library finishes an archive that is dropped, and prints if it fails: what nobody needs is
-/// not written.
+/// Discards the temporary archive. The library would otherwise finish it on drop, and print if that
+/// fails.
 impl Drop for Session {
     fn drop(&mut self) {
         self.given_up.store(true, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Drop for Session {
     }
 }
 
-/// The temporary file, until it is given up.
+/// Writes to the temporary file until it is given up, and then nowhere.
 struct Sink(File, Arc<AtomicBool>);
 
 impl Write for Sink {
