@@ -16,7 +16,7 @@ use super::{
 /// find shorthands in [`StoreExt`](super::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. All others have a default that is correct for every store; override
+/// Seven methods are required. All others have a default that is correct for every store; override
 /// one if the store can do better. A store that wraps another and forwards only the required
 /// methods is safe to use: it may be slower, and updates that need what it does not forward are
 /// refused.
@@ -97,6 +97,16 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// # Errors
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
+
+    /// Completes what puts have begun, in a store whose puts take effect together, such as
+    /// `ZipStore`: until then, only this store sees them, and without it they are lost.
+    ///
+    /// Returns at once where each put is complete by itself. Required, because a store that wraps
+    /// another and did not forward it would lose everything that is written through it.
+    ///
+    /// # Errors
+    /// None of the puts since the last call has then taken effect.
+    fn finish(&self) -> Result<(), StoreError>;
 
     /// Size and version of an object, `None` if there is none.
     ///
@@ -200,19 +210,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// to no runtime of the caller's: a store that needs a runtime keeps a handle to it.
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         None
-    }
-
-    /// Completes what puts have begun, in a store whose puts take effect together, such as
-    /// `ZipStore`: until then, only this store sees them, and without it they
-    /// are lost.
-    ///
-    /// By default does nothing: each put is complete by itself. A store that wraps another should
-    /// forward it.
-    ///
-    /// # Errors
-    /// None of the puts since the last call has then taken effect.
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
     }
 
     /// What a layer above has to know of the node at `prefix` and the store does not understand: for

@@ -38,7 +38,7 @@ impl Store for Pieces {
         self.inner.put_opts(key, pieces, mode)
     }
 
-    hand_on!(inner: get delete list list_dir lock);
+    hand_on!(inner: get delete list list_dir lock finish);
 }
 
 /// The same array in a store that accepts pieces and in one that does not.

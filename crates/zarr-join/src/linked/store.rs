@@ -368,6 +368,10 @@ impl Store for JoinStore {
         Err(read_only(Operation::Lock, key))
     }
 
+    fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }

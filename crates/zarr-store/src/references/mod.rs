@@ -240,6 +240,10 @@ impl Store for ReferenceStore {
         self.0.locks.lock(key)
     }
 
+    fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn capabilities(&self) -> Capabilities {
         let requests = self.0.targets.home().capabilities().requests_in_flight;
         Capabilities::new().requests_in_flight(requests)

@@ -1,15 +1,16 @@
 //! Symbolic links in local stores.
 
 use std::fs;
-use std::io::IoSlice;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use zarr_store::{
-    DirEntry, Key, Links, Listing, LocalStore, LockGuard, ObjectMeta, Prefix, PutMode, PutOutcome,
-    ReadRange, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+    Links, LocalStore, Prefix, ReadRange, Store as _, StoreError, StoreExt as _, StoreOptions,
+    open_url,
 };
 use zarr_store_tests::{key, keys_below, prefix};
+
+use crate::required::Required;
 
 /// Two folders: a store, and a place outside it with a secret.
 fn store_and_outside() -> (tempfile::TempDir, LocalStore, PathBuf) {
@@ -201,45 +202,6 @@ fn a_root_made_anew_is_the_same_store() {
 /// A wrapper that hands on what it must, and nothing else, deletes no more than the store itself.
 #[test]
 fn deletion_through_a_wrapper_does_not_follow_links() {
-    #[derive(Debug)]
-    struct Required(LocalStore);
-
-    impl Store for Required {
-        fn get(
-            &self,
-            key: &Key,
-            range: ReadRange<'_>,
-            out: &mut Vec<u8>,
-        ) -> Result<Option<ObjectMeta>, StoreError> {
-            self.0.get(key, range, out)
-        }
-
-        fn put_opts(
-            &self,
-            key: &Key,
-            pieces: &[IoSlice<'_>],
-            mode: PutMode<'_>,
-        ) -> Result<PutOutcome, StoreError> {
-            self.0.put_opts(key, pieces, mode)
-        }
-
-        fn delete(&self, key: &Key) -> Result<(), StoreError> {
-            self.0.delete(key)
-        }
-
-        fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-            self.0.list(prefix, links)
-        }
-
-        fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-            self.0.list_dir(prefix)
-        }
-
-        fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-            self.0.lock(key)
-        }
-    }
-
     let folder = tempfile::tempdir().unwrap();
     let store = Required(LocalStore::open(folder.path()).unwrap());
     for name in ["kept/0", "gone/0"] {

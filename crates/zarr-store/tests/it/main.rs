@@ -23,6 +23,8 @@ mod object;
 mod processes;
 #[cfg(feature = "references")]
 mod references;
+#[cfg(any(unix, feature = "zip"))]
+mod required;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]

@@ -12,6 +12,8 @@ use zarr_store::{
 };
 use zarr_store_tests::{key, keys_below};
 
+use crate::required::Required;
+
 /// A folder, and the path of an archive in it.
 fn temporary() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -296,6 +298,16 @@ fn an_archive_appears_when_it_is_finished() {
             assert_eq!(store.read(&key("a/c/0")).unwrap().as_deref(), Some(&b"9876543210"[..]));
         }
     }
+}
+
+#[test]
+fn a_wrapper_of_what_is_required_loses_nothing() {
+    let (_folder, path) = temporary();
+    let store = Required(ZipStore::create(&path).unwrap());
+    store.put(&key("a/c/0"), b"0123456789").unwrap();
+    store.finish().unwrap();
+    let store = ZipStore::open(&path).unwrap();
+    assert_eq!(store.read(&key("a/c/0")).unwrap().as_deref(), Some(&b"0123456789"[..]));
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! A store that wraps another and forwards what it must, and nothing else.
+
+use std::io::IoSlice;
+
+use zarr_store::{
+    DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange,
+    Store, StoreError,
+};
+
+#[derive(Debug)]
+pub(crate) struct Required<S>(pub(crate) S);
+
+impl<S: Store> Store for Required<S> {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.0.get(key, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.0.put_opts(key, pieces, mode)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.0.delete(key)
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        self.0.list(prefix, links)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        self.0.list_dir(prefix)
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.0.lock(key)
+    }
+
+    fn finish(&self) -> Result<(), StoreError> {
+        self.0.finish()
+    }
+}
