@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use super::lock_file::{is_at, open_or_create};
+use super::write::make_folder;
 use super::{LocalStore, direct, leftovers, names};
 use crate::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
@@ -16,7 +17,7 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
 /// How often a lock file is opened again: each time another holder has removed the previous one, so
-/// that this many holders came first.
+/// that this many holders came first; and how often its folder is made again.
 const ATTEMPTS: u32 = 10_000;
 
 /// First among the threads of this process, then among processes: at most one thread per process
@@ -52,13 +53,16 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     }
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     store.check_links(Operation::Lock, key.as_str(), folder)?;
-    match fs::canonicalize(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(folder).map_err(fail)?;
-            fs::canonicalize(folder).map_err(fail)
+    for _ in 0..ATTEMPTS {
+        match fs::canonicalize(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_folder(folder).map_err(fail)?;
+            }
+            result => return result.map_err(fail),
         }
-        result => result.map_err(fail),
     }
+    let message = format!("its folder was removed by others in each of {ATTEMPTS} attempts");
+    Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
 /// Opens and locks the file at `path`, and checks that it is still the one at that path: its
@@ -72,7 +76,7 @@ fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
         let (file, found) = match open_or_create(path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(path.parent().unwrap_or(path)).map_err(fail)?;
+                make_folder(path.parent().unwrap_or(path)).map_err(fail)?;
                 continue;
             }
             Err(error) => return Err(fail(error)),

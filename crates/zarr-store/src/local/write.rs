@@ -44,14 +44,24 @@ pub(super) fn in_folder<T>(
             // for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
-                match fs::create_dir_all(folder) {
-                    // Removed while it was being created: the next attempt finds it missing again.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    made => made.map_err(fail)?,
-                }
+                make_folder(folder).map_err(fail)?;
             }
             result => return result.map_err(fail),
         }
+    }
+}
+
+/// Makes a folder, unless others remove it or one above it meanwhile: then the caller's next attempt
+/// finds it missing again. A file in its place is an error of that attempt.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir_all(folder) {
+        // Where a folder was made by another and then removed, the library says that it exists.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) =>
+        {
+            Ok(())
+        }
+        made => made,
     }
 }
 

@@ -144,6 +144,28 @@ fn readers_never_see_a_part() {
     assert_eq!(leftovers(&store), []);
 }
 
+/// Writers and holders of locks make folders that others remove at the same time.
+#[test]
+fn folders_may_go_while_they_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    let deep = key("a/b/c/d/e");
+    thread::scope(|scope| {
+        for worker in 0..4_u8 {
+            let (store, deep) = (&store, &deep);
+            scope.spawn(move || {
+                for _ in 0..3000 {
+                    match worker {
+                        0 => drop(store.lock(deep).unwrap()),
+                        1 => store.put(deep, b"1").unwrap(),
+                        _ => store.delete_prefix(&prefix("a")).unwrap(),
+                    }
+                }
+            });
+        }
+    });
+}
+
 /// A writer killed at any moment leaves every chunk whole, old or new, and nothing else but what is
 /// named; another writer goes on as if nothing had been.
 #[test]
