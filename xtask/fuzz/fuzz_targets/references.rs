@@ -24,8 +24,10 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 fuzz_target!(|input: &[u8]| {
     let home = FOLDER.path().join("home");
     let file = home.join("refs.json");
-    // Only targets of this machine: no request leaves it.
-    if input.windows(3).any(|text| text == b"://") {
+    // Only targets of this machine: no request leaves it. The fuzzer sees with what the objects are
+    // compared, and writes that into its inputs.
+    let has = |text: &[u8]| input.windows(text.len()).any(|part| part == text);
+    if has(b"://") || has(SECRET) {
         return;
     }
     fs::write(&file, input).expect("a file");
