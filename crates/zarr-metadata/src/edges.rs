@@ -12,6 +12,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The lengths of the chunks along one axis, as the document writes them.
 ///
+/// The enum is exhaustive, because the extension's text allows no third form.
+///
 /// # Spec
 /// zarr-extensions `chunk-grids/rectilinear`, "Run-length encoding"; SD-04, SD-06.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +53,8 @@ impl From<Vec<u64>> for ChunkEdges {
 }
 
 /// An element of a list of edges. It takes 16 bytes.
+///
+/// The enum is exhaustive, because the extension's text allows no third form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeRun {
     /// `V`: one chunk.

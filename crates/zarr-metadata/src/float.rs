@@ -10,6 +10,9 @@
 use std::cmp::Ordering;
 
 /// Where a format of floats has its special values.
+///
+/// The enum is exhaustive, because a reader that does not know a convention would decode other
+/// values: a new one is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FloatSpecials {
     /// IEEE 754: the largest exponent is infinity and NaN.

@@ -90,6 +90,8 @@ impl Lzma {
                         LzmaProcessor::Sparc => filters.sparc_properties(&start),
                     }?;
                 }
+                // Refused when the chain is bound: only format 3 applies filters.
+                _ => return Err(Error::Options),
             }
         }
         Ok(filters)

@@ -187,9 +187,9 @@ pub(crate) fn bind(
     }
     Ok(match codec {
         #[cfg(feature = "blosc")]
-        Codec::Blosc(configuration) => Box::new(blosc::Blosc::new(configuration, element.size())),
+        Codec::Blosc(configuration) => Box::new(blosc::Blosc::new(configuration, element.size())?),
         #[cfg(feature = "blosc")]
-        Codec::NumcodecsBlosc(configuration) => Box::new(blosc::Blosc::numcodecs(configuration)),
+        Codec::NumcodecsBlosc(configuration) => Box::new(blosc::Blosc::numcodecs(configuration)?),
         #[cfg(feature = "gzip")]
         Codec::Gzip(gzip) => Box::new(gzip::Gzip { level: flate2::Compression::new(gzip.level) }),
         #[cfg(feature = "gzip")]

@@ -87,10 +87,16 @@ impl Pcodec {
             (PcodecDelta::Auto | PcodecDelta::TryConsecutive, given) => {
                 DeltaSpec::TryConsecutive(order(given))
             }
+            (other, _) => {
+                return Err(ChainErrorKind::NotHere { what: format!("delta_spec {other:?}") });
+            }
         };
         let mode = match configuration.mode_spec {
             PcodecMode::Auto => ModeSpec::Auto,
             PcodecMode::Classic => ModeSpec::Classic,
+            other => {
+                return Err(ChainErrorKind::NotHere { what: format!("mode_spec {other:?}") });
+            }
         };
         let numbers = configuration.equal_pages_up_to.clamp(1, MOST_NUMBERS);
         let numbers = usize::try_from(numbers).unwrap_or(usize::MAX);

@@ -45,6 +45,7 @@ impl Blosc {
 
 /// The compressors of `blosc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BloscCompressor {
     /// `blosclz`
     Blosclz,

@@ -54,6 +54,9 @@ impl CastValue {
 }
 
 /// How a value is rounded.
+///
+/// The enum is exhaustive, because a reader that does not know a rounding would compute other
+/// values: a new one is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rounding {
     /// To the nearest, ties to the even one.
@@ -71,6 +74,7 @@ pub enum Rounding {
 
 /// What becomes of values outside a type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OutOfRange {
     /// The least or the greatest value of the type; infinity where it has one.
     Clamp,

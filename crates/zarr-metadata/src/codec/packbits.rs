@@ -48,6 +48,7 @@ impl Packbits {
 
 /// Where `packbits` stores the number of padding bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum PaddingEncoding {
     /// Nowhere.
     #[default]

@@ -8,7 +8,7 @@ mod library;
 use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle, NumcodecsBlosc};
 
 use super::{BytesToBytes, check_decoded, check_limit, decode_stated, reserve};
-use crate::error::ChunkErrorKind;
+use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::{narrow, widen};
 
 /// Zstd, the strongest of its compressors, can encode 128 KiB in a block of four bytes.
@@ -34,9 +34,12 @@ pub(super) struct Blosc {
 
 impl Blosc {
     /// `element_size` replaces a missing `typesize`, which decoding does not need.
-    pub(super) fn new(configuration: &Configuration, element_size: usize) -> Self {
+    pub(super) fn new(
+        configuration: &Configuration,
+        element_size: usize,
+    ) -> Result<Self, ChainErrorKind> {
         let type_size = configuration.typesize.unwrap_or(widen(element_size));
-        Self {
+        Ok(Self {
             compressor: match configuration.cname {
                 BloscCompressor::Blosclz => c"blosclz",
                 BloscCompressor::Lz4 => c"lz4",
@@ -44,6 +47,9 @@ impl Blosc {
                 BloscCompressor::Snappy => c"snappy",
                 BloscCompressor::Zlib => c"zlib",
                 BloscCompressor::Zstd => c"zstd",
+                other => {
+                    return Err(ChainErrorKind::NotHere { what: format!("compressor {other:?}") });
+                }
             },
             level: u8::try_from(configuration.clevel).unwrap_or(9),
             shuffle: match configuration.shuffle {
@@ -55,11 +61,11 @@ impl Blosc {
             type_size: u8::try_from(type_size).unwrap_or(1).max(1),
             // It treats larger blocks as the whole input.
             block_size: u32::try_from(configuration.blocksize).unwrap_or(u32::MAX),
-        }
+        })
     }
 
     /// `numcodecs.blosc`, whose input is bytes: elements of 1 byte unless it says otherwise.
-    pub(super) fn numcodecs(configuration: &NumcodecsBlosc) -> Self {
+    pub(super) fn numcodecs(configuration: &NumcodecsBlosc) -> Result<Self, ChainErrorKind> {
         let NumcodecsBlosc { cname, clevel, shuffle, typesize, blocksize, .. } = *configuration;
         let typesize = typesize.unwrap_or(1);
         let shuffle = shuffle.unwrap_or(match typesize {

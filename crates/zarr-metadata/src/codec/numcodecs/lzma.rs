@@ -64,6 +64,7 @@ pub enum LzmaCheck {
 
 /// A filter of `numcodecs.lzma`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LzmaFilter {
     /// 0x4000000000000001: LZMA, the last of a chain.
     Lzma1(LzmaOptions),

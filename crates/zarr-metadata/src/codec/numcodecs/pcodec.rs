@@ -71,6 +71,7 @@ impl Default for Pcodec {
 
 /// `mode_spec` of `numcodecs.pcodec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum PcodecMode {
     /// `"auto"`: pco finds the best one.
     #[default]
@@ -81,6 +82,7 @@ pub enum PcodecMode {
 
 /// `delta_spec` of `numcodecs.pcodec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum PcodecDelta {
     /// `"auto"`: the best one is found.
     #[default]
