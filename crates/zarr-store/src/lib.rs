@@ -22,6 +22,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
+#[cfg(any(feature = "references", feature = "zip"))]
+mod archive_url;
 mod async_api;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod below;
@@ -46,8 +48,6 @@ mod offload;
 mod open;
 mod options;
 mod per_process;
-#[cfg(any(feature = "references", feature = "zip"))]
-mod place;
 mod process_locks;
 mod put_from;
 mod read_range;

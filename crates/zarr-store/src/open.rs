@@ -38,8 +38,8 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(url), reason };
     #[cfg(any(feature = "references", feature = "zip"))]
-    if let Some(place) = crate::place::place_of(url)
-        && let Some(store) = in_file(place, options)?
+    if let Some(archive) = crate::archive_url::parse(url)
+        && let Some(store) = in_file(archive, options)?
     {
         return Ok(store);
     }
@@ -58,13 +58,13 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 /// The store in a file; `None` if there is no such file, but perhaps a prefix of that name.
 #[cfg(any(feature = "references", feature = "zip"))]
 fn in_file(
-    place: crate::place::Place,
+    archive: crate::archive_url::ArchiveUrl,
     options: &StoreOptions,
 ) -> Result<Option<Arc<dyn Store>>, StoreError> {
+    use crate::archive_url::{ArchiveUrl, File, Format};
     use crate::below::below;
-    use crate::place::{File, Format, Place};
     use crate::{Key, Prefix};
-    let Place { format, file, within } = place;
+    let ArchiveUrl { format, file, within } = archive;
     let within = Prefix::new(within)?;
     let parent = match &file {
         File::Local(_) => None,
@@ -121,7 +121,7 @@ pub fn archive_of(url: &str) -> Option<&str> {
 
 #[cfg(any(feature = "references", feature = "zip"))]
 fn leads_to_archive(url: &str) -> bool {
-    crate::place::place_of(url).is_some()
+    crate::archive_url::parse(url).is_some()
 }
 
 #[cfg(not(any(feature = "references", feature = "zip")))]

@@ -107,7 +107,7 @@ impl ReferenceStore {
         };
         let targets = Targets::new(home, options);
         #[cfg(feature = "parquet")]
-        if crate::place::is_table(key.name()) {
+        if crate::archive_url::is_table(key.name()) {
             let folder = Prefix::new(key.as_str())?;
             let json = targets.home().read(&folder.key(table::DOCUMENT)?)?;
             let json = json.ok_or_else(|| fail(format!("it has no {}", table::DOCUMENT)))?;

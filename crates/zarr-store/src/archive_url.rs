@@ -1,4 +1,4 @@
-//! Which part of a path or URL names a file that holds a store, and which part a place in it.
+//! Which part of a path or URL names a file that holds a store, and which part a path in it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,12 +13,12 @@ pub(crate) enum Format {
     Table,
 }
 
-/// A URL that leads into a file that holds a store.
+/// A path or URL that leads into a file that holds a store, cut after the file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ArchiveUrl {
     pub(crate) format: Format,
     pub(crate) file: File,
-    /// The place in it.
+    /// The path in it.
     pub(crate) within: String,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum File {
 /// The first part of a path that names such a file: `x.zip` that is not a folder, `x.json` that is a
 /// file and no document of Zarr, or a folder `x.parq` or `x.parquet` with `.zmetadata`. `None` if
 /// there is none.
-pub(crate) fn place_of(url: &str) -> Option<Place> {
+pub(crate) fn parse(url: &str) -> Option<ArchiveUrl> {
     match kind_of(url).ok()? {
         Kind::Folder(path) => in_path(&path),
         Kind::Memory => None,
@@ -43,7 +43,7 @@ pub(crate) fn place_of(url: &str) -> Option<Place> {
     }
 }
 
-fn in_path(path: &Path) -> Option<Place> {
+fn in_path(path: &Path) -> Option<ArchiveUrl> {
     let mut file = PathBuf::new();
     let mut parts = path.components();
     while let Some(part) = parts.next() {
@@ -58,13 +58,13 @@ fn in_path(path: &Path) -> Option<Place> {
         };
         if is_one {
             let within = parts.as_path().to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
-            return Some(Place { format, file: File::Local(file), within });
+            return Some(ArchiveUrl { format, file: File::Local(file), within });
         }
     }
     None
 }
 
-fn in_url(url: &str) -> Option<Place> {
+fn in_url(url: &str) -> Option<ArchiveUrl> {
     let (_, rest) = url.split_once("://")?;
     // What follows the server or bucket.
     let mut start = url.len() - rest.len() + rest.find('/')? + 1;
@@ -76,7 +76,7 @@ fn in_url(url: &str) -> Option<Place> {
                 parent: url.get(..start)?.trim_end_matches('/').to_owned(),
                 name: percent_decoded(segment).ok()?,
             };
-            return Some(Place { format, file, within: percent_decoded(within).ok()? });
+            return Some(ArchiveUrl { format, file, within: percent_decoded(within).ok()? });
         }
         start = end + 1;
     }
@@ -109,23 +109,23 @@ mod tests {
     fn the_first_archive_of_a_url_is_found() {
         let file = |archive: &str, within: &str| {
             let file = File::Local(archive.into());
-            Some(Place { format: Format::Zip, file, within: within.to_owned() })
+            Some(ArchiveUrl { format: Format::Zip, file, within: within.to_owned() })
         };
-        assert_eq!(place_of("x.zip"), file("x.zip", ""));
-        assert_eq!(place_of("a/x.ZIP/b/c.zip/"), file("a/x.ZIP", "b/c.zip"));
-        assert_eq!(place_of("file:///a%20b/x.zip/c"), file("/a b/x.zip", "c"));
+        assert_eq!(parse("x.zip"), file("x.zip", ""));
+        assert_eq!(parse("a/x.ZIP/b/c.zip/"), file("a/x.ZIP", "b/c.zip"));
+        assert_eq!(parse("file:///a%20b/x.zip/c"), file("/a b/x.zip", "c"));
         for other in
             ["x.zarr", "zip", ".zip", "a.zip.zarr/b", "memory:", "s3://x.zip/a", "", "€zip"]
         {
-            assert_eq!(place_of(other), None, "{other}");
+            assert_eq!(parse(other), None, "{other}");
         }
         let remote = |parent: &str, name: &str, within: &str| {
             let [parent, name, within] = [parent, name, within].map(str::to_owned);
-            Some(Place { format: Format::Zip, file: File::Remote { parent, name }, within })
+            Some(ArchiveUrl { format: Format::Zip, file: File::Remote { parent, name }, within })
         };
-        assert_eq!(place_of("s3://b/x.zip"), remote("s3://b", "x.zip", ""));
+        assert_eq!(parse("s3://b/x.zip"), remote("s3://b", "x.zip", ""));
         assert_eq!(
-            place_of("https://h:1/a/x%20y.zip/b/c/"),
+            parse("https://h:1/a/x%20y.zip/b/c/"),
             remote("https://h:1/a", "x y.zip", "b/c")
         );
     }
