@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::file::{Reference, References};
 #[cfg(feature = "parquet")]
 use self::table::Table;
-use self::target::{Found, Home, Place, Targets, refused};
+use self::target::{Base, Home, TargetObject, Targets, refused};
 use super::listing::failed;
 use super::sorted;
 use super::{
@@ -96,7 +96,7 @@ impl ReferenceStore {
         key: &Key,
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
-        Self::new(Home { store, place: Place::Url(url.to_owned()) }, key, options)
+        Self::new(Home { store, base: Base::Url(url.to_owned()) }, key, options)
     }
 
     fn new(home: Home, key: &Key, options: &StoreOptions) -> Result<Self, StoreError> {
@@ -138,9 +138,9 @@ impl ReferenceStore {
         ranges: &[Range<u64>],
         out: &mut Vec<u8>,
     ) -> Result<ObjectMeta, StoreError> {
-        let found = self.0.targets.find(number)?;
+        let object = self.0.targets.find(number)?;
         let fail = |reason: &str| refused(&self.0.targets.shown(number), reason);
-        let Found { store, key, meta } = &*found;
+        let TargetObject { store, key, meta } = &*object;
         if offset.saturating_add(len) > meta.size {
             return Err(fail(&format!(
                 "a reference leads to bytes {offset} to {} of it, and it has {}; the file is not the \

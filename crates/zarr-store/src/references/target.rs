@@ -32,12 +32,12 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct Home {
     pub(super) store: Arc<dyn Store>,
-    /// As an absolute path without links, or as a URL.
-    pub(super) place: Place,
+    pub(super) base: Base,
 }
 
+/// What relative references start from: an absolute path without links, or a URL.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Base {
     Folder(PathBuf),
     Url(String),
 }
@@ -46,12 +46,12 @@ pub(super) enum Place {
 struct Target {
     url: String,
     /// Set by the first read.
-    found: OnceLock<Arc<Found>>,
+    object: OnceLock<Arc<TargetObject>>,
 }
 
-/// A target as the first read found it.
+/// The object that a target is, as the first read found it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct TargetObject {
     pub(super) store: Arc<dyn Store>,
     pub(super) key: Key,
     pub(super) meta: ObjectMeta,
@@ -70,7 +70,7 @@ impl Targets {
             return *number;
         }
         let number = known.targets.len();
-        known.targets.push(Arc::new(Target { url: url.to_owned(), found: OnceLock::new() }));
+        known.targets.push(Arc::new(Target { url: url.to_owned(), object: OnceLock::new() }));
         known.numbers.insert(url.to_owned(), number);
         number
     }
@@ -90,19 +90,19 @@ impl Targets {
     }
 
     /// The target of a reference, which must be there.
-    pub(super) fn find(&self, number: usize) -> Result<Arc<Found>, StoreError> {
+    pub(super) fn find(&self, number: usize) -> Result<Arc<TargetObject>, StoreError> {
         let Some(target) = self.target(number) else {
             return Err(refused("", "there is no such target"));
         };
-        if let Some(found) = target.found.get() {
-            return Ok(Arc::clone(found));
+        if let Some(object) = target.object.get() {
+            return Ok(Arc::clone(object));
         }
         let (store, key) = self.locate(&target.url)?;
         let meta = store.head(&key)?;
         let meta = meta
             .ok_or_else(|| refused(&target.url, "a reference leads to it, and it is not there"))?;
-        let found = Arc::new(Found { store, key, meta });
-        Ok(Arc::clone(target.found.get_or_init(|| found)))
+        let object = Arc::new(TargetObject { store, key, meta });
+        Ok(Arc::clone(target.object.get_or_init(|| object)))
     }
 
     /// The store and key of a path or URL.
@@ -119,9 +119,9 @@ impl Targets {
                 match Key::new(text) {
                     Ok(key) => Ok((Arc::clone(&self.home.store), key)),
                     // A path that leaves the folder, which may be allowed.
-                    Err(error) => match &self.home.place {
-                        Place::Folder(home) => self.file(url, &home.join(path)),
-                        Place::Url(_) => Err(error.into()),
+                    Err(error) => match &self.home.base {
+                        Base::Folder(home) => self.file(url, &home.join(path)),
+                        Base::Url(_) => Err(error.into()),
                     },
                 }
             }
@@ -132,7 +132,7 @@ impl Targets {
     fn file(&self, url: &str, path: &Path) -> Result<(Arc<dyn Store>, Key), StoreError> {
         let real = fs::canonicalize(path)
             .map_err(|cause| StoreError::io(Operation::Open, shown_url(url), cause))?;
-        if let Place::Folder(home) = &self.home.place
+        if let Base::Folder(home) = &self.home.base
             && let Ok(below) = real.strip_prefix(home)
         {
             let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
@@ -162,7 +162,7 @@ impl Targets {
     }
 
     fn remote(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
-        if let Place::Url(home) = &self.home.place
+        if let Base::Url(home) = &self.home.base
             && let Some(key) = below(url, home)
         {
             return Ok((Arc::clone(&self.home.store), key?));
@@ -227,6 +227,6 @@ impl Home {
         let folder = path.parent().unwrap_or(&path).to_owned();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let store = Arc::new(LocalStore::open(&folder)?);
-        Ok((Self { store, place: Place::Folder(folder) }, Key::new(name)?))
+        Ok((Self { store, base: Base::Folder(folder) }, Key::new(name)?))
     }
 }
