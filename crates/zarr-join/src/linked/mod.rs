@@ -1,9 +1,9 @@
 //! Virtual joins as stores: the document's nodes, and the chunks of their members.
 
+mod base;
 mod error;
 mod open;
 mod options;
-mod place;
 mod rearrange;
 mod record;
 mod recorded;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_array::store::{Key, Prefix, Store, StoreExt as _, local_path, open_url, shown_url};
 
+use super::base::{Base, Opener};
 use super::error::LinkError;
 use super::options::OpenOptions;
-use super::place::{Base, Opener};
 use super::store::JoinStore;
 use crate::document::{Document, SUFFIX};
 

@@ -11,9 +11,9 @@ use zarr_codec::Options;
 use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
+use super::base::reference;
 use super::error::LinkError;
 use super::open::DocumentPlace;
-use super::place::reference;
 use super::recorded::Recorded;
 use super::source::document;
 use crate::document::{Document, JoinedArray, MemberReference, Missing};

@@ -7,8 +7,8 @@ use zarr_array::{Array, ArrayError, MemberSource};
 use zarr_grid::Grid;
 use zarr_metadata::NodeMetadata;
 
+use super::base::Base;
 use super::error::LinkError;
-use super::place::Base;
 use super::recorded::Recorded;
 use super::watched::{Watch, Watched};
 use crate::document::{MemberReference, Missing};
@@ -34,17 +34,17 @@ impl Source {
     }
 
     fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
-        let place = self.base.resolve(&member.location).map_err(LinkError::into_array_error)?;
-        let prefix = match place.prefix.is_root() {
+        let found = self.base.resolve(&member.location).map_err(LinkError::into_array_error)?;
+        let prefix = match found.prefix.is_root() {
             true => member.path.clone(),
-            false if member.path.is_root() => place.prefix.clone(),
-            false => place.prefix.join(member.path.as_str())?,
+            false if member.path.is_root() => found.prefix.clone(),
+            false => found.prefix.join(member.path.as_str())?,
         };
-        let folder = place.file.as_ref().map(|file| match file.is_file() {
+        let folder = found.file.as_ref().map(|file| match file.is_file() {
             true => file.clone(),
             false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),
         });
-        let Some((key, meta, document)) = document(&*place.store, &prefix)? else {
+        let Some((key, meta, document)) = document(&*found.store, &prefix)? else {
             return match self.missing {
                 Missing::Fill => Ok(None),
                 Missing::Error => Err(ArrayError::NotFound { path: shown(prefix.as_str()) }),
@@ -54,7 +54,7 @@ impl Source {
         let options = self.base.options.codecs.clone();
         let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };
         let watched: Arc<dyn Store> =
-            Arc::new(Watched { inner: place.store, document: Arc::new(watch) });
+            Arc::new(Watched { inner: found.store, document: Arc::new(watch) });
         if key.name() != "zarr.json" {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);

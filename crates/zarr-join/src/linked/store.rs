@@ -12,8 +12,8 @@ use zarr_array::store::{
 use zarr_array::{Array, ArrayError, ChunkLayout, Members, Selection};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
 
+use super::base::Base;
 use super::error::LinkError;
-use super::place::Base;
 use super::source::Source;
 use super::watched::read_only;
 use crate::document::{Document, JoinedArray, Node};

@@ -33,17 +33,17 @@ pub(super) struct Opener {
     pub(super) depth: usize,
 }
 
-/// Where a member is.
-pub(super) struct Place {
+/// The store that a member is in, and where it is there.
+pub(super) struct MemberStore {
     pub(super) store: Arc<dyn Store>,
     pub(super) prefix: Prefix,
     /// The file or folder, if it is a local one.
     pub(super) file: Option<PathBuf>,
 }
 
-/// A location, taken apart.
+/// A reference, taken apart.
 #[derive(Debug, PartialEq, Eq)]
-enum Location {
+enum Reference {
     /// Names below the document's folder.
     Below(Vec<String>),
     /// Names below an ancestor of the folder, this many levels up.
@@ -63,13 +63,13 @@ impl Base {
     }
 
     /// Follows a reference.
-    pub(super) fn resolve(&self, location: &str) -> Result<Place, LinkError> {
+    pub(super) fn resolve(&self, location: &str) -> Result<MemberStore, LinkError> {
         let refuse = |reason: &str| LinkError::Reference {
             location: shown_url(location),
             reason: reason.to_owned(),
         };
         let parsed = parse(location).map_err(refuse)?;
-        if self.options.references == References::Below && !matches!(parsed, Location::Below(_)) {
+        if self.options.references == References::Below && !matches!(parsed, Reference::Below(_)) {
             return Err(refuse(
                 "leads out of the folder of the virtual join, which must be allowed: by \
                  --outside-members, in Python by the setting outside_members, in Rust by \
@@ -77,26 +77,26 @@ impl Base {
             ));
         }
         let url = match &parsed {
-            Location::Below(names) => joined(&self.url, names),
-            Location::Above(levels, names) => {
+            Reference::Below(names) => joined(&self.url, names),
+            Reference::Above(levels, names) => {
                 let above = above(&self.url, *levels);
                 joined(&above.ok_or_else(|| refuse("leads above the root"))?, names)
             }
-            Location::Absolute => location.to_owned(),
+            Reference::Absolute => location.to_owned(),
         };
         let file = local_path(&url);
         match parsed {
             // All members below the folder share its store: its connections, and its care for links.
-            Location::Below(names) if !is_other_kind(&names) => {
+            Reference::Below(names) if !is_other_kind(&names) => {
                 let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
-                Ok(Place { store: self.store.clone(), prefix, file })
+                Ok(MemberStore { store: self.store.clone(), prefix, file })
             }
             _ => {
                 let (root, prefix) = match split(&url) {
                     Some((root, prefix)) => (root, prefix),
                     None => (url, Prefix::root()),
                 };
-                Ok(Place { store: self.other(&root)?, prefix, file })
+                Ok(MemberStore { store: self.other(&root)?, prefix, file })
             }
         }
     }
@@ -114,10 +114,10 @@ impl Base {
     }
 }
 
-fn parse(location: &str) -> Result<Location, &'static str> {
+fn parse(location: &str) -> Result<Reference, &'static str> {
     let drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || drive || scheme(location).is_some() {
-        return Ok(Location::Absolute);
+        return Ok(Reference::Absolute);
     }
     if location.contains(['?', '#']) {
         return Err("a relative reference has no '?' or '#'");
@@ -133,8 +133,8 @@ fn parse(location: &str) -> Result<Location, &'static str> {
         }
     }
     Ok(match levels {
-        0 => Location::Below(names),
-        levels => Location::Above(levels, names),
+        0 => Reference::Below(names),
+        levels => Reference::Above(levels, names),
     })
 }
 
@@ -275,15 +275,15 @@ mod tests {
     #[test]
     fn references_are_taken_apart() {
         let below = |names: &[&str]| {
-            Ok(Location::Below(names.iter().map(|name| (*name).to_owned()).collect()))
+            Ok(Reference::Below(names.iter().map(|name| (*name).to_owned()).collect()))
         };
         assert_eq!(parse("a.zarr"), below(&["a.zarr"]));
         assert_eq!(parse("./a b/../c/"), below(&["c"]));
         assert_eq!(parse("."), below(&[]));
-        assert_eq!(parse("a/../../b"), Ok(Location::Above(1, vec!["b".to_owned()])));
-        assert_eq!(parse("../.."), Ok(Location::Above(2, Vec::new())));
+        assert_eq!(parse("a/../../b"), Ok(Reference::Above(1, vec!["b".to_owned()])));
+        assert_eq!(parse("../.."), Ok(Reference::Above(2, Vec::new())));
         for absolute in ["/etc", "s3://bucket/a", "file:///a", "C:\\data", "\\\\host\\a", "c:a"] {
-            assert_eq!(parse(absolute), Ok(Location::Absolute), "{absolute}");
+            assert_eq!(parse(absolute), Ok(Reference::Absolute), "{absolute}");
         }
         assert!(parse("a//b").is_err());
         assert!(parse("a?b").is_err());
