@@ -113,19 +113,19 @@ impl JoinPlan {
         written: &mut BTreeMap<Vec<u64>, Written>,
     ) -> Result<(), JoinError> {
         let Some(member) = self.members.members().get(number) else { return Ok(()) };
-        let place = Place::new(&self.members, number, target);
-        let whole = place.whole_reason(member, &self.members);
+        let region = MemberRegion::new(&self.members, number, target);
+        let whole = region.whole_reason(member, &self.members);
         let stored = stored_chunks(member)?;
         self.stored.push(stored.len());
         if whole == Some(Reason::FillValue) {
             // Chunks that are not stored differ too.
-            for to in place.chunks_in(&place.region) {
-                written.entry(to.clone()).or_insert_with(|| place.write(to, Reason::FillValue));
+            for to in region.chunks_in(&region.ranges) {
+                written.entry(to.clone()).or_insert_with(|| region.write(to, Reason::FillValue));
             }
         }
         for (index, key, meta) in stored {
             let source = Source { member: number, key, meta };
-            let reason = match (whole, place.chunk(&index)) {
+            let reason = match (whole, region.chunk(&index)) {
                 (None, Ok(to)) => {
                     self.moved.push(Moved { source, to });
                     continue;
@@ -133,9 +133,9 @@ impl JoinPlan {
                 (None, Err(reason)) => reason,
                 (Some(reason), _) => reason,
             };
-            for to in place.chunks_in(&place.elements(&index)) {
+            for to in region.chunks_in(&region.elements(&index)) {
                 let entry = written.entry(to.clone());
-                entry.or_insert_with(|| place.write(to, reason)).sources.push(source.clone());
+                entry.or_insert_with(|| region.write(to, reason)).sources.push(source.clone());
             }
         }
         Ok(())
@@ -239,21 +239,21 @@ pub(crate) fn stored_chunks(
 }
 
 /// One member and where it lies in the joined array.
-struct Place<'a> {
+struct MemberRegion<'a> {
     array: &'a Array,
     target: &'a Array,
-    region: Vec<Range<u64>>,
+    ranges: Vec<Range<u64>>,
     /// The axis of the member that each axis of the joined array is.
     axes: Vec<Option<usize>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MemberRegion<'a> {
     fn new(members: &'a Members, number: usize, target: &'a Array) -> Self {
-        let region = members.region(number);
-        let axes = (0..region.len()).map(|axis| members.member_axis(axis)).collect();
+        let ranges = members.region(number);
+        let axes = (0..ranges.len()).map(|axis| members.member_axis(axis)).collect();
         // The caller has the member of this number.
         let array = members.members().get(number).map_or(target, Member::array);
-        Self { array, target, region, axes }
+        Self { array, target, ranges, axes }
     }
 
     /// Why no chunk of the member can be moved, if none can.
@@ -273,7 +273,7 @@ impl<'a> Place<'a> {
     /// The chunk of the joined array that a chunk of the member is, or why there is none.
     fn chunk(&self, index: &[u64]) -> Result<Vec<u64>, Reason> {
         let mut to = Vec::with_capacity(self.axes.len());
-        let axes = self.axes.iter().zip(&self.region).zip(self.target.grid().axes());
+        let axes = self.axes.iter().zip(&self.ranges).zip(self.target.grid().axes());
         for ((own, region), axis) in axes {
             let Some(own) = own else {
                 let (chunk, _) = axis.chunk_of(region.start).ok_or(Reason::Chunks)?;
@@ -302,7 +302,7 @@ impl<'a> Place<'a> {
 
     /// Where the elements of a chunk of the member lie in the joined array.
     fn elements(&self, index: &[u64]) -> Vec<Range<u64>> {
-        let axes = self.axes.iter().zip(&self.region);
+        let axes = self.axes.iter().zip(&self.ranges);
         axes.map(|(own, region)| {
             let Some(own) = own else { return region.clone() };
             let at = index.get(*own).copied().unwrap_or(0);
