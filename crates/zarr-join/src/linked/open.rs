@@ -27,7 +27,7 @@ pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, Li
 
 /// Opens the store that a document at this nesting depth names.
 fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Store>, LinkError> {
-    let Some(place) = DocumentPlace::of(url) else {
+    let Some(place) = DocumentUrl::of(url) else {
         return Ok(open_url(url, &options.store)?);
     };
     let shown = shown_url(&place.url());
@@ -47,11 +47,11 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Sto
 /// Whether a path or URL names a virtual join, or something in one.
 #[must_use]
 pub fn is_virtual_join(url: &str) -> bool {
-    DocumentPlace::of(url).is_some()
+    DocumentUrl::of(url).is_some()
 }
 
 /// A path or URL, cut at the document.
-pub(crate) struct DocumentPlace {
+pub(crate) struct DocumentUrl {
     /// The folder or URL that the document is in.
     pub(crate) parent: String,
     pub(crate) name: String,
@@ -59,7 +59,7 @@ pub(crate) struct DocumentPlace {
     pub(crate) inner: String,
 }
 
-impl DocumentPlace {
+impl DocumentUrl {
     /// `None` if no name in it ends as those of documents do, or if that is a folder.
     pub(crate) fn of(url: &str) -> Option<Self> {
         let url = url.trim_end_matches('/');
@@ -118,7 +118,7 @@ mod tests {
             ("s3://bucket/x/a.zjoin/b", "s3://bucket/x", "a.zjoin", "b"),
             ("file:///a.zjoin", "file:///", "a.zjoin", ""),
         ] {
-            let place = DocumentPlace::of(url).expect(url);
+            let place = DocumentUrl::of(url).expect(url);
             assert_eq!(
                 (place.parent.as_str(), place.name.as_str(), place.inner.as_str()),
                 (parent, name, inner),

@@ -12,7 +12,7 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
 use super::error::LinkError;
-use super::open::DocumentPlace;
+use super::open::DocumentUrl;
 use super::record::record;
 use super::relaid::{Placed, Relaid, Wanted, place_spans};
 use crate::document::{Document, JoinedArray, MemberReference, Node};
@@ -126,7 +126,7 @@ impl LinkedDocument {
     /// # Errors
     /// [`LinkError`] if there is none, if it is not valid, or if it has no such node.
     pub fn open(url: &str, options: &StoreOptions) -> Result<Self, LinkError> {
-        let place = DocumentPlace::of(url);
+        let place = DocumentUrl::of(url);
         let place = place.ok_or_else(|| LinkError::Name { place: shown_url(url) })?;
         let shown = shown_url(&place.url());
         let store = open_url(&place.parent, options)?;

@@ -13,7 +13,7 @@ use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
 use super::base::reference;
 use super::error::LinkError;
-use super::open::DocumentPlace;
+use super::open::DocumentUrl;
 use super::recorded::Recorded;
 use super::source::document;
 use crate::document::{Document, JoinedArray, MemberReference, Missing};
@@ -38,7 +38,7 @@ impl Join {
     /// # Errors
     /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
     pub fn link(self, place: &str, missing: Missing) -> Result<Document, LinkError> {
-        let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
+        let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, LinkError> {
             let grid = match members.shape().contains(&0) {
@@ -85,7 +85,7 @@ impl Document {
     /// [`LinkError`] if the name does not end in `.zjoin`, if there is something already, or if it
     /// cannot be written.
     pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), LinkError> {
-        let here = DocumentPlace::of(place).filter(|here| here.inner.is_empty());
+        let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
         let store = open_url(&here.parent, options)?;
         let (key, json) = (here.key()?, self.to_json());
