@@ -181,13 +181,13 @@ impl ElementLocator<'_> {
     #[must_use]
     pub fn location(&self) -> Option<ElementLocation> {
         let position = self.codec.transform().stored_position(&self.index)?;
-        let place = self.codec.element_place(position)?;
+        let element = self.codec.element_bits_at(position)?;
         Some(ElementLocation {
             inner_chunks: self.inner_chunks.clone(),
             position,
-            bytes: place.bytes,
-            bit: place.bit,
-            bits: place.bits,
+            bytes: element.bytes,
+            bit: element.bit,
+            bits: element.bits,
             stored: self.stored(),
             compressed: self.codec.last_encoder().is_some(),
         })

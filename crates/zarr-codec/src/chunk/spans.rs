@@ -11,8 +11,8 @@ use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::NestedError;
 
-/// The position of an element in the output of an array-to-bytes codec.
-pub(crate) struct ElementPlace {
+/// The bits of an element in the output of an array-to-bytes codec.
+pub(crate) struct ElementBits {
     pub(crate) bytes: Range<u64>,
     /// The element's lowest bit in the first byte, counted from the least significant.
     pub(crate) bit: u32,
@@ -67,14 +67,14 @@ impl ChunkCodec {
         }
     }
 
-    /// The position of stored element `position`; `None` for a shard.
-    pub(crate) fn element_place(&self, position: usize) -> Option<ElementPlace> {
+    /// The bits of stored element `position`; `None` for a shard.
+    pub(crate) fn element_bits_at(&self, position: usize) -> Option<ElementBits> {
         let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };
         let element = &self.bound.element;
         let (bytes, bit) = codec.byte_range(position, 1, element)?;
         let bits = widen(codec.element_bits(element));
         let bit = u32::try_from(bit).ok()?;
-        Some(ElementPlace { bytes, bit: codec.lowest_bit(bit), bits })
+        Some(ElementBits { bytes, bit: codec.lowest_bit(bit), bits })
     }
 
     /// Decodes spans of `count` elements of the stored array, concatenated in `bytes`, and passes
