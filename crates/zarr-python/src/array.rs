@@ -18,7 +18,7 @@ use crate::append::append;
 use crate::axes::{AxisFound, AxisKey, found, points, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::{Changes, Described, Handling, Place, State, borrowed, threads};
+use crate::node_store::{Changes, Described, Handling, NodeStore, State, borrowed, threads};
 use crate::signals::Signals;
 use crate::variable::{self, PyElements};
 
@@ -26,11 +26,11 @@ use crate::variable::{self, PyElements};
 #[pyclass(frozen, name = "Array", module = "zarr_kit._native")]
 pub(crate) struct PyArray {
     array: Array,
-    pub(crate) place: Place,
+    pub(crate) place: NodeStore,
 }
 
 impl PyArray {
-    pub(crate) fn new(array: Array, place: Place) -> Self {
+    pub(crate) fn new(array: Array, place: NodeStore) -> Self {
         Self { array: place.handling.of(array), place }
     }
 
@@ -39,7 +39,7 @@ impl PyArray {
     }
 
     fn with_handling(&self, handling: Handling) -> Self {
-        Self::new(self.array.clone(), Place { handling, ..self.place.clone() })
+        Self::new(self.array.clone(), NodeStore { handling, ..self.place.clone() })
     }
 
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
@@ -81,7 +81,7 @@ type Planned = (
 impl PyArray {
     #[staticmethod]
     pub(crate) fn open(py: Python<'_>, state: State) -> Done<Self> {
-        let (place, prefix) = Place::open(py, state, false)?;
+        let (place, prefix) = NodeStore::open(py, state, false)?;
         let open = |signals: &Arc<Signals>| Array::open(signals.guard(&place.store), &prefix);
         let array = place.named(&prefix, py.detach(|| Signals::during(open)))?;
         Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
@@ -90,7 +90,7 @@ impl PyArray {
     #[staticmethod]
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = Place::open(py, state, true)?;
+        let (place, prefix) = NodeStore::open(py, state, true)?;
         let array = py.detach(|| {
             let array = Array::create(Arc::clone(&place.store), &prefix, metadata)?;
             place.store.finish()?;
@@ -103,7 +103,7 @@ impl PyArray {
     #[staticmethod]
     fn restored(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = Place::open(py, state, false)?;
+        let (place, prefix) = NodeStore::open(py, state, false)?;
         let store = Arc::clone(&place.store);
         let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
         Ok(Self::new(array, place))

@@ -13,13 +13,13 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::array::PyArray;
 use crate::error::Done;
-use crate::place::{Changes, Described, Place, State, borrowed, prefix};
+use crate::node_store::{Changes, Described, NodeStore, State, borrowed, prefix};
 
 /// A group of a store.
 #[pyclass(frozen, name = "Group", module = "zarr_kit._native")]
 pub(crate) struct PyGroup {
     group: Group,
-    pub(crate) place: Place,
+    pub(crate) place: NodeStore,
 }
 
 /// The node of a name in a group.
@@ -70,7 +70,7 @@ impl PyGroup {
     #[staticmethod]
     #[pyo3(signature = (state, consolidated = false))]
     fn open(py: Python<'_>, state: State, consolidated: bool) -> Done<Self> {
-        let (place, prefix) = Place::open(py, state, false)?;
+        let (place, prefix) = NodeStore::open(py, state, false)?;
         let open = if consolidated { Group::open_consolidated } else { Group::open };
         let group = py.detach(|| open(Arc::clone(&place.store), &prefix));
         Ok(Self { group: place.named(&prefix, group.map_err(Into::into))?, place })
@@ -79,7 +79,7 @@ impl PyGroup {
     #[staticmethod]
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = Place::open(py, state, true)?;
+        let (place, prefix) = NodeStore::open(py, state, true)?;
         let group = py.detach(|| {
             let group = Group::create(Arc::clone(&place.store), &prefix, metadata)?;
             place.store.finish()?;

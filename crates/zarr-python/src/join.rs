@@ -15,7 +15,7 @@ use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::error::{Done, Raised};
 use crate::node::At;
-use crate::place::{Place, State, absolute, options};
+use crate::node_store::{NodeStore, State, absolute, options};
 use crate::progress::Progress;
 use crate::signals::Signals;
 
@@ -77,7 +77,7 @@ pub(crate) fn join(
     };
     py.detach(|| {
         Signals::during(|signals| {
-            let plan = plan(opened(&members, signals, Place::shown_node)?, &arguments)?;
+            let plan = plan(opened(&members, signals, NodeStore::shown_node)?, &arguments)?;
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
             let Some(target) = target else { return Ok((planned, Did::default())) };
             let (place, prefix) = target.place()?;
@@ -141,28 +141,28 @@ impl JoinArguments {
 
 /// Where the joined node will be.
 enum Target {
-    Open(Place, Prefix),
+    Open(NodeStore, Prefix),
     ToOpen(State),
 }
 
 impl Target {
-    fn place(self) -> Done<(Place, Prefix)> {
+    fn place(self) -> Done<(NodeStore, Prefix)> {
         match self {
             Self::Open(place, prefix) => Ok((place, prefix)),
-            Self::ToOpen(state) => Python::attach(|py| Place::open(py, state, true)),
+            Self::ToOpen(state) => Python::attach(|py| NodeStore::open(py, state, true)),
         }
     }
 }
 
-fn places(py: Python<'_>, members: Vec<At<'_>>) -> Done<Vec<(Place, Prefix)>> {
+fn places(py: Python<'_>, members: Vec<At<'_>>) -> Done<Vec<(NodeStore, Prefix)>> {
     members.into_iter().map(|member| member.place(py, false)).collect()
 }
 
 /// Opens the members, which must be all arrays or all groups.
 fn opened(
-    members: &[(Place, Prefix)],
+    members: &[(NodeStore, Prefix)],
     signals: &Arc<Signals>,
-    name: impl Fn(&Place, &Prefix) -> String,
+    name: impl Fn(&NodeStore, &Prefix) -> String,
 ) -> Done<NodeMembers> {
     let members = members.iter().map(|(place, prefix)| {
         let name = name(place, prefix);

@@ -6,7 +6,7 @@ use zarr_kit::Prefix;
 use crate::array::PyArray;
 use crate::error::Done;
 use crate::group::PyGroup;
-use crate::place::{Place, State};
+use crate::node_store::{NodeStore, State};
 
 /// A node: an open one, or the place of one that exists or will be made.
 #[derive(FromPyObject)]
@@ -18,11 +18,11 @@ pub(crate) enum At<'py> {
 
 impl At<'_> {
     /// Its store, and the path in it. With `create`, a missing folder is made.
-    pub(crate) fn place(self, py: Python<'_>, create: bool) -> Done<(Place, Prefix)> {
+    pub(crate) fn place(self, py: Python<'_>, create: bool) -> Done<(NodeStore, Prefix)> {
         match self {
             At::Array(array) => Ok((array.place.clone(), array.array().prefix().clone())),
             At::Group(group) => Ok((group.place.clone(), group.prefix().clone())),
-            At::State(state) => Place::open(py, state, create),
+            At::State(state) => NodeStore::open(py, state, create),
         }
     }
 }

@@ -12,7 +12,7 @@ use zarr_kit::{Array, ArrayMetadata, Selection};
 use crate::batch::{self, Steps};
 use crate::error::Done;
 use crate::memory::Memory;
-use crate::place::{Place, Settings};
+use crate::node_store::{NodeStore, Settings};
 
 /// An array of which zarr-python has the document.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
@@ -39,7 +39,7 @@ impl PyOpened {
     ) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let state = (url, path, settings, threads, empty_chunks);
-        let (place, prefix) = Place::open(py, state, false)?;
+        let (place, prefix) = NodeStore::open(py, state, false)?;
         let store = Arc::clone(&place.store);
         let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
         Ok(Self { array: place.handling.of(array) })

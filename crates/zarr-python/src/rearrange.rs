@@ -11,7 +11,7 @@ use zarr_kit::join::{
 use crate::array::PyArray;
 use crate::error::{Done, Raised};
 use crate::group::PyGroup;
-use crate::place::options;
+use crate::node_store::options;
 use crate::signals::Signals;
 
 /// A part of the axis as it is to be.

@@ -1,4 +1,4 @@
-//! The place of a node: the URL and the settings of a store, and a path in it.
+//! The store of a node: its URL and settings, opened.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -30,9 +30,10 @@ pub(crate) enum Setting {
 /// The settings of a store, by name.
 pub(crate) type Settings = BTreeMap<String, Setting>;
 
-/// The arguments with which a node was opened, so that another process can open it again.
+/// The store of a node, and the arguments with which it was opened, so that another process can open
+/// it again.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct NodeStore {
     /// As it was given.
     pub(crate) given: String,
     /// The same, where a local path does not depend on the current folder.
@@ -62,7 +63,7 @@ impl Handling {
 /// only the fill value are stored.
 pub(crate) type State = (String, String, Settings, Option<usize>, bool);
 
-impl Place {
+impl NodeStore {
     /// Opens the store of a node. With `create`, a missing folder is made.
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
         let (given, path, settings, count, stores_empty) = state;
