@@ -15,7 +15,7 @@ use zarr_kit::metadata::Codec;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
 use crate::append::append;
-use crate::axes::{AxisFound, AxisKey, found, points, runs, selection};
+use crate::axes::{AxisIndices, AxisKey, found, points, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
 use crate::node_store::{Changes, Described, Handling, NodeStore, State, borrowed, threads};
@@ -70,8 +70,8 @@ type Planned = (
     String,
     Vec<u64>,
     Vec<u64>,
-    Vec<AxisFound>,
-    Vec<AxisFound>,
+    Vec<AxisIndices>,
+    Vec<AxisIndices>,
     bool,
     Option<u64>,
     Vec<(u64, u64)>,

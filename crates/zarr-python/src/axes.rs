@@ -15,7 +15,7 @@ pub(crate) enum AxisKey {
 
 /// The selection of one axis for Python: first index, count and step, or a list of indices.
 #[derive(IntoPyObject)]
-pub(crate) enum AxisFound {
+pub(crate) enum AxisIndices {
     Steps(u64, u64, i64),
     Indices(Vec<u64>),
 }
@@ -53,19 +53,19 @@ fn steps(start: u64, count: u64, step: i64) -> AxisSelection {
     AxisSelection::Step { range, step }
 }
 
-pub(crate) fn found(axis: &AxisSelection) -> AxisFound {
+pub(crate) fn found(axis: &AxisSelection) -> AxisIndices {
     let number = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
     match axis {
-        AxisSelection::Indices(indices) => AxisFound::Indices(indices.clone()),
-        AxisSelection::Mask(mask) => AxisFound::Indices(
+        AxisSelection::Indices(indices) => AxisIndices::Indices(indices.clone()),
+        AxisSelection::Mask(mask) => AxisIndices::Indices(
             mask.iter().enumerate().filter(|(_, is)| **is).map(|(at, _)| number(at)).collect(),
         ),
         AxisSelection::Step { range, step } if *step < 0 => {
-            AxisFound::Steps(range.end.saturating_sub(1), axis.len(), *step)
+            AxisIndices::Steps(range.end.saturating_sub(1), axis.len(), *step)
         }
-        AxisSelection::Step { range, step } => AxisFound::Steps(range.start, axis.len(), *step),
+        AxisSelection::Step { range, step } => AxisIndices::Steps(range.start, axis.len(), *step),
         // An index or a range.
-        axis => AxisFound::Steps(axis.bounds().start, axis.len(), 1),
+        axis => AxisIndices::Steps(axis.bounds().start, axis.len(), 1),
     }
 }
 

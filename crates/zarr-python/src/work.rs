@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 
 /// Id, severity, key, JSON path, message, and the rule that is broken.
-type Found = (String, String, Option<String>, Option<String>, String, String);
+type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
 
 /// Groups, arrays, chunks, bytes.
 type Seen = (u64, u64, u64, u64);
@@ -25,7 +25,7 @@ pub(crate) fn check(
     data: bool,
     memory: u64,
     progress: Option<Py<PyAny>>,
-) -> Done<(Vec<Found>, Seen)> {
+) -> Done<(Vec<FindingTuple>, Seen)> {
     let (place, prefix) = node.place(py, false)?;
     let mut options = CheckOptions::new().data(data).memory(memory);
     if let Some(threads) = place.handling.threads {
@@ -45,7 +45,7 @@ pub(crate) fn check(
     Ok((found, (summary.groups, summary.arrays, summary.chunks, summary.bytes)))
 }
 
-fn of_finding(finding: &Finding) -> Found {
+fn of_finding(finding: &Finding) -> FindingTuple {
     (
         finding.id().to_owned(),
         finding.severity().to_string(),

@@ -61,13 +61,14 @@ pub(super) fn run(args: &Delete) -> Result<(), CliError> {
     )
 }
 
-struct Found {
+/// What a hierarchy has.
+struct Contents {
     nodes: u64,
     objects: u64,
 }
 
-fn count(store: &dyn Store) -> Result<Found, ArrayError> {
-    let mut found = Found { nodes: 0, objects: 0 };
+fn count(store: &dyn Store) -> Result<Contents, ArrayError> {
+    let mut found = Contents { nodes: 0, objects: 0 };
     for key in store.list(&Prefix::root(), Links::AsObjects) {
         found.objects += 1;
         found.nodes += u64::from(key?.name() == "zarr.json");

@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use super::codecs;
-use super::data_type::Found;
+use super::data_type::ParsedDtype;
 use super::fill_value;
 use super::{Version2Error, check_format, members, of};
 use crate::array::ArrayMetadata;
@@ -90,7 +90,7 @@ pub(super) fn translate(
         }
     }
     let raw = members.require("dtype", "a data type of NumPy")?;
-    let found = Found::read(raw).member("dtype")?;
+    let found = ParsedDtype::read(raw).member("dtype")?;
     let is_fortran = is_fortran(&mut members)?;
     let (filters, compressor) = (members.take("filters"), members.take("compressor"));
     let (dtype, chain) = codecs::translate(found, shape.len(), is_fortran, filters, compressor)?;

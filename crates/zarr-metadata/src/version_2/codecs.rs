@@ -1,6 +1,6 @@
 //! `filters` and `compressor` of version 2: one chain of version 3.
 
-use super::data_type::{Dtype, Found};
+use super::data_type::{Dtype, ParsedDtype};
 use crate::codec::{
     Blosc, BloscShuffle, Bytes, Codec, CodecKind, Endian, NumcodecsBlosc, Transpose, Zstd,
 };
@@ -63,7 +63,7 @@ impl Given<'_> {
 /// `is_fortran` says that the elements of a chunk are stored with the first dimension varying
 /// fastest: a transpose before everything else.
 pub(super) fn translate(
-    found: Found,
+    found: ParsedDtype,
     rank: usize,
     is_fortran: bool,
     filters: Option<Raw<'_>>,
@@ -72,8 +72,8 @@ pub(super) fn translate(
     let given = given(filters, compressor)?;
     check_codecs(given.len()).member("filters")?;
     let (dtype, mut chain, given) = match found {
-        Found::Fixed(dtype) => (dtype, Chain::new(Some(rank)), given.as_slice()),
-        Found::Objects => {
+        ParsedDtype::Fixed(dtype) => (dtype, Chain::new(Some(rank)), given.as_slice()),
+        ParsedDtype::Objects => {
             let (data_type, codec) = objects(&given)?;
             let chain = Chain { after: Some(codec), ..Chain::new(Some(rank)) };
             (Dtype { data_type, order: None }, chain, given.get(1..).unwrap_or_default())

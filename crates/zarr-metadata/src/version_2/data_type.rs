@@ -17,7 +17,7 @@ pub(super) struct Dtype {
 }
 
 /// What `dtype` says.
-pub(super) enum Found {
+pub(super) enum ParsedDtype {
     Fixed(Dtype),
     /// `|O`: the codec of the objects says what they are.
     Objects,
@@ -27,11 +27,11 @@ const ALLOWED: &str = "a data type of NumPy with its byte order, such as \"<f4\"
     \"<M8[ns]\", \"|S8\" or \"<U8\", or a list of fields";
 const FIELD: &str = "a pair of a name and a data type";
 
-impl Found {
+impl ParsedDtype {
     pub(super) fn read(raw: Raw<'_>) -> Result<Self> {
         match raw.json_type() {
-            JsonType::String if raw.string(ALLOWED)? == "|O" => Ok(Found::Objects),
-            _ => Dtype::read(raw).map(Found::Fixed),
+            JsonType::String if raw.string(ALLOWED)? == "|O" => Ok(ParsedDtype::Objects),
+            _ => Dtype::read(raw).map(ParsedDtype::Fixed),
         }
     }
 }

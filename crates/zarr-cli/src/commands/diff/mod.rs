@@ -26,7 +26,7 @@ const DIFFERENT: u8 = 1;
 const NOT_COMPARED: u8 = 2;
 
 /// A node, or why it cannot be read.
-type Found = Result<NodeMetadata, CliError>;
+type ReadNode = Result<NodeMetadata, CliError>;
 
 /// What was compared, and what was found.
 #[derive(Default)]
@@ -114,7 +114,7 @@ fn compared(
 
 /// The node and all nodes below it, by their paths; that of the node itself is empty. Of those below,
 /// some may have documents that cannot be read, such as arrays of pickled objects.
-fn nodes(root: &Root<'_>) -> Result<BTreeMap<String, Found>, CliError> {
+fn nodes(root: &Root<'_>) -> Result<BTreeMap<String, ReadNode>, CliError> {
     let place = root.place;
     let node = open_node(&place.store, &root.prefix).map_err(|cause| place.failed(cause))?;
     let mut found = BTreeMap::new();

@@ -133,7 +133,8 @@ impl Group {
             }
         }
         let arrays = own.into_iter().zip(of_arrays);
-        let arrays = arrays.map(|(Found { array, axis, .. }, spans)| array.rearrange(axis, spans));
+        let arrays =
+            arrays.map(|(DimensionArray { array, axis, .. }, spans)| array.rearrange(axis, spans));
         let arrays = arrays.collect::<Result<_, _>>()?;
         Ok(GroupRearrangement { group: self.clone(), arrays, placements })
     }
@@ -177,8 +178,8 @@ fn fault(group: &Group, fault: RearrangeFault) -> ArrayError {
     ArrayError::Rearrange { path: node::display(group.prefix()), fault: Box::new(fault) }
 }
 
-/// An array below a group.
-struct Found {
+/// An array below a group, and its axis that is the dimension.
+struct DimensionArray {
     path: String,
     array: Array,
     axis: usize,
@@ -213,7 +214,7 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
 }
 
 /// Those that have a dimension of this name.
-fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<Found>, ArrayError> {
+fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, ArrayError> {
     let mut found = Vec::new();
     for (path, array) in arrays_below(group)? {
         let names = array.metadata().dimension_names().unwrap_or_default().iter();
@@ -223,15 +224,15 @@ fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<Found>, ArrayError>
             let dimension = dimension.to_owned();
             return Err(array.fault(RearrangeFault::TwoAxes { dimension }));
         }
-        found.push(Found { path, array, axis });
+        found.push(DimensionArray { path, array, axis });
     }
     Ok(found)
 }
 
 /// The length of the dimension in all of these.
-fn length_of(group: &Group, dimension: &str, arrays: &[Found]) -> Result<u64, ArrayError> {
+fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Result<u64, ArrayError> {
     let dimension = || dimension.to_owned();
-    let length = |found: &Found| found.array.shape().get(found.axis).copied().unwrap_or(0);
+    let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
         return Err(fault(group, RearrangeFault::NoDimension { dimension: dimension() }));
     };
@@ -248,8 +249,13 @@ fn length_of(group: &Group, dimension: &str, arrays: &[Found]) -> Result<u64, Ar
 }
 
 /// Whether an inserted group has the same arrays.
-fn check_paths(group: &Group, own: &[Found], theirs: &[Found]) -> Result<(), ArrayError> {
-    let lacks = |arrays: &[Found], path: &str| !arrays.iter().any(|found| found.path == path);
+fn check_paths(
+    group: &Group,
+    own: &[DimensionArray],
+    theirs: &[DimensionArray],
+) -> Result<(), ArrayError> {
+    let lacks =
+        |arrays: &[DimensionArray], path: &str| !arrays.iter().any(|found| found.path == path);
     let lacking = own.iter().find(|found| lacks(theirs, &found.path));
     let more = theirs.iter().find(|found| lacks(own, &found.path));
     let (what, path) = match (lacking, more) {
