@@ -20,7 +20,7 @@ use crate::{BitOrder, field::Field};
 
 /// One doubling: the bits of a word that stay, the bits that move, and the distance.
 #[derive(Clone, Copy, Default)]
-struct Move {
+struct Shift {
     stay: u64,
     go: u64,
     by: u32,
@@ -29,7 +29,7 @@ struct Move {
 /// The constants that all words of a field's groups share.
 struct Words {
     /// The doublings for unpacking, in order; packing applies them in reverse.
-    moves: [Move; 3],
+    shifts: [Shift; 3],
     /// Bits that one word's fields take when packed.
     packed_bits: u32,
     first_bit: u32,
@@ -51,7 +51,7 @@ impl Words {
     #[inline(always)]
     fn new(field: &Field) -> Self {
         let size = field.size as u32;
-        let mut moves = [Move::default(); 3];
+        let mut shifts = [Shift::default(); 3];
         let mut fields = 8 / size;
         let mut bytes = 8;
         let mut count = 0;
@@ -59,14 +59,14 @@ impl Words {
             (fields, bytes) = (fields / 2, bytes / 2);
             let half = u64::MAX >> (64 - fields * field.bits);
             let stay = repeat(half, 2 * bytes);
-            moves[count] =
-                Move { stay, go: stay << (8 * bytes), by: 8 * bytes - fields * field.bits };
+            shifts[count] =
+                Shift { stay, go: stay << (8 * bytes), by: 8 * bytes - fields * field.bits };
             count += 1;
         }
         let highest = 8 * size - 1;
         let extends = field.signed && field.last_bit() < highest;
         Self {
-            moves,
+            shifts,
             packed_bits: 8 / size * field.bits,
             first_bit: field.first_bit,
             mask: repeat(field.mask(), size),
@@ -79,7 +79,7 @@ impl Words {
     #[inline(always)]
     fn unpack<const SIZE: usize, const SIGNED: bool>(&self, x: u64) -> u64 {
         let mut x = x;
-        for Move { stay, go, by } in &self.moves[..doublings(SIZE)] {
+        for Shift { stay, go, by } in &self.shifts[..doublings(SIZE)] {
             x = x & stay | x << by & go;
         }
         x <<= self.first_bit;
@@ -98,10 +98,10 @@ impl Words {
     /// Gathers the fields of components into the lowest bits.
     #[inline(always)]
     fn pack<const SIZE: usize>(&self, x: u64) -> u64 {
-        // The moves drop the bits outside the field; with one component per word there are no
-        // moves.
+        // The shifts drop the bits outside the field; with one component per word there are no
+        // shifts.
         let mut x = if SIZE == 8 { x & self.mask } else { x } >> self.first_bit;
-        for Move { stay, go, by } in self.moves[..doublings(SIZE)].iter().rev() {
+        for Shift { stay, go, by } in self.shifts[..doublings(SIZE)].iter().rev() {
             x = x & stay | (x & go) >> by;
         }
         x
