@@ -8,7 +8,7 @@ use crate::store::{Key, Links};
 
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
-pub(super) struct Move {
+pub(super) struct ChunkMove {
     /// The number of the span whose array it is from, if it is inserted.
     pub(super) inserted: Option<usize>,
     pub(super) from: Key,
@@ -27,7 +27,7 @@ enum Others {
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     /// Those that the rearranged array has, inserted ones last.
-    pub(super) moves: Vec<Move>,
+    pub(super) moves: Vec<ChunkMove>,
     /// The array's own chunks that it does not have.
     pub(super) removed: Vec<Key>,
 }
@@ -45,7 +45,7 @@ impl Moves {
     }
 
     /// Those of inserted arrays.
-    pub(super) fn inserted(&self) -> &[Move] {
+    pub(super) fn inserted(&self) -> &[ChunkMove] {
         let own = self.moves.partition_point(|moved| moved.inserted.is_none());
         self.moves.get(own..).unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl Rearrangement {
             match placed.filter(|placed| placed.chunks.contains(&number)) {
                 Some(placed) => {
                     let to = self.moved(index, placed.chunks.start, placed.at);
-                    moves.moves.push(Move { inserted: None, from: key, to });
+                    moves.moves.push(ChunkMove { inserted: None, from: key, to });
                 }
                 None => moves.removed.push(key),
             }
@@ -102,7 +102,7 @@ impl Rearrangement {
                 let chunk = chunk?;
                 if chunk.occupied {
                     let to = self.moved(chunk.index, 0, placed.at);
-                    moves.moves.push(Move { inserted: Some(number), from: chunk.key, to });
+                    moves.moves.push(ChunkMove { inserted: Some(number), from: chunk.key, to });
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Rearrangement {
     }
 
     /// The array that a chunk is from.
-    pub(super) fn source(&self, moved: &Move) -> &Array {
+    pub(super) fn source(&self, moved: &ChunkMove) -> &Array {
         let placed = moved.inserted.and_then(|number| self.placed.get(number));
         placed.and_then(|placed| placed.inserted.as_ref()).unwrap_or(&self.array)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
 use super::marker::{MARKER, Marker, Step, away};
-use super::moves::{Move, Moves};
+use super::moves::{ChunkMove, Moves};
 use super::{RearrangeProgress, Rearrangement};
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
@@ -140,7 +140,7 @@ impl Rearrangement {
     pub(super) fn copy(
         &self,
         array: &Array,
-        moves: &[Move],
+        moves: &[ChunkMove],
         layout: &ChunkLayout,
         tally: &Tally<'_>,
     ) -> Result<Vec<ObjectMeta>, ArrayError> {
@@ -163,7 +163,7 @@ impl Rearrangement {
     }
 
     /// Whether the chunks are still what was copied.
-    fn check(&self, moves: &[Move], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
+    fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         each(&self.array, moves, |number, moved| {
             let found = self.source(moved).store().head(&moved.from)?;
             match found.as_ref() == copied.get(number) {
