@@ -11,7 +11,7 @@ use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Group, Prefix};
 
 use self::documents::{Change, arrays, groups, short};
-use self::values::{Pair, Side, Values, compare};
+use self::values::{OpenedArray, Pair, Values, compare};
 use crate::args::Diff;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
@@ -183,7 +183,7 @@ fn opened<'a>(
     root: &Root<'a>,
     path: &str,
     metadata: &zarr_kit::ArrayMetadata,
-) -> Result<Side<'a>, CliError> {
+) -> Result<OpenedArray<'a>, CliError> {
     let place = root.place;
     let array = zarr_kit::Array::with_metadata(
         place.store.clone(),
@@ -191,7 +191,7 @@ fn opened<'a>(
         metadata.clone(),
         zarr_kit::codec::Options::new(),
     );
-    Ok(Side { place, array: array.map_err(|cause| place.failed(cause))? })
+    Ok(OpenedArray { place, array: array.map_err(|cause| place.failed(cause))? })
 }
 
 /// The path as it begins a line; the root is not named.

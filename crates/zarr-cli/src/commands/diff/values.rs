@@ -32,7 +32,7 @@ pub(super) struct Pair {
 }
 
 /// One array, and where it was opened.
-pub(super) struct Side<'a> {
+pub(super) struct OpenedArray<'a> {
     pub(super) place: &'a NodeStore,
     pub(super) array: Array,
 }
@@ -40,8 +40,8 @@ pub(super) struct Side<'a> {
 /// Compares all elements, in pieces that end where the chunks of `one` end.
 pub(super) fn compare(
     name: &str,
-    one: &Side<'_>,
-    other: &Side<'_>,
+    one: &OpenedArray<'_>,
+    other: &OpenedArray<'_>,
     bar: &Bar,
 ) -> Result<Values, CliError> {
     let mut values = Values::default();
