@@ -66,7 +66,7 @@ impl PyArray {
 /// What a read does with a chunk: the chunk's key, index and shape; the selected indices in it, and
 /// their positions in the selection; whether they are the whole chunk; the size of the object if it
 /// is stored; and the byte ranges that are read.
-type Planned = (
+type PlannedTuple = (
     String,
     Vec<u64>,
     Vec<u64>,
@@ -342,7 +342,7 @@ impl PyArray {
         axes: Vec<AxisKey>,
         start: u64,
         stop: u64,
-    ) -> Done<Vec<Planned>> {
+    ) -> Done<Vec<PlannedTuple>> {
         let selection = selection(py, axes)?;
         py.detach(|| {
             self.during(|array| {
@@ -398,7 +398,7 @@ pub(crate) fn described<T>(done: Result<T, DescribeError>) -> Result<Done<T>, Ar
 }
 
 /// What a read does with one chunk. Chunks of strings are read whole.
-fn planned(array: &Array, chunk: PlannedChunk) -> Result<Planned, ArrayError> {
+fn planned(array: &Array, chunk: PlannedChunk) -> Result<PlannedTuple, ArrayError> {
     let (stored, ranges) = if array.data_type().is_variable_length() {
         let size = array.store().size(&array.chunk_key(&chunk.chunk)?)?;
         (size, size.map(|size| (0, size)).into_iter().collect())
