@@ -33,7 +33,7 @@ pub(super) struct Block {
 
 /// The pointers of one block's transpose.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Move {
+pub(super) struct Pointers {
     pub(super) src: *const u8,
     pub(super) dst: *mut u8,
     /// Start of the source of the next block, if neither block is in the cache yet. It need not
@@ -55,36 +55,36 @@ impl Block {
     ///
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
-    pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, to: Move) {
+    pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, at: Pointers) {
         let tiles = has_tiles(self.across, self.along, N);
-        self.ask_for_destination(to);
+        self.ask_for_destination(at);
         let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
         // tiles, one lane fits both ways, or eight bytes; the tokens prove that the processor has
         // AVX-512 and AVX2, and every processor for which this is compiled has SSE2.
         unsafe {
             if !tiles {
-                return self.elements::<N>(to);
+                return self.elements::<N>(at);
             }
             if eight {
-                return self.tiles::<Eight>(to);
+                return self.tiles::<Eight>(at);
             }
             match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Detected::Avx512(token) => self.avx512::<N>(token, to),
+                Detected::Avx512(token) => self.avx512::<N>(token, at),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Detected::Vbmi(token) => self.avx512::<N>(token.avx512(), to),
+                Detected::Vbmi(token) => self.avx512::<N>(token.avx512(), at),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Detected::Avx2(token) => self.avx2::<N>(token, to),
+                Detected::Avx2(token) => self.avx2::<N>(token, at),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i, N, 1>(to),
+                Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i, N, 1>(at),
                 #[cfg(all(
                     target_arch = "aarch64",
                     target_feature = "neon",
                     target_endian = "little"
                 ))]
-                Detected::Neon => self.vectors::<uint8x16_t, N, 1>(to),
-                Detected::Portable => self.vectors::<Plain, N, 1>(to),
+                Detected::Neon => self.vectors::<uint8x16_t, N, 1>(at),
+                Detected::Portable => self.vectors::<Plain, N, 1>(at),
             }
         }
     }
@@ -93,15 +93,15 @@ impl Block {
     /// As [`run`](Self::run), and one lane fits both ways.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn avx512<const N: usize>(&self, _: Avx512, to: Move) {
+    unsafe fn avx512<const N: usize>(&self, _: Avx512, at: Pointers) {
         // SAFETY: the caller guarantees that all elements are valid on both sides and that one
         // lane fits both ways; the token proves that the processor has AVX-512, which includes
         // the others.
         unsafe {
-            match self.lanes::<N>(to) {
-                4.. => self.vectors::<__m512i, N, 4>(to),
-                2.. => self.vectors::<__m256i, N, 2>(to),
-                _ => self.vectors::<__m128i, N, 1>(to),
+            match self.lanes::<N>(at) {
+                4.. => self.vectors::<__m512i, N, 4>(at),
+                2.. => self.vectors::<__m256i, N, 2>(at),
+                _ => self.vectors::<__m128i, N, 1>(at),
             }
         }
     }
@@ -110,13 +110,13 @@ impl Block {
     /// As [`avx512`](Self::avx512).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
-    unsafe fn avx2<const N: usize>(&self, _: Avx2, to: Move) {
+    unsafe fn avx2<const N: usize>(&self, _: Avx2, at: Pointers) {
         // SAFETY: the caller guarantees that all elements are valid on both sides and that one
         // lane fits both ways; the token proves that the processor has AVX2.
         unsafe {
-            match self.lanes::<N>(to) {
-                2.. => self.vectors::<__m256i, N, 2>(to),
-                _ => self.vectors::<__m128i, N, 1>(to),
+            match self.lanes::<N>(at) {
+                2.. => self.vectors::<__m256i, N, 2>(at),
+                _ => self.vectors::<__m128i, N, 1>(at),
             }
         }
     }
@@ -124,39 +124,39 @@ impl Block {
     /// How many lanes fit, in the direction in which tiles are wide.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[inline(always)]
-    fn lanes<const N: usize>(&self, to: Move) -> usize {
-        let wide = if self.aliased::<N>(to) { self.across.count } else { self.along.count };
+    fn lanes<const N: usize>(&self, at: Pointers) -> usize {
+        let wide = if self.aliased::<N>(at) { self.across.count } else { self.along.count };
         wide * N / LANE
     }
 
     /// Whether the lines of a tile map to the same few sets of the innermost cache. Then each
     /// line should be read once and as a whole.
     #[inline(always)]
-    fn aliased<const N: usize>(&self, to: Move) -> bool {
-        N < 4 && to.next.is_some() && self.along.src.unsigned_abs().is_multiple_of(4096)
+    fn aliased<const N: usize>(&self, at: Pointers) -> bool {
+        N < 4 && at.next.is_some() && self.along.src.unsigned_abs().is_multiple_of(4096)
     }
 
     /// # Safety
     /// As [`run`](Self::run). `L` lanes of `V` fit in the direction in which tiles are wide, and one
     /// in the other; the processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn vectors<V: Interleave, const N: usize, const L: usize>(&self, to: Move) {
-        let aliased = self.aliased::<N>(to);
+    unsafe fn vectors<V: Interleave, const N: usize, const L: usize>(&self, at: Pointers) {
+        let aliased = self.aliased::<N>(at);
         let square = self.across.count * N >= L * LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides, that the lanes
         // fit and that the processor has the instructions; a square fits where one is used.
         unsafe {
             match N {
-                1 if aliased => self.tiles::<Scatter<V, 1, 16>>(to),
-                1 => self.tiles::<Gather<V, 1, 16>>(to),
-                2 if aliased => self.tiles::<Scatter<V, 2, 8>>(to),
-                2 => self.tiles::<Gather<V, 2, 8>>(to),
-                4 if square => self.tiles::<Square<V, 4, 4, L>>(to),
-                4 => self.tiles::<Gather<V, 4, 4>>(to),
-                8 if square => self.tiles::<Square<V, 8, 2, L>>(to),
-                8 => self.tiles::<Gather<V, 8, 2>>(to),
-                _ if square => self.tiles::<Square<V, 16, 1, L>>(to),
-                _ => self.tiles::<Gather<V, 16, 1>>(to),
+                1 if aliased => self.tiles::<Scatter<V, 1, 16>>(at),
+                1 => self.tiles::<Gather<V, 1, 16>>(at),
+                2 if aliased => self.tiles::<Scatter<V, 2, 8>>(at),
+                2 => self.tiles::<Gather<V, 2, 8>>(at),
+                4 if square => self.tiles::<Square<V, 4, 4, L>>(at),
+                4 => self.tiles::<Gather<V, 4, 4>>(at),
+                8 if square => self.tiles::<Square<V, 8, 2, L>>(at),
+                8 => self.tiles::<Gather<V, 8, 2>>(at),
+                _ if square => self.tiles::<Square<V, 16, 1, L>>(at),
+                _ => self.tiles::<Gather<V, 16, 1>>(at),
             }
         }
     }
@@ -164,7 +164,7 @@ impl Block {
     /// # Safety
     /// As [`run`](Self::run); a tile fits, and the processor has its instructions.
     #[inline(always)]
-    unsafe fn tiles<T: Tile>(&self, Move { src, dst, next }: Move) {
+    unsafe fn tiles<T: Tile>(&self, Pointers { src, dst, next }: Pointers) {
         for column in starts(self.along.count, T::COLUMNS) {
             let ahead = self.ahead(src, column, T::COLUMNS, next);
             let src = src.wrapping_offset(signed(column) * self.along.src);
@@ -194,7 +194,7 @@ impl Block {
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn elements<const N: usize>(&self, Move { src, dst, next }: Move) {
+    unsafe fn elements<const N: usize>(&self, Pointers { src, dst, next }: Pointers) {
         let Self { across, mid, along, size } = *self;
         // Whole lines of the destination, but no more columns than needed: the source's lines may
         // map to the same sets of the cache.
@@ -228,7 +228,7 @@ impl Block {
 
     /// Prefetches the destination of a block that is moved directly, if its rows lie apart.
     #[inline(always)]
-    fn ask_for_destination(&self, Move { dst, next, .. }: Move) {
+    fn ask_for_destination(&self, Pointers { dst, next, .. }: Pointers) {
         let Some(apart) = Apart::new(self.along.count * self.size, self.across.dst) else { return };
         if next.is_none() {
             for mid in 0..signed(self.mid.count) {

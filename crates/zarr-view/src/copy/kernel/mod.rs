@@ -317,7 +317,7 @@ impl Kernel {
             (Pattern::Block, &[across, along]) => unsafe {
                 let mid = Loop { count: 1, src: 0, dst: 0 };
                 let block = block::Block { across, mid, along, size: self.size };
-                block.run::<N>(self.instructions, block::Move { src, dst, next: None });
+                block.run::<N>(self.instructions, block::Pointers { src, dst, next: None });
             },
             // SAFETY: the elements of the last two loops.
             (Pattern::Plane, &[across, along]) if !self.mid => unsafe {

@@ -9,7 +9,7 @@
 
 use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
-use super::block::{Block, Move};
+use super::block::{Block, Pointers};
 use super::buffer::Buffer;
 use super::cache::{LINE, prefetch, stream};
 use super::layout::Layout;
@@ -80,7 +80,7 @@ impl Plane {
                     let to = signed(p) * across.dst + m * mid.dst + signed(q) * along.dst;
                     let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
                     // SAFETY: the block lies within the plane.
-                    unsafe { block.run::<N>(self.instructions, Move { src, dst, next: None }) };
+                    unsafe { block.run::<N>(self.instructions, Pointers { src, dst, next: None }) };
                     p += rows;
                 }
             }
@@ -117,8 +117,8 @@ impl Plane {
             let next = self.stream.then(|| from(place((i + 1).min(blocks - 1))));
             // SAFETY: the block lies within the plane, and the buffer holds its layout.
             unsafe {
-                let to = Move { src: from((p, m, q)), dst: buffer.start, next };
-                layout.buffered(&block).run::<N>(self.instructions, to);
+                let at = Pointers { src: from((p, m, q)), dst: buffer.start, next };
+                layout.buffered(&block).run::<N>(self.instructions, at);
             }
             // SAFETY: as above, and the block is in the buffer.
             unsafe { self.leave(&layout, &block, buffer.start, dst.wrapping_offset(to)) };
