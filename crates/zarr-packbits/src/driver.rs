@@ -16,8 +16,8 @@
 use crate::arch::Neon;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512};
+use crate::lossless::LostBits;
 use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
-use crate::survive::LostBits;
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
 /// The most bytes that the portable kernel leaves, and as many again to spare.

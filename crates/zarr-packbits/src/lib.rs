@@ -58,19 +58,19 @@ mod dispatch;
 mod driver;
 mod error;
 mod field;
+mod lossless;
 mod memory;
 mod operations;
 mod padding;
 mod scalar;
 mod seen;
 mod spec;
-mod survive;
 mod word;
 
 pub use choices::{BitOrder, ByteOrder, Kernel, PaddingEncoding};
 pub use error::Error;
+pub use lossless::Lost;
 pub use spec::{PackedRange, Packing, PackingBuilder};
-pub use survive::Lost;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

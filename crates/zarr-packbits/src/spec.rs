@@ -13,7 +13,7 @@ use crate::{BitOrder, ByteOrder, Error, Kernel, field::Field};
 /// order, without gaps. Types of less
 /// than 8 bits take one byte per component (SD-18): sign-extended if signed, zero-extended
 /// otherwise. A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
-/// [`survives`](Packing::survives) tells whether there is one.
+/// [`is_lossless_for`](Packing::is_lossless_for) tells whether there is one.
 ///
 /// # Examples
 /// ```

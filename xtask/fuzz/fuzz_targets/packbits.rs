@@ -106,7 +106,7 @@ fuzz_target!(|input: Input| {
     // Unpacked elements survive, and surviving elements are restored.
     let mut back = src.clone();
     packing.unpack(&packed, &mut back).expect("right lengths");
-    assert!(packing.survives(&back).expect("whole elements"));
+    assert!(packing.is_lossless_for(&back).expect("whole elements"));
     let mut again = packed.clone();
     packing.pack(&src, &mut again).expect("right lengths");
     packing.unpack(&again, &mut back).expect("right lengths");
@@ -120,5 +120,5 @@ fuzz_target!(|input: Input| {
     // Every kernel refuses the others, if loss is refused.
     let refusing = packing.refuse_loss(true);
     let kept = same(&refusing, &packed, align, |p, packed| p.pack(&src, packed));
-    assert_eq!(kept, packing.survives(&src).expect("whole elements"));
+    assert_eq!(kept, packing.is_lossless_for(&src).expect("whole elements"));
 });

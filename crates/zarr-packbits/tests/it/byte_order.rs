@@ -68,7 +68,7 @@ fn packed_bits_are_those_of_swapped_components() {
     }
 }
 
-/// Values that all survive, so that refusing is not the only case.
+/// Values that are all restored, so that refusing is not the only case.
 #[test]
 fn values_that_fit_are_kept() {
     let values: Vec<i32> = (0..3000).map(|i| (i * 37) % 4096 - 2048).collect();

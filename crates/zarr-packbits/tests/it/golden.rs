@@ -160,7 +160,7 @@ fn sd_49_other_bits_are_not_packed_and_elements_that_have_any_are_told() {
     let back = bytes(&[0x0ab0, 0x0ab0], u16::to_le_bytes);
     check(packing, &src, PaddingEncoding::None, &[0xab, 0xab], &back);
     assert!(packing.lost(&src).unwrap().eq([0]));
-    assert!(packing.survives(&back).unwrap());
+    assert!(packing.is_lossless_for(&back).unwrap());
 }
 
 #[test]

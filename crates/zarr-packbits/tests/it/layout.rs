@@ -47,7 +47,7 @@ fn survival_is_what_a_round_trip_keeps() {
     for packing in all_packings().filter(|p| p.first_bit() % 3 == 0 && p.last_bit() % 2 == 1) {
         let size = packing.component_size();
         for seed in 0..4 {
-            // Few random bits, so that some values survive.
+            // Few random bits, so that some values are restored.
             let mut src = random_bytes(9100 / size * size, seed);
             for component in src.chunks_mut(size) {
                 let keep = component[0] % 16 < 13;
@@ -72,7 +72,7 @@ fn survival_is_what_a_round_trip_keeps() {
             for kernel in Kernel::available() {
                 let packing = packing.with_kernel(kernel).unwrap();
                 assert!(packing.lost(&src).unwrap().eq(expected.iter().copied()), "{packing:?}");
-                assert_eq!(packing.survives(&src).unwrap(), expected.is_empty());
+                assert_eq!(packing.is_lossless_for(&src).unwrap(), expected.is_empty());
             }
         }
     }

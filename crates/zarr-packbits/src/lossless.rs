@@ -16,11 +16,11 @@ impl Packing {
     /// use zarr_packbits::Packing;
     ///
     /// let packing = Packing::builder(16).signed(true).last_bit(6).build()?;
-    /// assert!(packing.survives(&(-64_i16).to_le_bytes())?);
-    /// assert!(!packing.survives(&64_i16.to_le_bytes())?);
+    /// assert!(packing.is_lossless_for(&(-64_i16).to_le_bytes())?);
+    /// assert!(!packing.is_lossless_for(&64_i16.to_le_bytes())?);
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```
-    pub fn survives(&self, src: &[u8]) -> Result<bool, Error> {
+    pub fn is_lossless_for(&self, src: &[u8]) -> Result<bool, Error> {
         Ok(self.lost(src)?.next().is_none())
     }
 
