@@ -69,8 +69,8 @@ pub use change::{
 #[cfg(feature = "async")]
 pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};
 #[cfg(feature = "jiff")]
-pub use error::TimeFault;
-pub use error::{ArrayError, Loss, RearrangeFault, Written};
+pub use error::TimeError;
+pub use error::{ArrayError, Loss, RearrangeError, Written};
 pub use grid::grid_of;
 pub use group::Group;
 pub use layout::ChunkLayout;

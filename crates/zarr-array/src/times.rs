@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use zarr_metadata::{DataType, TimeStep, TimeUnit};
 
 use crate::array::Array;
-use crate::error::{ArrayError, TimeFault};
+use crate::error::{ArrayError, TimeError};
 use crate::selection::Selection;
 
 /// "NaT", which is no time.
@@ -150,7 +150,7 @@ pub(crate) fn timestamps(
 ) -> Result<Vec<Option<Timestamp>>, ArrayError> {
     times(counts, step, |count| match months(step.unit()) {
         Some(months) => month(i128::from(count), months, step),
-        None => Timestamp::from_nanosecond(nanoseconds(count, step)?).map_err(|_| TimeFault::Range),
+        None => Timestamp::from_nanosecond(nanoseconds(count, step)?).map_err(|_| TimeError::Range),
     })
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn durations(
         let (seconds, rest) = (all.checked_div(SECOND), all.checked_rem(SECOND));
         let seconds = seconds.and_then(|seconds| i64::try_from(seconds).ok());
         let rest = rest.and_then(|rest| i32::try_from(rest).ok());
-        let both = seconds.zip(rest).ok_or(TimeFault::Range)?;
+        let both = seconds.zip(rest).ok_or(TimeError::Range)?;
         Ok(SignedDuration::new(both.0, both.1))
     })
 }
@@ -192,14 +192,14 @@ pub(crate) fn of_durations(
 fn times<T>(
     counts: &[i64],
     step: TimeStep,
-    time: impl Fn(i64) -> Result<T, TimeFault>,
+    time: impl Fn(i64) -> Result<T, TimeError>,
 ) -> Result<Vec<Option<T>>, ArrayError> {
     let times = counts.iter().enumerate().map(|(element, count)| {
         if *count == NAT {
             return Ok(None);
         }
         let value = || format!("{count} x {} {}", step.scale_factor(), step.unit().name());
-        time(*count).map(Some).map_err(|fault| ArrayError::Time { element, value: value(), fault })
+        time(*count).map(Some).map_err(|cause| ArrayError::Time { element, value: value(), cause })
     });
     times.collect()
 }
@@ -207,14 +207,14 @@ fn times<T>(
 /// Converts each time that is not missing.
 fn counts<T: ToString>(
     times: &[Option<T>],
-    count: impl Fn(&T) -> Result<i64, TimeFault>,
+    count: impl Fn(&T) -> Result<i64, TimeError>,
 ) -> Result<Vec<i64>, ArrayError> {
     let counts = times.iter().enumerate().map(|(element, time)| match time {
         None => Ok(NAT),
-        Some(time) => count(time).map_err(|fault| ArrayError::Time {
+        Some(time) => count(time).map_err(|cause| ArrayError::Time {
             element,
             value: time.to_string(),
-            fault,
+            cause,
         }),
     });
     counts.collect()
@@ -256,59 +256,59 @@ fn length(unit: TimeUnit) -> Option<Length> {
 }
 
 /// `number` in `unit`s, if it is a whole number of them.
-fn whole(number: i128, unit: i128, fault: TimeFault) -> Result<i128, TimeFault> {
+fn whole(number: i128, unit: i128, cause: TimeError) -> Result<i128, TimeError> {
     match number.checked_rem(unit) {
-        Some(0) => number.checked_div(unit).ok_or(TimeFault::Range),
-        _ => Err(fault),
+        Some(0) => number.checked_div(unit).ok_or(TimeError::Range),
+        _ => Err(cause),
     }
 }
 
 /// The nanoseconds of so many steps.
-fn nanoseconds(count: i64, step: TimeStep) -> Result<i128, TimeFault> {
+fn nanoseconds(count: i64, step: TimeStep) -> Result<i128, TimeError> {
     let units = i128::from(count).checked_mul(step.scale_factor().into());
-    let units = units.ok_or(TimeFault::Range)?;
-    match length(step.unit()).ok_or(TimeFault::Range)? {
-        Length::Nanoseconds(length) => units.checked_mul(length).ok_or(TimeFault::Range),
-        Length::Part(part) => whole(units, part, TimeFault::Nanoseconds),
+    let units = units.ok_or(TimeError::Range)?;
+    match length(step.unit()).ok_or(TimeError::Range)? {
+        Length::Nanoseconds(length) => units.checked_mul(length).ok_or(TimeError::Range),
+        Length::Part(part) => whole(units, part, TimeError::Nanoseconds),
     }
 }
 
 /// The steps of so many nanoseconds.
-fn steps(nanoseconds: i128, step: TimeStep) -> Result<i64, TimeFault> {
+fn steps(nanoseconds: i128, step: TimeStep) -> Result<i64, TimeError> {
     let scale = i128::from(step.scale_factor());
-    let (number, unit) = match length(step.unit()).ok_or(TimeFault::Steps)? {
+    let (number, unit) = match length(step.unit()).ok_or(TimeError::Steps)? {
         Length::Nanoseconds(length) => (Some(nanoseconds), length.checked_mul(scale)),
         Length::Part(part) => (nanoseconds.checked_mul(part), Some(scale)),
     };
-    let (number, unit) = number.zip(unit).ok_or(TimeFault::RangeOfSteps)?;
-    element(whole(number, unit, TimeFault::Steps)?)
+    let (number, unit) = number.zip(unit).ok_or(TimeError::RangeOfSteps)?;
+    element(whole(number, unit, TimeError::Steps)?)
 }
 
 /// An element, which "NaT" is not.
-fn element(count: i128) -> Result<i64, TimeFault> {
-    i64::try_from(count).ok().filter(|count| *count != NAT).ok_or(TimeFault::RangeOfSteps)
+fn element(count: i128) -> Result<i64, TimeError> {
+    i64::try_from(count).ok().filter(|count| *count != NAT).ok_or(TimeError::RangeOfSteps)
 }
 
 /// The moment at which a calendar month begins.
-fn month(count: i128, months: i128, step: TimeStep) -> Result<Timestamp, TimeFault> {
+fn month(count: i128, months: i128, step: TimeStep) -> Result<Timestamp, TimeError> {
     // Less than 2^63 * 2^31 * 12.
     let since_1970 = count
         .checked_mul(step.scale_factor().into())
         .and_then(|units| units.checked_mul(months))
-        .ok_or(TimeFault::Range)?;
+        .ok_or(TimeError::Range)?;
     let year = since_1970.div_euclid(12).checked_add(1970);
     let year = year.and_then(|year| i16::try_from(year).ok());
     let month = i8::try_from(since_1970.rem_euclid(12)).ok().and_then(|month| month.checked_add(1));
-    let (year, month) = year.zip(month).ok_or(TimeFault::Range)?;
-    let first = Date::new(year, month, 1).map_err(|_| TimeFault::Range)?;
-    TimeZone::UTC.to_timestamp(first.to_datetime(Time::midnight())).map_err(|_| TimeFault::Range)
+    let (year, month) = year.zip(month).ok_or(TimeError::Range)?;
+    let first = Date::new(year, month, 1).map_err(|_| TimeError::Range)?;
+    TimeZone::UTC.to_timestamp(first.to_datetime(Time::midnight())).map_err(|_| TimeError::Range)
 }
 
 /// The steps to a moment at which a calendar month begins.
-fn steps_of_month(time: Timestamp, months: i128, step: TimeStep) -> Result<i64, TimeFault> {
+fn steps_of_month(time: Timestamp, months: i128, step: TimeStep) -> Result<i64, TimeError> {
     let time = TimeZone::UTC.to_datetime(time);
     if time.day() != 1 || time.time() != Time::midnight() {
-        return Err(TimeFault::Steps);
+        return Err(TimeError::Steps);
     }
     let years = i128::from(time.year()).checked_sub(1970);
     let since_1970 = years
@@ -316,6 +316,6 @@ fn steps_of_month(time: Timestamp, months: i128, step: TimeStep) -> Result<i64, 
         .and_then(|all| all.checked_add(time.month().into()))
         .and_then(|all| all.checked_sub(1));
     let unit = months.checked_mul(step.scale_factor().into());
-    let (since_1970, unit) = since_1970.zip(unit).ok_or(TimeFault::RangeOfSteps)?;
-    element(whole(since_1970, unit, TimeFault::Steps)?)
+    let (since_1970, unit) = since_1970.zip(unit).ok_or(TimeError::RangeOfSteps)?;
+    element(whole(since_1970, unit, TimeError::Steps)?)
 }

@@ -14,7 +14,7 @@ use super::parts::OwnedObjects;
 use super::{CopyOptions, CopySummary, Progress};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::node::METADATA_KEY;
 use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
@@ -225,8 +225,8 @@ pub(super) fn copy_beside_chunks(
 
 /// Refuses an array among whose objects are chunks that are not its own.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
-    let fault = Box::new(RearrangeFault::Unfinished);
-    TransferError::Source(ArrayError::Rearrange { path: from.path(), fault })
+    let cause = Box::new(RearrangeError::Unfinished);
+    TransferError::Source(ArrayError::Rearrange { path: from.path(), cause })
 }
 
 struct Batch<'a> {

@@ -14,9 +14,9 @@ use crate::store::{KeyError, StoreError};
 use crate::unfinished::{UnfinishedParts, UnfinishedWork};
 
 pub use loss::Loss;
-pub use rearrange::RearrangeFault;
+pub use rearrange::RearrangeError;
 #[cfg(feature = "jiff")]
-pub use times::TimeFault;
+pub use times::TimeError;
 pub(crate) use written::Touched;
 pub use written::Written;
 
@@ -138,12 +138,12 @@ pub enum ArrayError {
         path: String,
     },
     /// The chunks along an axis cannot be rearranged.
-    #[error("{}: {fault}", Printable(path))]
+    #[error("{}: {cause}", Printable(path))]
     Rearrange {
         /// The array's path.
         path: String,
         /// What keeps them from it.
-        fault: Box<RearrangeFault>,
+        cause: Box<RearrangeError>,
     },
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]
@@ -315,14 +315,14 @@ pub enum ArrayError {
     },
     /// A time that cannot be converted without changing it.
     #[cfg(feature = "jiff")]
-    #[error("element {element} of the selection, {value}, {fault}")]
+    #[error("element {element} of the selection, {value}, {cause}")]
     Time {
         /// Its number in the selection, in C order.
         element: usize,
         /// The element in steps of its unit, or the time.
         value: String,
         /// Why it cannot be converted.
-        fault: TimeFault,
+        cause: TimeError,
     },
     /// A data type without elements of fixed size.
     #[error(

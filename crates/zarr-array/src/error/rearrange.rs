@@ -6,7 +6,7 @@ use zarr_metadata::Printable;
 /// [`Array::rearrange`](crate::Array::rearrange).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RearrangeFault {
+pub enum RearrangeError {
     /// A cut through a chunk, which would have to be decoded.
     #[error(
         "axis {axis}: index {index} is inside a chunk, and chunks are only moved whole: the \

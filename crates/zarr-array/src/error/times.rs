@@ -1,29 +1,20 @@
 //! Times that another type does not have.
 
-use std::fmt;
-
-/// Why a time cannot be converted without changing it: the fault in
+/// Why a time cannot be converted without changing it: the cause of
 /// [`ArrayError::Time`](super::ArrayError::Time).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TimeFault {
+pub enum TimeError {
     /// An element is before or after all times of the Rust type.
+    #[error("is outside of the range of the Rust type")]
     Range,
     /// An element is no whole number of nanoseconds.
+    #[error("is no whole number of nanoseconds")]
     Nanoseconds,
     /// A time is no whole number of the array's steps.
+    #[error("is no whole number of the array's steps")]
     Steps,
     /// A time is so far away that the array's elements have no number for it.
+    #[error("is outside of the range of the array's steps")]
     RangeOfSteps,
-}
-
-impl fmt::Display for TimeFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Range => "is outside of the range of the Rust type",
-            Self::Nanoseconds => "is no whole number of nanoseconds",
-            Self::Steps => "is no whole number of the array's steps",
-            Self::RangeOfSteps => "is outside of the range of the array's steps",
-        })
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use zarr_array::store::{MemoryStore, Prefix};
-use zarr_array::{Array, ArrayError, TimeFault};
+use zarr_array::{Array, ArrayError, TimeError};
 use zarr_metadata::{ArrayBuilder, DataType, TimeStep, TimeUnit};
 use zarr_store_tests::executor::block_on;
 
@@ -23,7 +23,7 @@ fn time(text: &str) -> Timestamp {
 }
 
 /// What is read of a stored count, and what is stored of that.
-fn read(unit: TimeUnit, scale: u32, count: i64) -> Result<Option<Timestamp>, TimeFault> {
+fn read(unit: TimeUnit, scale: u32, count: i64) -> Result<Option<Timestamp>, TimeError> {
     let array = array(DataType::NumpyDatetime64(step(unit, scale)), 1);
     array.write_as(0..1, &[count]).expect("writes");
     match array.read_timestamps(0..1) {
@@ -33,18 +33,18 @@ fn read(unit: TimeUnit, scale: u32, count: i64) -> Result<Option<Timestamp>, Tim
             assert_eq!(array.read_as::<i64>(0..1).expect("reads"), [count]);
             Ok(times[0])
         }
-        Err(ArrayError::Time { element: 0, fault, .. }) => Err(fault),
+        Err(ArrayError::Time { element: 0, cause, .. }) => Err(cause),
         Err(error) => panic!("{error}"),
     }
 }
 
-fn written(unit: TimeUnit, scale: u32, text: &str) -> Result<i64, TimeFault> {
+fn written(unit: TimeUnit, scale: u32, text: &str) -> Result<i64, TimeError> {
     let array = array(DataType::NumpyDatetime64(step(unit, scale)), 1);
     match array.write_timestamps(0..1, &[Some(time(text))]) {
         Ok(()) => Ok(array.read_as::<i64>(0..1).expect("reads")[0]),
-        Err(ArrayError::Time { element: 0, fault, value }) => {
+        Err(ArrayError::Time { element: 0, cause, value }) => {
             assert_eq!(value, time(text).to_string());
-            Err(fault)
+            Err(cause)
         }
         Err(error) => panic!("{error}"),
     }
@@ -95,7 +95,7 @@ fn nothing_is_rounded_or_wrapped() {
         (TimeUnit::Second, 1, 253_402_207_201),
         (TimeUnit::Microsecond, 1_000_000, 1 << 40),
     ] {
-        assert_eq!(read(unit, scale, count), Err(TimeFault::Range), "{count} x {scale} {unit:?}");
+        assert_eq!(read(unit, scale, count), Err(TimeError::Range), "{count} x {scale} {unit:?}");
     }
     for (unit, scale, count) in [
         (TimeUnit::Picosecond, 1, 1),
@@ -104,7 +104,7 @@ fn nothing_is_rounded_or_wrapped() {
         (TimeUnit::Attosecond, 1, i64::MAX),
     ] {
         let found = read(unit, scale, count);
-        assert_eq!(found, Err(TimeFault::Nanoseconds), "{count} x {scale} {unit:?}");
+        assert_eq!(found, Err(TimeError::Nanoseconds), "{count} x {scale} {unit:?}");
     }
     for (unit, scale, text) in [
         (TimeUnit::Year, 1, "2024-02-01T00:00:00Z"),
@@ -118,7 +118,7 @@ fn nothing_is_rounded_or_wrapped() {
         (TimeUnit::Nanosecond, 100, "1970-01-01T00:00:00.000000001Z"),
         (TimeUnit::Picosecond, 1_500, "1970-01-01T00:00:00.000000001Z"),
     ] {
-        assert_eq!(written(unit, scale, text), Err(TimeFault::Steps), "{text} {scale} {unit:?}");
+        assert_eq!(written(unit, scale, text), Err(TimeError::Steps), "{text} {scale} {unit:?}");
     }
     for (unit, text) in [
         (TimeUnit::Nanosecond, "2262-04-11T23:47:16.854775808Z"),
@@ -127,7 +127,7 @@ fn nothing_is_rounded_or_wrapped() {
         (TimeUnit::Picosecond, "2024-01-01T00:00:00Z"),
         (TimeUnit::Attosecond, "1970-01-01T00:01:00Z"),
     ] {
-        assert_eq!(written(unit, 1, text), Err(TimeFault::RangeOfSteps), "{text} {unit:?}");
+        assert_eq!(written(unit, 1, text), Err(TimeError::RangeOfSteps), "{text} {unit:?}");
     }
 }
 
@@ -161,7 +161,7 @@ fn durations_are_exact_too() {
         array.write_as(0..1, &[count]).expect("writes");
         let durations = match array.read_durations(0..1) {
             Ok(durations) => durations,
-            Err(ArrayError::Time { fault, .. }) => return Err(fault),
+            Err(ArrayError::Time { cause, .. }) => return Err(cause),
             Err(error) => panic!("{error}"),
         };
         array.write_as(0..1, &[7_i64]).expect("writes");
@@ -183,21 +183,21 @@ fn durations_are_exact_too() {
         assert_eq!(read(unit, scale, count), Ok(Some(expected)), "{count} x {scale} {unit:?}");
     }
     assert_eq!(read(TimeUnit::Second, 1, i64::MIN), Ok(None));
-    assert_eq!(read(TimeUnit::Second, 2, i64::MAX), Err(TimeFault::Range));
-    assert_eq!(read(TimeUnit::Week, i32::MAX.cast_unsigned(), i64::MAX), Err(TimeFault::Range));
-    assert_eq!(read(TimeUnit::Picosecond, 1, 999), Err(TimeFault::Nanoseconds));
+    assert_eq!(read(TimeUnit::Second, 2, i64::MAX), Err(TimeError::Range));
+    assert_eq!(read(TimeUnit::Week, i32::MAX.cast_unsigned(), i64::MAX), Err(TimeError::Range));
+    assert_eq!(read(TimeUnit::Picosecond, 1, 999), Err(TimeError::Nanoseconds));
 
     let hours = array(DataType::NumpyTimedelta64(TimeUnit::Hour.into()), 2);
     let odd = [Some(SignedDuration::from_hours(1)), Some(SignedDuration::from_mins(90))];
     let error = hours.write_durations(0..2, &odd).expect_err("not whole");
-    assert!(matches!(error, ArrayError::Time { element: 1, fault: TimeFault::Steps, .. }));
+    assert!(matches!(error, ArrayError::Time { element: 1, cause: TimeError::Steps, .. }));
     assert_eq!(hours.read_as::<i64>(0..2).expect("reads"), [i64::MIN; 2], "nothing is written");
     for too_long in [SignedDuration::MIN, SignedDuration::MAX] {
         for unit in [TimeUnit::Nanosecond, TimeUnit::Attosecond] {
             let array = array(DataType::NumpyTimedelta64(unit.into()), 1);
             let error = array.write_durations(0..1, &[Some(too_long)]).expect_err("too long");
-            let expected = TimeFault::RangeOfSteps;
-            assert!(matches!(error, ArrayError::Time { fault, .. } if fault == expected));
+            let expected = TimeError::RangeOfSteps;
+            assert!(matches!(error, ArrayError::Time { cause, .. } if cause == expected));
         }
     }
 }
@@ -261,14 +261,14 @@ fn futures_do_what_the_blocking_methods_do() {
     let later = Some(time("2024-02-29T12:30:00Z"));
     let error = block_on(hours.write_timestamps_async(0..2, [noon, later])).expect_err("no hour");
     assert!(
-        matches!(error, ArrayError::Time { element: 1, fault: TimeFault::Steps, .. }),
+        matches!(error, ArrayError::Time { element: 1, cause: TimeError::Steps, .. }),
         "{error}"
     );
     assert_eq!(hours.read_as::<i64>(0..2).expect("reads")[1], stored[0], "nothing is written");
     hours.write_as(0..1, &[i64::MAX]).expect("writes");
     let error = block_on(hours.read_timestamps_async(0..4)).expect_err("out of range");
     assert!(
-        matches!(error, ArrayError::Time { element: 0, fault: TimeFault::Range, .. }),
+        matches!(error, ArrayError::Time { element: 0, cause: TimeError::Range, .. }),
         "{error}"
     );
     let error = block_on(hours.read_durations_async(0..1)).expect_err("times");

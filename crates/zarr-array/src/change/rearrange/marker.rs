@@ -3,7 +3,7 @@
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
 use super::together::Share;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::node;
 use crate::store::{Key, Prefix, Store, StoreExt as _};
 
@@ -52,7 +52,7 @@ impl Marker {
         let marker = text.and_then(|text| Self::read(&text));
         marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
             path: node::display(prefix),
-            fault: Box::new(RearrangeFault::Marker { key: key.to_string() }),
+            cause: Box::new(RearrangeError::Marker { key: key.to_string() }),
         })
     }
 

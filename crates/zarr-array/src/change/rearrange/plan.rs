@@ -7,7 +7,7 @@ use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::array::Array;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::grid::edges_of;
 use crate::node;
 
@@ -76,7 +76,7 @@ impl Array {
     ) -> Result<Rearrangement, ArrayError> {
         self.refuse_version_2()?;
         if self.members().is_some() {
-            return Err(self.fault(RearrangeFault::Joined { what: "the array" }));
+            return Err(self.fault(RearrangeError::Joined { what: "the array" }));
         }
         let rank = self.shape().len();
         let own = self.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
@@ -94,8 +94,8 @@ impl Array {
         Ok(plan)
     }
 
-    pub(super) fn fault(&self, fault: RearrangeFault) -> ArrayError {
-        ArrayError::Rearrange { path: node::display(self.prefix()), fault: Box::new(fault) }
+    pub(super) fn fault(&self, fault: RearrangeError) -> ArrayError {
+        ArrayError::Rearrange { path: node::display(self.prefix()), cause: Box::new(fault) }
     }
 
     /// The chunks of the spans, and the axis that they make.
@@ -136,7 +136,7 @@ impl Array {
         let overlap = kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start);
         if let Some((_, twice)) = overlap {
             let index = own.start(twice.start).unwrap_or(0);
-            return Err(self.fault(RearrangeFault::KeptTwice { axis, index }));
+            return Err(self.fault(RearrangeError::KeptTwice { axis, index }));
         }
         let mut pieces = Vec::with_capacity(placed.len());
         let mut at = 0_u64;
@@ -155,13 +155,13 @@ impl Array {
         }
         let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
         if pieces.is_empty() {
-            return Err(self.fault(RearrangeFault::Nothing { axis }));
+            return Err(self.fault(RearrangeError::Nothing { axis }));
         }
         let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
             GridErrorKind::ClippedPiece { piece, extent, end } => {
                 let is_own = placed.get(piece).is_some_and(Placed::is_own);
                 let what = if is_own { "what is kept" } else { "the inserted array" };
-                self.fault(RearrangeFault::Overhang { axis, what, extent, end })
+                self.fault(RearrangeError::Overhang { axis, what, extent, end })
             }
             _ => grid(error),
         })?;
@@ -169,13 +169,13 @@ impl Array {
     }
 
     /// Refuses an array whose chunks cannot be chunks of this one.
-    fn check_inserted(&self, axis: usize, other: &Self) -> Result<(), RearrangeFault> {
+    fn check_inserted(&self, axis: usize, other: &Self) -> Result<(), RearrangeError> {
         if other.members().is_some() {
-            return Err(RearrangeFault::Joined { what: "the inserted array" });
+            return Err(RearrangeError::Joined { what: "the inserted array" });
         }
         let same = |what: &'static str, found: String, expected: String| match found == expected {
             true => Ok(()),
-            false => Err(RearrangeFault::Inserted { what, found, expected }),
+            false => Err(RearrangeError::Inserted { what, found, expected }),
         };
         let (theirs, ours) = (other.metadata(), self.metadata());
         let rank = |array: &Self| array.shape().len().to_string();
@@ -190,13 +190,13 @@ impl Array {
             // The names may be equal, and the configurations not.
             let found =
                 if found == expected { format!("{found}, configured otherwise") } else { found };
-            return Err(RearrangeFault::Inserted { what: "codecs", found, expected });
+            return Err(RearrangeError::Inserted { what: "codecs", found, expected });
         }
         if other.fill() != self.fill() {
             let (found, expected) = (theirs.fill_value().json(), ours.fill_value().json());
             let what = "fill value";
             let (found, expected) = (found.to_owned(), expected.to_owned());
-            return Err(RearrangeFault::Inserted { what, found, expected });
+            return Err(RearrangeError::Inserted { what, found, expected });
         }
         let axes = other.grid().axes().iter().zip(self.grid().axes()).enumerate();
         for (number, (found, expected)) in axes.filter(|(number, _)| *number != axis) {
@@ -216,7 +216,7 @@ impl Array {
                     format!("{} on axis {number}", edges.join(", "))
                 };
                 let (found, expected) = (edges(found), edges(expected));
-                return Err(RearrangeFault::Inserted { what, found, expected });
+                return Err(RearrangeError::Inserted { what, found, expected });
             }
         }
         Ok(())
@@ -232,11 +232,11 @@ pub(super) fn whole_chunks(
     own: &Axis,
     axis: usize,
     range: &Range<u64>,
-) -> Result<Range<u64>, RearrangeFault> {
+) -> Result<Range<u64>, RearrangeError> {
     let extent = own.extent();
     let (start, stop) = (range.start, range.end);
     if start > stop || stop > extent {
-        return Err(RearrangeFault::Range { axis, start, stop, extent });
+        return Err(RearrangeError::Range { axis, start, stop, extent });
     }
     if start == stop {
         return Ok(0..0);
@@ -244,7 +244,7 @@ pub(super) fn whole_chunks(
     let number = |index: u64| match own.chunk_of(index) {
         None => Ok(own.occupied()),
         Some((chunk, 0)) => Ok(chunk),
-        Some((chunk, within)) => Err(RearrangeFault::Unaligned {
+        Some((chunk, within)) => Err(RearrangeError::Unaligned {
             axis,
             index,
             before: index.saturating_sub(within),

@@ -5,7 +5,7 @@ use super::steps::{Tally, checked, come_home, leave};
 use super::together::settle_group_of;
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::node;
 
 /// How an interrupted rearrangement was settled.
@@ -51,7 +51,7 @@ impl Array {
         }
         if now != away(home) {
             let key = array.prefix().key(MARKER)?.to_string();
-            return Err(array.fault(RearrangeFault::Marker { key }));
+            return Err(array.fault(RearrangeError::Marker { key }));
         }
         let metadata = document.current().with_chunk_key_encoding(&home);
         let metadata = metadata.map_err(|cause| ArrayError::Metadata {

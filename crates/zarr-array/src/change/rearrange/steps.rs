@@ -11,7 +11,7 @@ use super::{RearrangeProgress, Rearrangement};
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
 use crate::change::follow::{Scope, each_above};
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::layout::ChunkLayout;
 use crate::node;
 use crate::parallel;
@@ -73,7 +73,7 @@ impl Rearrangement {
 
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match Marker::at(&**self.array.store(), self.array.prefix())? {
-            Some(_) => Err(self.array.fault(RearrangeFault::Unfinished)),
+            Some(_) => Err(self.array.fault(RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
@@ -189,7 +189,7 @@ impl Rearrangement {
     }
 
     fn written(&self, key: &Key) -> ArrayError {
-        self.array.fault(RearrangeFault::Written { key: key.to_string() })
+        self.array.fault(RearrangeError::Written { key: key.to_string() })
     }
 }
 
@@ -251,7 +251,7 @@ fn copy_object(
     let (source_store, store) = (&**source.store(), &**target.store());
     let written = || ArrayError::Rearrange {
         path: node::display(target.prefix()),
-        fault: Box::new(RearrangeFault::Written { key: from.to_string() }),
+        cause: Box::new(RearrangeError::Written { key: from.to_string() }),
     };
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {

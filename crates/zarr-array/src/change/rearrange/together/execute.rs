@@ -11,7 +11,7 @@ use super::{GroupRearrangement, fault};
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
 use crate::change::follow::together;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::store::{Prefix, Store, UpdatePolicy};
 
 impl GroupRearrangement {
@@ -45,7 +45,7 @@ impl GroupRearrangement {
         let marker_key = prefix.key(MARKER)?;
         let _guard = store.lock(&marker_key)?;
         if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(fault(&self.group, RearrangeFault::Unfinished));
+            return Err(fault(&self.group, RearrangeError::Unfinished));
         }
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         let mut documents = Vec::with_capacity(arrays.len());
@@ -135,7 +135,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         }
         Some(_) => {
             let key = prefix.key(MARKER)?.to_string();
-            Err(array.fault(RearrangeFault::Marker { key }))
+            Err(array.fault(RearrangeError::Marker { key }))
         }
         None => Ok(()),
     }

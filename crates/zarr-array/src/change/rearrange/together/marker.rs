@@ -1,7 +1,7 @@
 //! The object that marks a group whose arrays are being rearranged.
 
 use super::super::marker::MARKER;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::node;
 use crate::store::{Prefix, Store, StoreExt as _};
 
@@ -58,7 +58,7 @@ impl GroupMarker {
         });
         marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
             path: node::display(prefix),
-            fault: Box::new(RearrangeFault::Marker { key: key.to_string() }),
+            cause: Box::new(RearrangeError::Marker { key: key.to_string() }),
         })
     }
 

@@ -20,7 +20,7 @@ use self::share::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::array::Array;
 use crate::children::children;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::group::Group;
 use crate::node;
 
@@ -159,7 +159,7 @@ impl Group {
         while let Some(prefix) = next {
             if GroupMarker::at(&**self.store(), &prefix)? == Some(GroupMarker::Switching) {
                 let path = node::display(&prefix);
-                return Err(ArrayError::Rearrange { path, fault: Box::new(RearrangeFault::Half) });
+                return Err(ArrayError::Rearrange { path, cause: Box::new(RearrangeError::Half) });
             }
             next = prefix.parent();
         }
@@ -168,14 +168,14 @@ impl Group {
 
     fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match GroupMarker::at(&**self.store(), self.prefix())? {
-            Some(_) => Err(fault(self, RearrangeFault::Unfinished)),
+            Some(_) => Err(fault(self, RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
 }
 
-fn fault(group: &Group, fault: RearrangeFault) -> ArrayError {
-    ArrayError::Rearrange { path: node::display(group.prefix()), fault: Box::new(fault) }
+fn fault(group: &Group, fault: RearrangeError) -> ArrayError {
+    ArrayError::Rearrange { path: node::display(group.prefix()), cause: Box::new(fault) }
 }
 
 /// An array below a group, and its axis that is the dimension.
@@ -222,7 +222,7 @@ fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, Ar
         let Some((axis, _)) = axes.next() else { continue };
         if axes.next().is_some() {
             let dimension = dimension.to_owned();
-            return Err(array.fault(RearrangeFault::TwoAxes { dimension }));
+            return Err(array.fault(RearrangeError::TwoAxes { dimension }));
         }
         found.push(DimensionArray { path, array, axis });
     }
@@ -234,12 +234,12 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        return Err(fault(group, RearrangeFault::NoDimension { dimension: dimension() }));
+        return Err(fault(group, RearrangeError::NoDimension { dimension: dimension() }));
     };
     let expected = length(first);
     match arrays.iter().find(|found| length(found) != expected) {
         None => Ok(expected),
-        Some(other) => Err(other.array.fault(RearrangeFault::Lengths {
+        Some(other) => Err(other.array.fault(RearrangeError::Lengths {
             dimension: dimension(),
             found: length(other),
             other: first.path.clone(),
@@ -264,7 +264,7 @@ fn check_paths(
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(fault(group, RearrangeFault::InsertedPaths { what, path }))
+    Err(fault(group, RearrangeError::InsertedPaths { what, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
@@ -278,7 +278,7 @@ fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
         true => Ok(()),
         false => {
             let what = "dimension names";
-            Err(ours.fault(RearrangeFault::Inserted { what, found, expected }))
+            Err(ours.fault(RearrangeError::Inserted { what, found, expected }))
         }
     }
 }

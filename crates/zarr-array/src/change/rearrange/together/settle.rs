@@ -10,7 +10,7 @@ use super::marker::GroupMarker;
 use super::share::Share;
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::group::Group;
 use crate::node;
 use crate::store::{Links, Prefix};
@@ -78,7 +78,7 @@ pub(in super::super) fn settle_group_of(
 ) -> Result<Option<Settled>, ArrayError> {
     let Some(prefix) = share.group(array.prefix()) else {
         let levels = share.levels;
-        return Err(array.fault(RearrangeFault::WithGroup { levels }));
+        return Err(array.fault(RearrangeError::WithGroup { levels }));
     };
     if GroupMarker::at(&**array.store(), &prefix)?.is_none() {
         return Ok(None);
@@ -135,7 +135,7 @@ fn return_home(array: &Array, document: &mut Document<'_>) -> Result<(), ArrayEr
     }
     if now != away(home) {
         let key = prefix.key(MARKER)?.to_string();
-        return Err(array.fault(RearrangeFault::Marker { key }));
+        return Err(array.fault(RearrangeError::Marker { key }));
     }
     let metadata = document.current().with_chunk_key_encoding(&home);
     let metadata = metadata

@@ -8,7 +8,7 @@ use zarr_metadata::ArrayMetadata;
 use super::super::plan::{Placed, whole_chunks};
 use super::super::{RearrangeCounts, Rearrangement};
 use crate::array::Array;
-use crate::error::{ArrayError, RearrangeFault};
+use crate::error::{ArrayError, RearrangeError};
 use crate::node;
 use crate::store::Prefix;
 
@@ -94,7 +94,7 @@ impl Share {
         let document = self.document.with_attributes(now.attributes());
         let document = document.and_then(|document| document.with_chunk_key_encoding(&home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
-        let changed = |what| array.fault(RearrangeFault::Changed { what });
+        let changed = |what| array.fault(RearrangeError::Changed { what });
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());
         let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
         if old.len() != new.len()
