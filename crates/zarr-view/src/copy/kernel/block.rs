@@ -12,6 +12,11 @@ use super::super::one_loop::Loop;
 use super::cache::{Apart, LINE, prefetch};
 use super::scalar;
 use super::steps::starts;
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+use super::tile::EightLanes;
 use super::tile::{Eight, Gather, Scatter, Square, Tile};
 use super::vector::{Interleave, LANE, Plain};
 use crate::view::signed;
@@ -67,7 +72,7 @@ impl Block {
                 return self.elements::<N>(at);
             }
             if eight {
-                return self.tiles::<Eight>(at);
+                return self.eight(instructions, at);
             }
             match instructions {
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -85,6 +90,29 @@ impl Block {
                 ))]
                 Detected::Neon => self.vectors::<uint8x16_t, N, 1>(at),
                 Detected::Portable => self.vectors::<Plain, N, 1>(at),
+            }
+        }
+    }
+
+    /// Bytes, of which eight fit both ways, but no lane.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run), and eight bytes fit both ways.
+    #[inline(always)]
+    unsafe fn eight(&self, instructions: Detected, at: Pointers) {
+        // SAFETY: the caller guarantees that all elements are valid on both sides and that a tile
+        // fits; every processor for which they are compiled has SSE2 or NEON.
+        unsafe {
+            match instructions {
+                Detected::Portable => self.tiles::<Eight>(at),
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                _ => self.tiles::<EightLanes<__m128i>>(at),
+                #[cfg(all(
+                    target_arch = "aarch64",
+                    target_feature = "neon",
+                    target_endian = "little"
+                ))]
+                Detected::Neon => self.tiles::<EightLanes<uint8x16_t>>(at),
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Vectors of NEON, which every little-endian AArch64 processor has.
 
 use core::arch::aarch64::{
-    uint8x16_t, vld1q_u8, vorrq_u8, vqtbl1q_u8, vreinterpretq_u8_u16, vreinterpretq_u8_u32,
-    vreinterpretq_u8_u64, vreinterpretq_u16_u8, vreinterpretq_u32_u8, vreinterpretq_u64_u8,
-    vst1q_u8, vzip1q_u8, vzip1q_u16, vzip1q_u32, vzip1q_u64, vzip2q_u8, vzip2q_u16, vzip2q_u32,
-    vzip2q_u64,
+    uint8x16_t, vcombine_u8, vdup_n_u8, vget_high_u8, vget_low_u8, vld1_u8, vld1q_u8, vorrq_u8,
+    vqtbl1q_u8, vreinterpretq_u8_u16, vreinterpretq_u8_u32, vreinterpretq_u8_u64,
+    vreinterpretq_u16_u8, vreinterpretq_u32_u8, vreinterpretq_u64_u8, vst1_u8, vst1q_u8, vzip1q_u8,
+    vzip1q_u16, vzip1q_u32, vzip1q_u64, vzip2q_u8, vzip2q_u16, vzip2q_u32, vzip2q_u64,
 };
 
-use super::vector::{Interleave, LANE, Shuffle, Vector};
+use super::vector::{Halves, Interleave, LANE, Shuffle, Vector};
 
 impl Vector for uint8x16_t {
     const LANES: usize = 1;
@@ -64,6 +64,25 @@ impl Interleave for uint8x16_t {
 
     #[inline(always)]
     unsafe fn cross(_: &mut [Self]) {}
+}
+
+impl Halves for uint8x16_t {
+    #[inline(always)]
+    unsafe fn half(from: *const u8) -> Self {
+        // SAFETY: the caller guarantees that `from` is valid for reads of 8 bytes; the load needs
+        // no alignment.
+        unsafe { vcombine_u8(vld1_u8(from), vdup_n_u8(0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, low: *mut u8, high: *mut u8) {
+        // SAFETY: the caller guarantees that both are valid for writes of 8 bytes; no store needs
+        // alignment.
+        unsafe {
+            vst1_u8(low, vget_low_u8(self));
+            vst1_u8(high, vget_high_u8(self));
+        }
+    }
 }
 
 impl Shuffle for uint8x16_t {

@@ -15,7 +15,7 @@
 //! rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and writes to
 //! as many destination rows. [`Square`] does both, with more vectors in use.
 
-use super::vector::Interleave;
+use super::vector::{Halves, Interleave};
 use crate::view::signed;
 
 /// A transpose of some source rows into destination rows.
@@ -42,8 +42,18 @@ pub(super) struct Scatter<V, const N: usize, const S: usize>(V);
 /// `L` lanes in both directions.
 pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
 
-/// Bytes, eight in both directions, in words. Where fewer than 16 fit it needs no vectors.
+/// Bytes, eight in both directions, in words: without vectors, where fewer than 16 fit.
 pub(super) struct Eight;
+
+/// The same in halves of a lane.
+#[cfg_attr(
+    not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    )),
+    expect(dead_code, reason = "only vectors have lanes")
+)]
+pub(super) struct EightLanes<V>(V);
 
 impl Tile for Eight {
     const ROWS: usize = 8;
@@ -73,6 +83,33 @@ impl Tile for Eight {
             for row in rows {
                 dst.cast::<[u8; 8]>().write(row.to_le_bytes());
                 dst = dst.wrapping_offset(dst_pitch);
+            }
+        }
+    }
+}
+
+impl<V: Halves> Tile for EightLanes<V> {
+    const ROWS: usize = 8;
+    const COLUMNS: usize = 8;
+
+    #[inline(always)]
+    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+        // SAFETY: half a lane is a source row of the tile; afterwards each lane is two destination
+        // rows.
+        unsafe {
+            let mut pair = || {
+                let rows = [V::half(src), V::half(src.wrapping_offset(src_pitch))];
+                src = src.wrapping_offset(2 * src_pitch);
+                rows[0].interleave::<1>(rows[1]).0
+            };
+            let pairs = [pair(), pair(), pair(), pair()];
+            let (left, right) = pairs[0].interleave::<2>(pairs[1]);
+            let (lower_left, lower_right) = pairs[2].interleave::<2>(pairs[3]);
+            let (first, second) = left.interleave::<4>(lower_left);
+            let (third, fourth) = right.interleave::<4>(lower_right);
+            for rows in [first, second, third, fourth] {
+                rows.store_halves(dst, dst.wrapping_offset(dst_pitch));
+                dst = dst.wrapping_offset(2 * dst_pitch);
             }
         }
     }
@@ -208,6 +245,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::vector::Plain;
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    use super::EightLanes;
     use super::{Eight, Gather, Scatter, Square, Tile, signed};
     use crate::InstructionSet;
 
@@ -264,11 +303,16 @@ mod tests {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
             use core::arch::x86_64::{__m128i, __m256i, __m512i};
+            check::<EightLanes<__m128i>>(1);
             check!(Sse2, __m128i, 1);
             check!(Avx2, __m256i, 2);
             check!(Avx512, __m512i, 4);
         }
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-        check!(Neon, core::arch::aarch64::uint8x16_t, 1);
+        {
+            use core::arch::aarch64::uint8x16_t;
+            check::<EightLanes<uint8x16_t>>(1);
+            check!(Neon, uint8x16_t, 1);
+        }
     }
 }

@@ -52,6 +52,21 @@ pub(super) trait Interleave: Vector {
     unsafe fn cross(vectors: &mut [Self]);
 }
 
+/// Vectors of one lane that load and store halves of it.
+pub(super) trait Halves: Interleave {
+    /// Loads the lower half. The upper half is not specified.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of 8 bytes.
+    unsafe fn half(from: *const u8) -> Self;
+
+    /// Writes each half to its own address.
+    ///
+    /// # Safety
+    /// Both are valid for writes of 8 bytes.
+    unsafe fn store_halves(self, low: *mut u8, high: *mut u8);
+}
+
 /// Vectors whose bytes can change places. Their lanes have `LANE` bytes, and so have the tables:
 /// each byte is the number of a byte of the lane, or 0x80 for none.
 pub(super) trait Shuffle: Vector {

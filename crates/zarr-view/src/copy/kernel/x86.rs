@@ -3,22 +3,23 @@
 //! Compiled only for targets that have SSE2: all of x86-64, except those of operating systems.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_loadu_si128, _mm_or_si128, _mm_prefetch,
-    _mm_sfence, _mm_shuffle_epi8, _mm_storeu_si128, _mm_stream_si128, _mm_unpackhi_epi8,
-    _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi8,
-    _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64, _mm256_broadcastsi128_si256,
-    _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256,
-    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_permute2x128_si256,
-    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16,
-    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16,
-    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm512_broadcast_i32x4, _mm512_castsi128_si512,
-    _mm512_castsi512_si128, _mm512_extracti32x4_epi32, _mm512_inserti32x4, _mm512_loadu_si512,
-    _mm512_or_si512, _mm512_shuffle_epi8, _mm512_shuffle_i32x4, _mm512_storeu_si512,
-    _mm512_unpackhi_epi8, _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi8, _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_castsi128_pd, _mm_loadl_epi64, _mm_loadu_si128,
+    _mm_or_si128, _mm_prefetch, _mm_sfence, _mm_shuffle_epi8, _mm_storeh_pd, _mm_storel_epi64,
+    _mm_storeu_si128, _mm_stream_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
+    _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32,
+    _mm_unpacklo_epi64, _mm256_broadcastsi128_si256, _mm256_castsi128_si256,
+    _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
+    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_shuffle_epi8, _mm256_storeu_si256,
+    _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
+    _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm512_broadcast_i32x4, _mm512_castsi128_si512, _mm512_castsi512_si128,
+    _mm512_extracti32x4_epi32, _mm512_inserti32x4, _mm512_loadu_si512, _mm512_or_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi8,
+    _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi8,
+    _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
-use super::vector::{Interleave, LANE, Shuffle, Vector};
+use super::vector::{Halves, Interleave, LANE, Shuffle, Vector};
 
 /// Interleaving by the instructions of one width.
 macro_rules! interleave {
@@ -79,6 +80,25 @@ impl Interleave for __m128i {
 
     #[inline(always)]
     unsafe fn cross(_: &mut [Self]) {}
+}
+
+impl Halves for __m128i {
+    #[inline(always)]
+    unsafe fn half(from: *const u8) -> Self {
+        // SAFETY: the caller guarantees that `from` is valid for reads of 8 bytes; the load needs
+        // no alignment.
+        unsafe { _mm_loadl_epi64(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, low: *mut u8, high: *mut u8) {
+        // SAFETY: the caller guarantees that both are valid for writes of 8 bytes; no store needs
+        // alignment.
+        unsafe {
+            _mm_storel_epi64(low.cast(), self);
+            _mm_storeh_pd(high.cast(), _mm_castsi128_pd(self));
+        }
+    }
 }
 
 /// AVX2.
