@@ -92,7 +92,7 @@ impl Group {
     /// let group = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
     /// for (name, edges) in [("time", &[31, 59][..]), ("temp", &[31, 28, 31])] {
     ///     let metadata = ArrayBuilder::new([90], DataType::Uint8).chunks([edges.into()]);
-    ///     group.create_array(name, metadata.dimension_names([Some("time")]).build()?)?;
+    ///     group.create_array(name, metadata.dimension_names(["time"]).build()?)?;
     /// }
     /// group.array("temp")?.write(31..32, &[5])?;
     /// let plan = group.rearrange("time", [GroupSpan::Kept(31..90)])?;
