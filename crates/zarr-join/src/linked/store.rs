@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
-use std::iter;
 use std::sync::Arc;
+use std::{iter, mem};
 
 use zarr_array::store::{
     Capabilities, DirEntry, Extension, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
@@ -123,7 +123,7 @@ impl JoinStore {
     /// The keys of all documents and chunks in the part of the hierarchy at or around `prefix`.
     fn keys<'s>(&'s self, prefix: &Prefix) -> impl Iterator<Item = Result<Key, StoreError>> + 's {
         let prefix = prefix.clone();
-        self.nodes.values().filter(move |entry| meets(&entry.prefix, &prefix)).flat_map(
+        let keys = self.nodes.values().filter(move |entry| meets(&entry.prefix, &prefix)).flat_map(
             move |entry| {
                 let document = entry.prefix.key("zarr.json").map_err(StoreError::from);
                 let chunks = entry.array.iter().flat_map(move |array| {
@@ -135,7 +135,33 @@ impl JoinStore {
                 });
                 iter::once(document).chain(chunks)
             },
-        )
+        );
+        // An error is the last item of a listing.
+        keys.scan(false, |failed, key| (!mem::replace(failed, key.is_err())).then_some(key))
+    }
+
+    /// The document of each of these nodes, and the key of its first chunk if it has chunks.
+    fn first_keys<'s>(
+        &'s self,
+        prefix: &Prefix,
+    ) -> impl Iterator<Item = Result<Key, StoreError>> + use<'s> {
+        let prefix = prefix.clone();
+        let entries = self.nodes.values().filter(move |entry| meets(&entry.prefix, &prefix));
+        entries.flat_map(|entry| {
+            let grid = entry.array.iter().map(|array| (array, array.layout.grid()));
+            let stored = grid.filter(|(_, grid)| grid.occupied_chunks() != Some(0));
+            let chunk = stored.map(|(array, grid)| array.layout.key(&vec![0; grid.rank()]));
+            iter::once(entry.prefix.key("zarr.json")).chain(chunk).map(|key| Ok(key?))
+        })
+    }
+}
+
+/// What lies directly below `prefix` and is, or contains, this key.
+fn child(prefix: &Prefix, key: Key) -> Option<DirEntry> {
+    let relative = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
+    match relative?.split_once('/') {
+        None => Some(DirEntry::Object(key)),
+        Some((name, _)) => prefix.join(name).ok().map(DirEntry::Prefix),
     }
 }
 
@@ -318,50 +344,23 @@ impl Store for JoinStore {
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        let mut found = BTreeSet::new();
-        let mut failed = None;
-        let mut add = |key: Key| {
-            let relative = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
-            let Some(relative) = relative else { return };
-            let entry = match relative.split_once('/') {
-                None => DirEntry::Object(key.clone()),
-                Some((name, _)) => match prefix.join(name) {
-                    Ok(below) => DirEntry::Prefix(below),
-                    Err(_) => return,
-                },
-            };
-            found.insert(entry);
-        };
         // What is directly in an array is known without a look at its members.
         let is_plain = self.array(prefix).is_none_or(|array| {
             let slash = ChunkKeyEncoding::Default { separator: Separator::Slash };
             *array.metadata.chunk_key_encoding() == slash
         });
-        if is_plain && self.nodes.contains_key(prefix.as_str()) {
-            for entry in self.nodes.values().filter(|entry| meets(&entry.prefix, prefix)) {
-                let stored = entry
-                    .array
-                    .as_ref()
-                    .filter(|array| array.layout.grid().occupied_chunks() != Some(0));
-                let chunk = stored.map(|array| {
-                    let first = vec![0; array.layout.grid().rank()];
-                    array.layout.key(&first)
-                });
-                let document = entry.prefix.key("zarr.json");
-                iter::once(document).chain(chunk).filter_map(Result::ok).for_each(&mut add);
-            }
+        let keys: Listing<'_, Key> = if is_plain && self.nodes.contains_key(prefix.as_str()) {
+            Box::new(self.first_keys(prefix))
         } else {
-            for key in self.keys(prefix) {
-                match key {
-                    Ok(key) => add(key),
-                    Err(error) => {
-                        failed = Some(error);
-                        break;
-                    }
-                }
-            }
-        }
-        Box::new(found.into_iter().map(Ok).chain(failed.map(Err)))
+            Box::new(self.keys(prefix))
+        };
+        let prefix = prefix.clone();
+        let mut listed = BTreeSet::new();
+        Box::new(keys.filter_map(move |key| {
+            let entry = key.map(|key| child(&prefix, key)).transpose()?;
+            let is_new = entry.as_ref().map_or(true, |entry| listed.insert(entry.clone()));
+            is_new.then_some(entry)
+        }))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

@@ -20,6 +20,8 @@ use self::file::{Reference, References};
 use self::table::Table;
 use self::target::{Base, Home, TargetObject, Targets, refused};
 use super::listing::failed;
+#[cfg(feature = "parquet")]
+use super::listing::until_error;
 use super::sorted;
 use super::{
     Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix,
@@ -220,7 +222,7 @@ impl Store for ReferenceStore {
                 Box::new(sorted::below(keys, prefix).map(|key| Ok(Key::new(key)?)))
             }
             #[cfg(feature = "parquet")]
-            Index::Table(table) => Box::new(table.list(prefix, &self.0.targets)),
+            Index::Table(table) => Box::new(until_error(table.list(prefix, &self.0.targets))),
         }
     }
 

@@ -2,6 +2,7 @@
 //! with files `ARRAY/refs.N.parq`, of which each has the references of `record_size` chunks.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::iter;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
@@ -169,36 +170,42 @@ impl Table {
         targets: &'t Targets,
     ) -> impl Iterator<Item = Result<Key, StoreError>> + 't {
         // By the files that there are: an array may claim any number of chunks.
-        let folder = self.folder.join(array);
-        let mut failed = None;
-        let mut files = Vec::new();
-        match folder {
-            Ok(folder) => {
-                for entry in targets.home().list_dir(&folder) {
-                    match entry {
-                        Ok(DirEntry::Object(key)) => files.extend(record_of(&key)),
-                        Ok(DirEntry::Prefix(_)) => {}
-                        Err(error) => failed = Some(error),
-                    }
-                }
-            }
-            Err(error) => failed = Some(error.into()),
-        }
-        files.sort_unstable();
-        let keys = files.into_iter().flat_map(move |record| {
-            let rows = self.file(array, record).and_then(|file| self.rows(&file, targets));
-            let (rows, error) = match rows {
-                Ok(rows) => (rows, None),
-                Err(error) => (None, Some(error)),
+        self.records(array, targets).flat_map(move |record| {
+            let read = record.and_then(|record| {
+                let rows = self.rows(&self.file(array, record)?, targets)?;
+                let numbers: Vec<u64> = rows.iter().flat_map(|rows| rows.numbers()).collect();
+                Ok((record, numbers))
+            });
+            let (record, numbers, error) = match read {
+                Ok((record, numbers)) => (record, numbers, None),
+                Err(error) => (0, Vec::new(), Some(error)),
             };
-            let numbers: Vec<u64> = rows.iter().flat_map(|rows| rows.numbers()).collect();
             let keys = numbers.into_iter().filter_map(move |row| {
                 let number = record.checked_mul(self.record_size)?.checked_add(row)?;
                 Some(Key::new(format!("{array}/{}", chunks.key(number)?)).map_err(StoreError::from))
             });
             keys.chain(error.map(Err))
+        })
+    }
+
+    /// The numbers of an array's files, in ascending order, then the errors of their listing.
+    fn records(
+        &self,
+        array: &str,
+        targets: &Targets,
+    ) -> impl Iterator<Item = Result<u64, StoreError>> + use<> {
+        let entries = match self.folder.join(array) {
+            Ok(folder) => targets.home().list_dir(&folder),
+            Err(error) => Box::new(iter::once(Err(error.into()))),
+        };
+        let records = entries.filter_map(|entry| match entry {
+            Ok(DirEntry::Object(key)) => record_of(&key).map(Ok),
+            Ok(DirEntry::Prefix(_)) => None,
+            Err(error) => Some(Err(error)),
         });
-        keys.chain(failed.map(Err))
+        let mut records: Vec<_> = records.collect();
+        records.sort_by_key(|record| (record.is_err(), record.as_ref().ok().copied()));
+        records.into_iter()
     }
 
     /// All keys below a prefix.

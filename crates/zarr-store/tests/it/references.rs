@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use zarr_store::{
-    DirEntry, Prefix, ReadRange, ReferenceStore, Store, StoreError, StoreExt as _, StoreOptions,
-    archive_of, local_path, open_url,
+    DirEntry, Links, Prefix, ReadRange, ReferenceStore, Store, StoreError, StoreExt as _,
+    StoreOptions, archive_of, local_path, open_url,
 };
 use zarr_store_tests::{key, keys_below};
 
@@ -172,6 +172,24 @@ mod tables {
 
     fn message<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
         result.unwrap_err().to_string()
+    }
+
+    /// Two damaged files: the error of the first is the last item of a listing.
+    #[test]
+    fn a_damaged_file_ends_a_listing() {
+        let (_folder, path) = copy("pyarrow");
+        let store = open_url(path.to_str().unwrap(), &StoreOptions::new()).unwrap();
+        for array in ["rain", "station"] {
+            let file = path.join(array).join("refs.0.parq");
+            assert!(file.exists());
+            fs::write(file, "not parquet").unwrap();
+        }
+        let mut items: Vec<_> = store.list(&Prefix::root(), Links::Follow).collect();
+        let last = message(items.pop().unwrap());
+        assert!(last.contains("rain/refs.0.parq"), "{last}");
+        assert!(items.iter().all(Result::is_ok), "{items:?}");
+        let entries: Vec<_> = store.list_dir(&Prefix::new("station").unwrap()).collect();
+        assert!(matches!(&entries[..], [Err(_)]), "{entries:?}");
     }
 
     #[test]

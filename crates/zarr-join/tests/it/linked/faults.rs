@@ -1,9 +1,10 @@
 //! Members that are not what they were, or not there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use zarr_array::store::Key;
+use zarr_array::store::{DirEntry, Key, Links, Prefix, Store as _};
 use zarr_array::{Array, Selection};
 use zarr_join::{Arrangement, Join, Missing};
 
@@ -79,6 +80,29 @@ fn chunk(member: &Path) -> Key {
     let store = std::sync::Arc::new(zarr_array::store::LocalStore::open(member).expect("opens"));
     let array = Array::open(store, &zarr_array::store::Prefix::root()).expect("opens");
     array.chunk_key(&vec![0; array.shape().len()]).expect("a key")
+}
+
+/// Two members are gone: the error of the first is the last item of a listing.
+#[test]
+fn a_member_that_is_gone_ends_a_listing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let array = joined(folder.path());
+    for member in ["1.zarr", "3.zarr"] {
+        fs::remove_dir_all(folder.path().join(member)).expect("removes");
+    }
+    let (root, chunks) = (Prefix::root(), Prefix::new("c").expect("a prefix"));
+    let keys = array.store().list(&root, Links::Follow).map(|key| key.map(|key| key.to_string()));
+    let entries =
+        array.store().list_dir(&chunks).map(|entry| entry.map(|entry| format!("{entry:?}")));
+    for mut items in [keys.collect::<Vec<_>>(), entries.collect()] {
+        let error = items.pop().expect("an item").expect_err("February").to_string();
+        assert!(error.contains("1.zarr"), "{error}");
+        assert!(!items.is_empty() && items.iter().all(Result::is_ok), "{items:?}");
+    }
+    // What needs no member is listed.
+    let top = array.store().list_dir(&root).collect::<Result<BTreeSet<_>, _>>().expect("lists");
+    let document = DirEntry::Object(Key::new("zarr.json").expect("a key"));
+    assert_eq!(top, BTreeSet::from([document, DirEntry::Prefix(chunks)]));
 }
 
 #[test]
