@@ -18,8 +18,8 @@ use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 /// ```
 /// use zarr_metadata::ChunkGrid;
 ///
-/// let document = r#"{"name": "regular", "configuration": {"chunk_shape": [4, 4]}}"#;
-/// let grid = zarr_array::grid_of(&[10, 6], &ChunkGrid::from_json(document.as_bytes())?)?;
+/// let chunks = ChunkGrid::Regular { chunk_shape: vec![4, 4] };
+/// let grid = zarr_array::grid_of(&[10, 6], &chunks)?;
 /// assert_eq!(grid.declared(), [3, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

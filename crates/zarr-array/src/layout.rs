@@ -22,12 +22,9 @@ use crate::store::{Key, KeyError, Prefix};
 /// ```
 /// use zarr_array::ChunkLayout;
 /// use zarr_array::store::{Key, Prefix};
-/// use zarr_metadata::ArrayMetadata;
+/// use zarr_metadata::{ArrayBuilder, DataType};
 ///
-/// let metadata = ArrayMetadata::from_json(br#"{"zarr_format": 3, "node_type": "array",
-///     "shape": [10, 6], "data_type": "string", "fill_value": "", "codecs": ["vlen-utf8"],
-///     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 4]}},
-///     "chunk_key_encoding": {"name": "default"}}"#)?;
+/// let metadata = ArrayBuilder::new([10, 6], DataType::String).chunk_shape([4, 4]).build()?;
 /// let layout = ChunkLayout::new(&Prefix::new("names")?, &metadata)?;
 /// assert_eq!(layout.grid().occupied(), [3, 2]);
 ///

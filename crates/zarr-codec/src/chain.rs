@@ -354,8 +354,7 @@ impl Chain {
     /// use zarr_codec::{AxisEdges, Chain, Lost};
     /// use zarr_metadata::{Codec, DataType};
     ///
-    /// let codecs = br#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
-    /// let codecs = Codec::list_from_json(codecs)?;
+    /// let codecs = [Codec::packbits(0..=3)];
     /// let chain = Chain::bind(&codecs, &DataType::Uint8, &[AxisEdges::one(4)])?;
     /// assert_eq!(chain.lost(&[15, 16, 0, 17])?, Some(Lost { first: 1, count: 2 }));
     /// assert_eq!(chain.lost(&[15, 0])?, None);

@@ -286,18 +286,15 @@ impl Array {
     ///
     /// # Examples
     /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::ArrayMetadata;
+    /// use std::sync::Arc;
+    /// use zarr_array::Array;
+    /// use zarr_array::store::{MemoryStore, Prefix};
     /// use zarr_codec::Options;
-    /// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
-    /// #   "data_type": "uint16", "fill_value": 0,
-    /// #   "codecs": [{"name": "packbits", "configuration": {"last_bit": 9}}],
-    /// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
-    /// #   "chunk_key_encoding": {"name": "default"}}"#;
-    /// # let metadata = ArrayMetadata::from_json(document)?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    ///
+    /// let builder = ArrayBuilder::new([3], DataType::Uint16).codecs([Codec::packbits(0..=9)]);
+    /// let metadata = builder.build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// let samples: Vec<u8> = [1023_u16, 1024, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
     /// assert!(array.write(0..3, &samples).is_err()); // 1024 needs eleven bits

@@ -4,18 +4,14 @@
 ///
 /// # Examples
 /// ```
-/// # use std::sync::Arc;
-/// # use zarr_array::store::{MemoryStore, Prefix};
-/// # use zarr_metadata::ArrayMetadata;
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Prefix};
 /// use zarr_array::{Array, ArrayError, Selection};
-/// # let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [3],
-/// #   "data_type": "int16", "fill_value": 0,
-/// #   "codecs": [{"name": "packbits", "configuration": {"last_bit": 11}}],
-/// #   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
-/// #   "chunk_key_encoding": {"name": "default"}}"#;
-/// # let metadata = ArrayMetadata::from_json(document)?;
+/// use zarr_metadata::{ArrayBuilder, Codec, DataType};
 ///
 /// // Twelve bits, signed: -2048 to 2047.
+/// let builder = ArrayBuilder::new([3], DataType::Int16).codecs([Codec::packbits(0..=11)]);
+/// let metadata = builder.build()?;
 /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
 /// match array.write_as(Selection::whole(&[3]), &[2047_i16, 3000, -2049]) {
 ///     Err(ArrayError::Loss { loss, .. }) => {

@@ -27,9 +27,7 @@ pub enum Order {
 /// use zarr_codec::{AxisEdges, Chain, Order, Scratch};
 /// use zarr_metadata::{Codec, DataType};
 ///
-/// let codecs = Codec::list_from_json(
-///     br#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#,
-/// )?;
+/// let codecs = [Codec::transpose([1, 0]), Codec::bytes()];
 /// let chain = Chain::bind(&codecs, &DataType::Uint8, &[AxisEdges::one(2), AxisEdges::one(3)])?;
 /// let codec = chain.for_shape(&[2, 3])?;
 /// let (mut chunk, mut scratch) = (vec![0, 3, 1, 4, 2, 5], Scratch::new());

@@ -49,11 +49,11 @@ pub enum Need<'r> {
 /// # Examples
 /// ```
 /// use zarr_codec::{AxisEdges, Chain, Need, Scratch};
-/// use zarr_metadata::{Codec, DataType};
+/// use zarr_metadata::{Codec, DataType, Packbits};
 /// use zarr_view::{Output, View};
 ///
 /// // 800 booleans are 100 bytes; ten of them need two.
-/// let codecs = [Codec::from_json(br#"{"name": "packbits"}"#)?];
+/// let codecs = [Codec::Packbits(Packbits::default())];
 /// let chain = Chain::bind(&codecs, &DataType::Bool, &[AxisEdges::one(800)])?;
 /// let codec = chain.for_shape(&[800])?;
 /// let mut elements = [0; 10];
