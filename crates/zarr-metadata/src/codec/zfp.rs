@@ -108,7 +108,7 @@ const LEAST_EXPONENT: i32 = -1074;
 /// The dimensions that zfp supports.
 const MOST_DIMENSIONS: usize = 4;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Reversible,
     FixedAccuracy,
@@ -165,13 +165,13 @@ impl Configuration for Zfp {
 
     fn write(&self, members: &mut Members<'_>) {
         let mode = match self {
-            Zfp::Reversible => "reversible",
-            Zfp::FixedAccuracy { .. } => "fixed_accuracy",
-            Zfp::FixedRate { .. } => "fixed_rate",
-            Zfp::FixedPrecision { .. } => "fixed_precision",
-            Zfp::Expert { .. } => "expert",
+            Zfp::Reversible => Mode::Reversible,
+            Zfp::FixedAccuracy { .. } => Mode::FixedAccuracy,
+            Zfp::FixedRate { .. } => Mode::FixedRate,
+            Zfp::FixedPrecision { .. } => Mode::FixedPrecision,
+            Zfp::Expert { .. } => Mode::Expert,
         };
-        members.plain("mode", format_args!("\"{mode}\""));
+        members.named("mode", MODES, &mode);
         match self {
             Zfp::Reversible => {}
             Zfp::FixedAccuracy { tolerance } => members.plain("tolerance", tolerance),
