@@ -346,6 +346,16 @@ pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkError
     out.try_reserve_exact(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(length) })
 }
 
+/// An empty list with memory for `count` numbers.
+#[cfg(any(feature = "pcodec", feature = "zfp"))]
+fn with_room<T>(count: usize) -> Result<Vec<T>, ChunkErrorKind> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(|_| ChunkErrorKind::OutOfMemory {
+        bytes: widen(count).saturating_mul(widen(size_of::<T>())),
+    })?;
+    Ok(numbers)
+}
+
 /// Reads a decoder to its end, or one byte past the limit, so that a decompression bomb takes no
 /// more memory than the limit.
 #[cfg(any(

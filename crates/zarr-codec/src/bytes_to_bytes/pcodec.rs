@@ -10,7 +10,9 @@ use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_metadata::{DataType, Pcodec as Configuration, PcodecDelta, PcodecMode};
 
-use super::{BytesToBytes, check_decoded, check_empty, check_limit, check_ratio, reserve};
+use super::{
+    BytesToBytes, check_decoded, check_empty, check_limit, check_ratio, reserve, with_room,
+};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 
@@ -241,10 +243,7 @@ fn encode<T: Little>(
     config: &ChunkConfig,
     out: &mut Vec<u8>,
 ) -> Result<(), ChunkErrorKind> {
-    let mut numbers = Vec::new();
-    let count = decoded.len().checked_div(size_of::<T>()).unwrap_or(0);
-    let failed = |_| ChunkErrorKind::OutOfMemory { bytes: widen(decoded.len()) };
-    numbers.try_reserve_exact(count).map_err(failed)?;
+    let mut numbers = with_room(decoded.len().checked_div(size_of::<T>()).unwrap_or(0))?;
     numbers.extend(decoded.chunks_exact(size_of::<T>()).map(T::load));
     let failed = |error: PcoError| ChunkErrorKind::Encode { reason: error.to_string() };
     let encoded = simple_compress(&numbers, config).map_err(failed)?;

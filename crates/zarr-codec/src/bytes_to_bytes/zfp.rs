@@ -16,7 +16,9 @@ use zfp_rs::{
     ZfpScalarType, ZfpStreamAlignment,
 };
 
-use super::{BytesToBytes, check_decoded, check_empty, check_limit, decode_stated, reserve};
+use super::{
+    BytesToBytes, check_decoded, check_empty, check_limit, decode_stated, reserve, with_room,
+};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 
@@ -153,11 +155,7 @@ impl Zfp {
             false => (self.config, self.dimensions, self.lengths),
         };
         check_blocks(encoded, &config, lengths, count.saturating_mul(size_of::<T>()))?;
-        let mut numbers = Vec::new();
-        let bytes = count.saturating_mul(size_of::<T>());
-        numbers
-            .try_reserve_exact(count)
-            .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(bytes) })?;
+        let mut numbers = with_room(count)?;
         numbers.resize(count, T::default());
         let mut field = ZfpFieldMut::new(&mut numbers, lengths).map_err(corrupt)?;
         let begun = stream.read_pos();
@@ -203,10 +201,7 @@ impl Zfp {
     ) -> Result<(), ChunkErrorKind> {
         let (elements, rest) = decoded.as_chunks::<SIZE>();
         check_decoded(rest.len(), 0)?;
-        let mut numbers: Vec<T> = Vec::new();
-        numbers
-            .try_reserve_exact(elements.len())
-            .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(decoded.len()) })?;
+        let mut numbers = with_room(elements.len())?;
         for (at, element) in elements.iter().enumerate() {
             let (number, is_same) = number(*element);
             let reason = if !is_same {
@@ -376,10 +371,7 @@ kept! {
 /// The words of a stream, the last one filled up with zeros.
 fn words(encoded: &[u8]) -> Result<Vec<u64>, ChunkErrorKind> {
     let (whole, rest) = encoded.as_chunks::<WORD>();
-    let mut words = Vec::new();
-    words
-        .try_reserve_exact(whole.len().saturating_add(1))
-        .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(encoded.len()) })?;
+    let mut words = with_room(whole.len().saturating_add(1))?;
     words.extend(whole.iter().map(|word| u64::from_le_bytes(*word)));
     if !rest.is_empty() {
         let mut last = [0; WORD];
