@@ -18,12 +18,10 @@ pub use delete::delete_node;
 pub(crate) use delete::documents;
 pub use follow::refresh_consolidated;
 pub(crate) use follow::{Scope, follow};
+#[cfg(feature = "check")]
+pub(crate) use rearrange::{GroupMarker, Marker as RearrangeMarker, Step as RearrangeStep, away};
 pub use rearrange::{
     GroupRearrangement, GroupSpan, MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
     Rearrangement, Settled, Span,
-};
-#[cfg(feature = "check")]
-pub(crate) use rearrange::{
-    Marker as RearrangeMarker, Progressed, Step as RearrangeStep, away, of_group,
 };
 pub use resize::Cut;

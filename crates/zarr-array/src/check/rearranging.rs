@@ -3,10 +3,13 @@
 use zarr_metadata::ChunkKeyEncoding;
 
 use super::finding::{Finding, HALF, REARRANGING};
-use crate::change::{Progressed, RearrangeMarker, RearrangeStep, away, of_group};
+use crate::change::{GroupMarker, RearrangeMarker, RearrangeStep, away};
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::store::{Key, Prefix, Store};
+
+const NOT_UNDERSTOOD: &str =
+    "but the marker is not understood: another version or another program put it";
 
 /// The finding of a rearrangement that was interrupted, and the encoding of the keys of chunks that
 /// are not the array's because of it.
@@ -15,11 +18,7 @@ pub(super) fn array_of(
     layout: &ChunkLayout,
     key: &Key,
 ) -> Result<(Finding, Option<ChunkKeyEncoding>), ArrayError> {
-    let marker = match RearrangeMarker::at(store, layout.prefix()) {
-        Ok(marker) => marker,
-        Err(ArrayError::Rearrange { .. }) => None,
-        Err(error) => return Err(error),
-    };
+    let marker = understood(RearrangeMarker::at(store, layout.prefix()))?;
     let now = layout.key_encoding();
     let (message, other) = match marker {
         // Whether it is undone or completed depends on the other arrays.
@@ -44,7 +43,7 @@ pub(super) fn array_of(
         Some(RearrangeMarker { home, .. }) if now == away(home) => {
             ("the array is rearranged, with keys of another encoding until --repair", Some(home))
         }
-        _ => ("but the marker is not understood: another version or another program put it", None),
+        _ => (NOT_UNDERSTOOD, None),
     };
     let message = format!("moving its chunks was interrupted: {message}");
     Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), other))
@@ -56,22 +55,26 @@ pub(super) fn group_of(
     prefix: &Prefix,
     marker: &Key,
 ) -> Result<Finding, ArrayError> {
-    let reached = of_group(store, prefix)?;
-    let (rule, message) = match reached {
-        Progressed::AllOld => {
+    let (rule, message) = match understood(GroupMarker::at(store, prefix))? {
+        Some(GroupMarker::Leaving) => {
             (REARRANGING, "all are as they were before, and --repair removes what is left over")
         }
-        Progressed::SomeOfEach => {
+        Some(GroupMarker::Switching) => {
             (HALF, "some may be rearranged and others not, until --repair completes it")
         }
-        Progressed::AllNew => {
+        Some(GroupMarker::Returning) => {
             (REARRANGING, "all are rearranged, and --repair removes what is left")
         }
-        Progressed::Unknown => (
-            REARRANGING,
-            "but the marker is not understood: another version or another program put it",
-        ),
+        None => (REARRANGING, NOT_UNDERSTOOD),
     };
     let message = format!("rearranging its arrays was interrupted: {message}");
     Ok(Finding::new(rule, message).with_key(marker.as_str()))
+}
+
+/// A marker that was read; `None` if it is not understood, or was removed meanwhile.
+fn understood<M>(marker: Result<Option<M>, ArrayError>) -> Result<Option<M>, ArrayError> {
+    match marker {
+        Err(ArrayError::Rearrange { .. }) => Ok(None),
+        marker => marker,
+    }
 }

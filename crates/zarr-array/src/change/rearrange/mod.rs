@@ -23,9 +23,9 @@ pub use marker::MARKER;
 #[cfg(feature = "check")]
 pub(crate) use marker::{Marker, Step, away};
 pub use settle::Settled;
-pub use together::{GroupRearrangement, GroupSpan};
 #[cfg(feature = "check")]
-pub(crate) use together::{Progressed, of_group};
+pub(crate) use together::GroupMarker;
+pub use together::{GroupRearrangement, GroupSpan};
 
 /// A part of an axis as it is to be: see [`Array::rearrange`].
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
 //! What is to be done about a rearrangement that was interrupted.
 
+use zarr_metadata::ChunkKeyEncoding;
+
 use super::marker::{MARKER, Marker, Step, away};
 use super::steps::{Tally, checked, come_home, leave};
 use super::together::settle_group_of;
@@ -41,24 +43,29 @@ impl Array {
         let Some(Marker { home, step, .. }) = Marker::at(&**array.store(), array.prefix())? else {
             return Ok(None);
         };
-        let now = array.layout().key_encoding();
-        if now == home {
-            leave(&array, away(home))?;
-            return Ok(Some(match step {
-                Step::Leaving => Settled::Undone,
-                Step::Returning => Settled::Completed,
-            }));
-        }
-        if now != away(home) {
-            let key = array.prefix().key(MARKER)?.to_string();
-            return Err(array.fault(RearrangeError::Marker { key }));
-        }
-        let metadata = document.current().with_chunk_key_encoding(&home);
-        let metadata = metadata.map_err(|cause| ArrayError::Metadata {
-            key: node::metadata_key(array.prefix()),
-            cause,
-        })?;
-        come_home(&array, &mut document, &metadata, home, &Tally::new(0, &|_| {}))?;
-        Ok(Some(Settled::Completed))
+        let is_undone = step == Step::Leaving && array.layout().key_encoding() == home;
+        settle_at(&array, &mut document, home)?;
+        Ok(Some(if is_undone { Settled::Undone } else { Settled::Completed }))
     }
+}
+
+/// Removes what is left over of an array that has its own keys, or brings it back to them. `array` is
+/// the one of `document`.
+pub(super) fn settle_at(
+    array: &Array,
+    document: &mut Document<'_>,
+    home: ChunkKeyEncoding,
+) -> Result<(), ArrayError> {
+    let now = array.layout().key_encoding();
+    if now == home {
+        return leave(array, away(home));
+    }
+    if now != away(home) {
+        let key = array.prefix().key(MARKER)?.to_string();
+        return Err(array.fault(RearrangeError::Marker { key }));
+    }
+    let metadata = document.current().with_chunk_key_encoding(&home);
+    let metadata = metadata
+        .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause })?;
+    come_home(array, document, &metadata, home, &Tally::new(0, &|_| {}))
 }

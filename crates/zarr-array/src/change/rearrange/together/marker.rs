@@ -7,7 +7,7 @@ use crate::store::{Prefix, Store, StoreExt as _};
 
 /// How far the rearrangement of a group has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupMarker {
+pub(crate) enum GroupMarker {
     /// Chunks are being copied. All arrays are the old ones.
     Leaving,
     /// The documents are being put: arrays that are still the old ones will be the new ones.
@@ -16,35 +16,12 @@ pub(super) enum GroupMarker {
     Returning,
 }
 
-/// How far it had come when it was interrupted, for `check`.
-#[cfg(feature = "check")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progressed {
-    AllOld,
-    SomeOfEach,
-    AllNew,
-    /// It is not a marker.
-    Unknown,
-}
-
-/// The state of the group at `prefix`, in which there is an object with the marker's name.
-#[cfg(feature = "check")]
-pub(crate) fn of_group(store: &dyn Store, prefix: &Prefix) -> Result<Progressed, ArrayError> {
-    match GroupMarker::at(store, prefix) {
-        Ok(Some(GroupMarker::Leaving)) => Ok(Progressed::AllOld),
-        Ok(Some(GroupMarker::Switching)) => Ok(Progressed::SomeOfEach),
-        Ok(Some(GroupMarker::Returning)) => Ok(Progressed::AllNew),
-        Ok(None) | Err(ArrayError::Rearrange { .. }) => Ok(Progressed::Unknown),
-        Err(error) => Err(error),
-    }
-}
-
 const ALL: [GroupMarker; 3] =
     [GroupMarker::Leaving, GroupMarker::Switching, GroupMarker::Returning];
 
 impl GroupMarker {
     /// The marker of the group at `prefix`, if there is one.
-    pub(super) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let Some(size) = store.size(&key)? else { return Ok(None) };

@@ -15,7 +15,6 @@ use std::ops::Range;
 
 use zarr_metadata::NodeMetadata;
 
-use self::marker::GroupMarker;
 use self::share::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::array::Array;
@@ -24,10 +23,7 @@ use crate::error::{ArrayError, RearrangeError};
 use crate::group::Group;
 use crate::node;
 
-#[cfg(feature = "check")]
-pub(crate) use self::marker::Progressed;
-#[cfg(feature = "check")]
-pub(crate) use self::marker::of_group;
+pub(crate) use self::marker::GroupMarker;
 pub(super) use self::settle::settle_group_of;
 pub(crate) use self::share::Share;
 

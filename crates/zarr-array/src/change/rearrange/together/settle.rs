@@ -1,8 +1,8 @@
 //! What is to be done about the arrays of a group whose rearrangement was interrupted.
 
-use super::super::marker::{MARKER, Marker, Step, away};
-use super::super::settle::Settled;
-use super::super::steps::{Tally, checked, come_home, leave, remove};
+use super::super::marker::{MARKER, Marker, Step};
+use super::super::settle::{Settled, settle_at};
+use super::super::steps::{Tally, checked, remove};
 use super::super::{Rearrangement, plan::Placed};
 use super::arrays_below;
 use super::execute::{follow, undo};
@@ -12,7 +12,6 @@ use crate::array::Array;
 use crate::change::document::{Document, Extent};
 use crate::error::{ArrayError, RearrangeError};
 use crate::group::Group;
-use crate::node;
 use crate::store::{Links, Prefix};
 
 impl Group {
@@ -126,19 +125,7 @@ fn copy_again(array: &Array, share: &Share) -> Result<Array, ArrayError> {
 
 /// Brings an array that is the new one back to its own keys, or removes what is left of that.
 fn return_home(array: &Array, document: &mut Document<'_>) -> Result<(), ArrayError> {
-    let (store, prefix) = (&**array.store(), array.prefix());
-    let Some(Marker { home, .. }) = Marker::at(store, prefix)? else { return Ok(()) };
-    let gone = array.with_document(document.current().clone())?;
-    let now = gone.layout().key_encoding();
-    if now == home {
-        return leave(array, away(home));
-    }
-    if now != away(home) {
-        let key = prefix.key(MARKER)?.to_string();
-        return Err(array.fault(RearrangeError::Marker { key }));
-    }
-    let metadata = document.current().with_chunk_key_encoding(&home);
-    let metadata = metadata
-        .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(prefix), cause })?;
-    come_home(&gone, document, &metadata, home, &Tally::new(0, &|_| {}))
+    let marker = Marker::at(&**array.store(), array.prefix())?;
+    let Some(Marker { home, .. }) = marker else { return Ok(()) };
+    settle_at(&array.with_document(document.current().clone())?, document, home)
 }
